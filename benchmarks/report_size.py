@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 
 from dossiers import HOSTILE, sample  # noqa: E402  found by the path above
 
-from rackcheck.report.dossier import Dossier, Hardware  # noqa: E402
+from rackcheck.report.report_model import Dossier, Hardware  # noqa: E402
 
 RULES = 180
 PARTS = 40

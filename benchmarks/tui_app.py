@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rackcheck_tui.link import settle_environment
+from rackcheck_tui.slow_link import settle_environment
 
 WAYS = ("ours", "canvas", "racks", "static", "grid", "table", "stock-table", "bare")
 parser = argparse.ArgumentParser()
@@ -198,7 +198,7 @@ class Spared(Bench):
     """Sends only what changes."""
 
     def __init__(self) -> None:
-        from rackcheck_tui.sparing import Sparing  # noqa: PLC0415
+        from rackcheck_tui.diff_writer import Sparing  # noqa: PLC0415
 
         super().__init__()
         self.sparing = Sparing(self)
@@ -214,7 +214,7 @@ class Ours(Spared):
         """The racks."""
         from rackcheck.views.modes import Cell  # noqa: PLC0415
         from rackcheck.views.signs import Signs  # noqa: PLC0415
-        from rackcheck_tui.pace import FrameRate  # noqa: PLC0415
+        from rackcheck_tui.frame_rate import FrameRate  # noqa: PLC0415
         from rackcheck_tui.widgets.rackview import Racks  # noqa: PLC0415
 
         self.pace = FrameRate(self, slow=chosen.link == "slow")

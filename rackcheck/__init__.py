@@ -1,6 +1,5 @@
 """The words that the author of a probe, or of a rule in Python, needs."""
 
-from rackcheck.model.called import Wrong, rule
 from rackcheck.model.catalogue import (
     collection,
     final,
@@ -18,10 +17,11 @@ from rackcheck.model.fact import Absent, Class, Facts, Reason, Unknown, Unreadab
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.path import spell_key
 from rackcheck.model.profile import Scope
+from rackcheck.model.python_rule import Wrong, rule
 from rackcheck.model.question import Load, Read, Redfish, Shell
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Files, Sourced
-from rackcheck.probe.among import comparison
+from rackcheck.probe.compare import comparison
 from rackcheck.probe.contract import probe
 from rackcheck.probe.group import Member, gathering
 from rackcheck.probe.join import join

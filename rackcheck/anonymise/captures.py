@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rackcheck.anonymise.host_patterns import BEFORE, KERNELS, LOOKS, NO_HOST, NO_MAIL, RANGE
 from rackcheck.anonymise.identities import PLACES, Identities, is_loose, is_name, is_short, tells
-from rackcheck.anonymise.looks import BEFORE, KERNELS, LOOKS, NO_HOST, NO_MAIL, RANGE
 from rackcheck.anonymise.stand_in import Dice, cased, spelt
 from rackcheck.model.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Unknown

@@ -12,7 +12,7 @@ from typing import Any
 from zlib import compress
 
 from rackcheck import __version__
-from rackcheck.probe.pruned import needed
+from rackcheck.probe.tree_shaking import needed
 
 SOURCES = (
     "wire",

@@ -92,7 +92,7 @@ def main() -> None:
         with suppress(OSError):
             os.write(2, b"rackcheck: standard output is closed\n")
         sys.exit(2)
-    from rackcheck.cli.stopping import heed_ends  # noqa: PLC0415
+    from rackcheck.cli.interrupt import heed_ends  # noqa: PLC0415
 
     heed_ends()
     # Facts are many, small and in no circles: looking for circles cost a fifth of the time.
@@ -102,7 +102,7 @@ def main() -> None:
 
 def guarded(run: Callable[[], object]) -> int:
     """Run a command and give its exit status."""
-    from rackcheck.base.mistake import Mistake  # noqa: PLC0415
+    from rackcheck.base.user_error import UserError  # noqa: PLC0415
     from rackcheck.model.fact import visible  # noqa: PLC0415
 
     try:
@@ -112,7 +112,7 @@ def guarded(run: Callable[[], object]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except Mistake as error:
+    except UserError as error:
         # A mistake names files and quotes what they say, and a file may be anybody's.
         click.echo("\n".join(map(visible, f"rackcheck: {error}".split("\n"))), err=True)
         return 2

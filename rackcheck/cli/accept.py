@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import __version__
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Node
@@ -18,14 +18,14 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.profile import library, reviewed
 from rackcheck.report.build import machine_serial
-from rackcheck.report.dossier import Rework
-from rackcheck.report.gather import CollectedRun, canonical
-from rackcheck.report.settle import reworked
+from rackcheck.report.merge_runs import reworked
+from rackcheck.report.report_model import Rework
+from rackcheck.report.run_data import CollectedRun, canonical
 from rackcheck.run import store
 from rackcheck.run.job import now
-from rackcheck.session import choice, subject
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices, subject
 from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.signoff.waivers import File
@@ -67,21 +67,21 @@ def new(
     rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to learn on
     rackcheck accept new pod7b -p h100-dgx -i pod7.yaml --supersedes pod7
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    given = choice.pairs(values)
-    files = choice.waiver_files(waiver_files, found=False)
+    given = cli_choices.pairs(values)
+    files = cli_choices.waiver_files(waiver_files, found=False)
     old = acceptance.find(supersedes) if supersedes is not None else None
     loaded = library.load(profile, known().catalogue, given, folders)
     waiting = reviewed.unreviewed(loaded.files)
     if waiting:
-        raise Mistake(reviewed.said(waiting))
-    nodes, origin = choice.choose((), file, rack)
+        raise UserError(reviewed.said(waiting))
+    nodes, origin = cli_choices.choose((), file, rack)
     told = [_node(node, rack) for node in nodes]
     head = {
         "time": now(), "by": getpass.getuser(), "version": __version__, "law": loaded.law,
         "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given,
                     "machines": loaded.machines},
         "inventory": {"origin": origin, "digest": _digest(told)},
-        "planes": sorted(plane.value for plane in choice.planes(planes)), "nodes": told,
+        "planes": sorted(plane.value for plane in cli_choices.planes(planes)), "nodes": told,
     }  # fmt: skip
     made = acceptance.create(name, head, loaded.files)
     if files:
@@ -132,7 +132,7 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
         raise click.UsageError("what is to be added? RUN, or --waivers FILE")
     found = acceptance.find(name)
     _open(found)
-    files = choice.waiver_files(waiver_files, found=False)
+    files = cli_choices.waiver_files(waiver_files, found=False)
     stored = [store.find(run) for run in runs]
     for run in stored:
         member = next((m for m in found.runs if m.run == run.started().run), None)
@@ -153,26 +153,26 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
 
 def _open(found: Acceptance) -> None:
     if found.state == "superseded":
-        raise Mistake(f"acceptance {found.name} is superseded by {found.superseded}: nothing is added to it any more")
+        raise UserError(f"acceptance {found.name} is superseded by {found.superseded}: nothing is added to it any more")
 
 
 def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text: str = "") -> None:
-    """Add a run to an acceptance; raises Mistake where it is none over its inventory, or is there already."""
+    """Add a run to an acceptance; raises UserError where it is none over its inventory, or is there already."""
     _open(found)
     nodes, began = subject.held(stored), stored.started()
     if any(member.run == began.run for member in found.runs):
         told_so = f"; rackcheck accept add {found.name} {began.run} --kind rework --note TEXT says what was done"
-        raise Mistake(f"run {began.run} is part of acceptance {found.name} already{told_so}")
+        raise UserError(f"run {began.run} is part of acceptance {found.name} already{told_so}")
     _asked_enough(found, stored)
     roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
     strangers = [node for node in began.nodes if node not in roles]
     if strangers:
-        raise Mistake(f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}")
+        raise UserError(f"run {began.run} has nodes that are not in {found.name}'s inventory: {fold(strangers)}")
     others = [node.name for node in nodes if roles[node.name] != node.role]
     if others:
-        raise Mistake(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
+        raise UserError(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
     if began.time > (latest := _later(now())):
-        raise Mistake(f"run {began.run} says that it began at {clean(began.time, 40)}, and it is not {latest} yet")
+        raise UserError(f"run {began.run} says that it began at {clean(began.time, 40)}, and it is not {latest} yet")
     told = subject.judged_by(found, stored)  # before it is part: what was added stays
     machines = {node: serial for node in began.nodes if (serial := machine_serial(told.trees[node]))}
     if kind != "rework":
@@ -207,7 +207,9 @@ def _asked_enough(found: Acceptance, stored: store.Stored) -> None:
     if wanted not in names:
         made_by = clean(names[-1], 60) if names else "another profile"
         told = f"run {stored.started().run} was made with {made_by}, and asked for what that judges"
-        raise Mistake(f"{told}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}")
+        raise UserError(
+            f"{told}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}"
+        )
 
 
 def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> None:
@@ -216,7 +218,7 @@ def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> 
     if others:
         was, now_ = clean(found.machines[others[0]], 80), clean(machines[others[0]], 80)
         told = f"run {run} has read other machines than before: {fold(others)} ({others[0]}: serial {was}, now {now_})"
-        raise Mistake(
+        raise UserError(
             f"{told}; if they were replaced: rackcheck accept add {found.name} {run} --kind rework --note TEXT"
         )
 
@@ -320,7 +322,7 @@ def _list(*, as_json: bool) -> int:
     for name in acceptance.names():
         try:
             found = acceptance.find(name)
-        except Mistake as error:
+        except UserError as error:
             note(f"rackcheck: {error}")
             continue
         profile = f"{found.head['profile']['name']} {found.head['profile']['version']}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.change import STEADY, Change, ComparedFacts
 from rackcheck.model.fact import Class
 from rackcheck.run import store
@@ -16,8 +16,8 @@ from rackcheck.session.stored import stored_job
 from rackcheck.session.subject import readings
 from rackcheck.views import against as board
 from rackcheck.views import machine
-from rackcheck.views.covering import Covering
 from rackcheck.views.peers import PeerMajority, peers
+from rackcheck.views.rule_coverage import Covering
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 
@@ -52,7 +52,7 @@ def held(
     """
     mine = pair.facts(nodes[node])
     if not mine:
-        raise Mistake(f"{node} told nothing in {source.name}")
+        raise UserError(f"{node} told nothing in {source.name}")
     base = baseline(node, word, source, nodes, classes)
     by = base.peers
     covering = _covering(source.runs[-1])
@@ -74,7 +74,7 @@ def held(
 def baseline(
     node: str, word: str, source: pair.ComparedRun, nodes: Mapping[str, Snap], classes: Sequence[Class] = STEADY
 ) -> Reference:
-    """Find what a node of a run is held against; raises Mistake where there is no such thing."""
+    """Find what a node of a run is held against; raises UserError where there is no such thing."""
     if word == PEERS:
         return _peers(node, source, nodes, classes)
     other = readings(_earlier(node, source)) if word == BEFORE else readings(word)
@@ -118,7 +118,7 @@ def _roles(source: pair.ComparedRun) -> dict[str, str]:
 
 
 def _earlier(node: str, source: pair.ComparedRun) -> str:
-    """Name the newest run before this one that read the node; raises Mistake where there is none."""
+    """Name the newest run before this one that read the node; raises UserError where there is none."""
     now = next((run for run in reversed(source.runs) if _read(run, node)), source.runs[-1]).folder.resolve().name
     try:
         with file.opened(file.place()) as db:
@@ -131,7 +131,7 @@ def _earlier(node: str, source: pair.ComparedRun) -> str:
         runs = (store.find(name) for name in reversed(store.ids()) if name < now)
         found = next((run.folder.name for run in runs if _read(run, node)), None)
     if found is None:
-        raise Mistake(f"no run before {now} has read {node}")
+        raise UserError(f"no run before {now} has read {node}")
     return found
 
 
@@ -143,7 +143,7 @@ def _covering(stored: store.Stored) -> Covering | None:
     """Load the rules of a run's own profile; without it nobody can say which fact has one."""
     try:
         job = stored_job(stored)
-    except Mistake as error:
+    except UserError as error:
         note(f"rackcheck: which rules read a fact is not told: {error}")
         return None
     assert job.profile is not None

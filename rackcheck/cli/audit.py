@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from rackcheck import __version__
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.accept import added
-from rackcheck.cli.stopping import stopped_by_ctrl_c
+from rackcheck.cli.interrupt import stopped_by_ctrl_c
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import LAW
@@ -20,16 +20,16 @@ from rackcheck.run import store
 from rackcheck.run.captured import Captured
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Event
-from rackcheck.session import captures, choice
+from rackcheck.session import captures, cli_choices
+from rackcheck.session.audit_setup import Request, prepare
 from rackcheck.session.output import Watch, is_plain, note, print_lines, progress, width
-from rackcheck.session.prepared import Request, prepare
 from rackcheck.session.stored import stored_job
 from rackcheck.signoff import acceptance, waivers
 from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
+from rackcheck.views.locations import said
 from rackcheck.views.summary import Summary, exit_code, several, summarize
-from rackcheck.views.whereabouts import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def audit(given: AuditOptions) -> int:
 
     Nodes that are asked are judged with ./waivers.yaml, where there is one and no --waivers.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    planes = choice.planes(given.planes)
+    planes = cli_choices.planes(given.planes)
     if given.run is not None:
         return _stored(given, given.run, planes)
     joined = acceptance.find(given.accept) if given.accept is not None else None
@@ -111,7 +111,7 @@ def audit(given: AuditOptions) -> int:
         raise click.UsageError(f"which profile? -p NAME; there are: {there}")
     if joined is not None and given.waiver_files:
         raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {given.accept} --waivers FILE")
-    files = joined.files() if joined is not None else choice.waiver_files(given.waiver_files, found=True)
+    files = joined.files() if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
     fragment = library.seems_fragment(library.find(given.profile, given.folders))
     if given.fragment and not fragment:
         raise click.UsageError(f"--fragment: {given.profile} is no fragment")
@@ -130,7 +130,7 @@ def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
     if given.targets or given.file or given.rack or given.output or given.accept or given.again:
         said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
         raise click.UsageError(f"--from reads a stored run: {said}")
-    files = choice.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
+    files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
     kept = captures.find(run)
     summary = (
         _again(store.find(run), given, files, planes) if kept is None else _captured(kept, given, files or (), planes)
@@ -142,7 +142,7 @@ def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
 def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Give the profile and the site values that an acceptance was begun with: its runs are judged by no other."""
     if joined.state == "superseded":
-        raise Mistake(f"acceptance {joined.name} is superseded by {joined.superseded}")
+        raise UserError(f"acceptance {joined.name} is superseded by {joined.superseded}")
     if profile is not None or values:
         raise click.UsageError(f"acceptance {joined.name} has its profile and its site values: leave -p and --set away")
     return str(joined.profile), tuple(f"{name}={value}" for name, value in joined.head["profile"]["set"].items())
@@ -176,13 +176,13 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
     return exit_code(summary, strict=given.strict)
 
 
-def _chosen(given: AuditOptions, joined: Acceptance | None) -> choice.Chosen:
-    """Resolve whom to ask; raises Mistake where an acceptance is not about one of them."""
-    chosen = choice.chosen(given.targets, given.file, given.rack)
+def _chosen(given: AuditOptions, joined: Acceptance | None) -> cli_choices.Chosen:
+    """Resolve whom to ask; raises UserError where an acceptance is not about one of them."""
+    chosen = cli_choices.chosen(given.targets, given.file, given.rack)
     if joined is not None:
         strangers = {node.name for node in chosen.nodes} - {node["name"] for node in joined.nodes}
         if strangers:
-            raise Mistake(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
+            raise UserError(f"not in the inventory of acceptance {joined.name}: {fold(strangers)}")
     return chosen
 
 
@@ -198,8 +198,8 @@ def _again(
 ) -> Summary:
     """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
-    job = stored_job(stored, given.profile, choice.pairs(given.values), given.folders, waived, LAW)
-    if planes != choice.PLANES:
+    job = stored_job(stored, given.profile, cli_choices.pairs(given.values), given.folders, waived, LAW)
+    if planes != cli_choices.PLANES:
         job = replace(job, planes=planes)
     assert job.profile is not None
     summary = summarize(replay(job, stored.answers(), stored.done()), job.profile, job.waivers)
@@ -227,8 +227,8 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
 def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:
     """Judge a capture by a profile: it has none of its own; asks no one, writes nothing."""
     waived = [waiver for file in files for waiver in file.waivers]
-    job = captures.judging(kept, given.profile, choice.pairs(given.values), given.folders, waived)
-    if planes != choice.PLANES:
+    job = captures.judging(kept, given.profile, cli_choices.pairs(given.values), given.folders, waived)
+    if planes != cli_choices.PLANES:
         job = replace(job, planes=planes)
     profile = job.profile
     assert profile is not None

@@ -8,22 +8,22 @@ from pathlib import Path
 import click
 
 from rackcheck import __version__
-from rackcheck.base.mistake import Mistake
-from rackcheck.burnin import beside, drive
-from rackcheck.burnin.drive import Burnin
+from rackcheck.base.user_error import UserError
+from rackcheck.burnin import bmc_watch, fleet
+from rackcheck.burnin.fleet import Burnin
 from rackcheck.cli import options
 from rackcheck.cli.audit import show
 from rackcheck.cli.burning import watching
-from rackcheck.cli.stopping import stopped_by_ctrl_c
+from rackcheck.cli.interrupt import stopped_by_ctrl_c
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Phase
 from rackcheck.parse.burnin.plan import TOOLS, Tier
 from rackcheck.run.event import Event, Judged, RunDone, RunStarted
 from rackcheck.run.job import Job
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices
+from rackcheck.session.audit_setup import Drive, Prepared, Request, prepare
 from rackcheck.session.output import Watch, note
-from rackcheck.session.prepared import Drive, Prepared, Request, prepare
+from rackcheck.session.registry_loading import known
 from rackcheck.views.summary import Summary, exit_code, summarize
 
 PROFILE = "burn-in"
@@ -105,19 +105,19 @@ def burnin(given: BurninOptions) -> int:
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if given.screens and given.as_json:
         raise click.UsageError("--screens shows, --json prints: choose one")
-    waived = choice.waiver_files(given.waiver_files, found=True)
+    waived = cli_choices.waiver_files(given.waiver_files, found=True)
     request = Request(
         given.profile or PROFILE, frozenset({Plane.BURNIN}), given.values, given.folders, waived, given.output,
         phases=frozenset({Phase.BURN_IN}),
     )  # fmt: skip
-    ready = prepare(lambda: choice.chosen(given.targets, given.file, given.rack), request)
+    ready = prepare(lambda: cli_choices.chosen(given.targets, given.file, given.rack), request)
     job = ready.job
-    if len(job.nodes) > drive.MOST:
-        raise Mistake(f"{len(job.nodes)} nodes at once; one controller puts at most {drive.MOST} under load")
-    looks = beside.looking(known())
+    if len(job.nodes) > fleet.MOST:
+        raise UserError(f"{len(job.nodes)} nodes at once; one controller puts at most {fleet.MOST} under load")
+    looks = bmc_watch.looking(known())
     what = Burnin(
-        Tier(given.tier), given.seed or drive.new_seed(), given.tools, not given.no_gpu, given.scratch,
-        lambda node, over: beside.look(looks, job, node, over),
+        Tier(given.tier), given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch,
+        lambda node, over: bmc_watch.look(looks, job, node, over),
     )  # fmt: skip
     if not given.quiet:
         by = f"profile {ready.profile.name}, seed {what.seed}"
@@ -125,7 +125,7 @@ def burnin(given: BurninOptions) -> int:
     stop = threading.Event()
 
     def driven(job: Job, stop: threading.Event) -> Iterator[Event]:
-        return drive.burn(job, what, stop)
+        return fleet.burn(job, what, stop)
 
     if given.screens:
         summary = _looked_at(ready, driven, quiet=given.quiet)
@@ -143,7 +143,7 @@ def burnin(given: BurninOptions) -> int:
 def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:
     """Put nodes under load behind the screens, which end it when they are left; none where it could not end."""
     from rackcheck.cli.tui import screens  # noqa: PLC0415
-    from rackcheck.session.desk import RunSession  # noqa: PLC0415  only where the screens are wanted
+    from rackcheck.session.run_session import RunSession  # noqa: PLC0415  only where the screens are wanted
 
     told: list[Event] = []
 

@@ -14,7 +14,7 @@ from rackcheck import __version__
 from rackcheck.anonymise.captures import Anonymous
 from rackcheck.anonymise.identities import Identities, logins, named, of_capture, of_facts, together
 from rackcheck.cli import options
-from rackcheck.cli.stopping import stopped_by_ctrl_c
+from rackcheck.cli.interrupt import stopped_by_ctrl_c
 from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane
 from rackcheck.model.fold import fold
@@ -24,9 +24,9 @@ from rackcheck.run.engine import ask_plane
 from rackcheck.run.engine import audit as drive
 from rackcheck.run.event import Answered, Event, FactsRead, RunDone
 from rackcheck.run.job import Job
-from rackcheck.session import captures, choice
-from rackcheck.session.known import known
+from rackcheck.session import captures, cli_choices
 from rackcheck.session.output import Watch, note, progress
+from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 from rackcheck.views import machine
 from rackcheck.views.summary import several
@@ -65,8 +65,8 @@ def capture(
     rackcheck sim up --machine ./kept              up again
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     known()
-    wanted = choice.planes(planes)
-    nodes, origin = choice.choose(targets, file, rack)
+    wanted = cli_choices.planes(planes)
+    nodes, origin = cli_choices.choose(targets, file, rack)
     asked = captures.everything()
     asking = captures.asking(nodes, asked, wanted, named=planes is not None)
     job = Job(

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.cli.against import BEFORE, PEERS, held
 from rackcheck.cli.drift import DriftChanges, compared, document, lines, unknown_in_both
 from rackcheck.filter.where import TEXT, FilterRow, Where
 from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, compare, gathered, turned
 from rackcheck.model.fact import Class
-from rackcheck.model.moves import Moved, names_a_part
+from rackcheck.model.part_moves import Moved, names_a_part
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.index import pair, words
@@ -56,7 +56,7 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
         return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
     for name in (a, b):
         if name not in nodes:
-            raise Mistake(f"no run and no node {name} of {source.name}{did_you_mean(name, list(nodes))}")
+            raise UserError(f"no run and no node {name} of {source.name}{did_you_mean(name, list(nodes))}")
     return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
 
 
@@ -65,7 +65,7 @@ def _is_run(word: str) -> bool:
         return True
     try:
         store.find(word)
-    except Mistake:
+    except UserError:
         return False
     return True
 

@@ -10,20 +10,20 @@ from pathlib import Path
 import click
 
 from rackcheck.cli import options
-from rackcheck.doctor.ask import Doctor
 from rackcheck.doctor.finding import PlaneVisit
+from rackcheck.doctor.output import document, lines
 from rackcheck.doctor.pace import VisitLimits
-from rackcheck.doctor.told import document, lines
-from rackcheck.doctor.ward import Ward
+from rackcheck.doctor.summary import Ward
+from rackcheck.doctor.visits import Doctor
 from rackcheck.inventory.targets import found
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Profile
 from rackcheck.probe import sudoers
 from rackcheck.probe.plan import Plan
 from rackcheck.profile import library
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices
 from rackcheck.session.output import note, print_lines, width
+from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import fetched
 from rackcheck.views import machine
 
@@ -85,14 +85,14 @@ def doctor(given: DoctorOptions) -> int:
     if given.as_sudoers:
         if given.targets or given.file or given.rack or given.as_json:
             raise click.UsageError("--sudoers asks no one: it takes no targets, no inventory and no --json")
-        wanted, _ = _plan(given.profile, given.values, given.folders, choice.PLANES)
+        wanted, _ = _plan(given.profile, given.values, given.folders, cli_choices.PLANES)
         click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if given.user is None else given.user), nl=False)
         return 0
     if given.user is not None:
         raise click.UsageError("--user goes with --sudoers; the user of a login stands in the inventory (ssh: user)")
-    chosen = choice.planes(given.planes)
+    chosen = cli_choices.planes(given.planes)
     wanted, loaded = _plan(given.profile, given.values, given.folders, chosen)
-    nodes, origin = choice.choose(given.targets, given.file, given.rack)
+    nodes, origin = cli_choices.choose(given.targets, given.file, given.rack)
     secrets, lost = fetched(nodes, wanted.planes)
     listed = given.rack is not None or found(given.file) is not None
     asking = Doctor(
@@ -125,7 +125,7 @@ def _plan(
         if values:
             raise click.UsageError("--set is for a profile: -p NAME")
         return Plan(tuple(probe for probe in known().probes if probe.plane in planes)), None
-    profile = library.load(name, known().catalogue, choice.pairs(values), folders)
+    profile = library.load(name, known().catalogue, cli_choices.pairs(values), folders)
     whole = known().plan(profile.facts())
     return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
 

@@ -9,7 +9,7 @@ from rackcheck.cli import options
 from rackcheck.model.change import STEADY, Change, folded, gathered
 from rackcheck.model.fact import Class
 from rackcheck.model.fold import fold
-from rackcheck.model.moves import Moved
+from rackcheck.model.part_moves import Moved
 from rackcheck.run import store
 from rackcheck.run.index import file, moving, pair, queries, words
 from rackcheck.run.index.catching import catch_up

@@ -7,15 +7,15 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.model.profile import Rule
 from rackcheck.profile import library
-from rackcheck.profile.explained import Explained, Fact, Param, RemovedKey, WrittenValue, explain
-from rackcheck.report.wants import wants
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.profile.rule_origins import Explained, Fact, Param, RemovedKey, WrittenValue, explain
+from rackcheck.report.rule_text import wants
+from rackcheck.session import cli_choices
 from rackcheck.session.output import print_lines
+from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
@@ -29,7 +29,7 @@ def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
         return []
     try:
         loaded = library.load(name, known().catalogue, None, tuple(ctx.params.get("folders") or ()))
-    except Mistake:
+    except UserError:
         return []
     return [CompletionItem(rule.id, help=rule.title) for rule in loaded.rules if rule.id.startswith(incomplete)]
 
@@ -50,7 +50,7 @@ def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Pat
     rackcheck profile explain -p h100-dgx gpu.power_limit
     rackcheck profile explain -p ./ours.yaml os.qualified --set os="Debian*"
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    given = choice.pairs(values)
+    given = cli_choices.pairs(values)
     loaded, laid = library.load_laid(profile, known().catalogue, given, folders)
     told = explain(rule, loaded, laid, known().catalogue, given)
     if as_json:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.cli.tables import table
 from rackcheck.filter.where import COMPARED, TEXT, FilterRow, Where, left_out
@@ -27,14 +27,14 @@ from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import Answered, FactsRead, facts_json
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
-from rackcheck.session import captures, choice
-from rackcheck.session.known import known
+from rackcheck.session import captures, cli_choices
 from rackcheck.session.output import note, print_lines, progress, width
 from rackcheck.session.raw import documents, lines, said
+from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 from rackcheck.session.stored import stored_nodes
 from rackcheck.views import machine
-from rackcheck.views.proof import NodeReplies
+from rackcheck.views.evidence import NodeReplies
 from rackcheck.views.summary import several
 
 KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
@@ -93,7 +93,7 @@ def facts(given: FactsOptions) -> int:
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = known().catalogue.near(words[0])
-        raise Mistake(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        raise UserError(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     if given.unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
@@ -157,7 +157,7 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
 
 
 def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]) -> _Came:
-    nodes, _ = choice.choose([name], file, rack)
+    nodes, _ = cli_choices.choose([name], file, rack)
     asked = Plan(affordable(known().probes, words), joins=known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
     tree, came = Tree({}), []
@@ -180,7 +180,7 @@ def _stored(name: str, run: str) -> _Came:
     stored = store.find(run)
     nodes = {node.name: node for node in stored_nodes(stored)}
     if name not in nodes:
-        raise Mistake(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
+        raise UserError(f"no node {name} in run {run}; it has {', '.join(list(nodes)[:8])}")
     came = [_whole(stored, answer) for answer in stored.answered() if answer.node == name and answer.reading == 1]
     job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)

@@ -30,7 +30,7 @@ def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
 
 def where(text: str, keys: frozenset[str] = KEYS) -> Where:
     """Read a filter; raises a usage error that marks the term which is wrong, with the nearest right word."""
-    from rackcheck.session.known import known  # noqa: PLC0415  the catalogue is for those who filter
+    from rackcheck.session.registry_loading import known  # noqa: PLC0415  the catalogue is for those who filter
 
     def kind_of(path: str) -> Kind | None:
         entry = known().catalogue.find(paths.parse(path))
@@ -50,7 +50,7 @@ SEEN = 72
 
 def wrong_where(text: str, error: FilterError) -> str:
     """Say what is wrong with a filter, in three lines: the message, the filter, and a mark below the place."""
-    from rackcheck.session.known import known  # noqa: PLC0415
+    from rackcheck.session.registry_loading import known  # noqa: PLC0415
 
     near = known().catalogue.near(error.fact) if error.fact else []
     hint = f"; did you mean {' or '.join(near)}?" if near else did_you_mean(error.word, list(error.known))

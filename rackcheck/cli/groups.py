@@ -11,15 +11,15 @@ from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.filter.where import FINDING_KEYS, NODE_KEYS, FilterRow, Where, left_out
 from rackcheck.model.profile import Rule
-from rackcheck.session import choice, counting
+from rackcheck.session import cli_choices, rejudge
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.subject import find
-from rackcheck.views import machine, whereabouts
-from rackcheck.views.grouped import FindingGroup, groups
+from rackcheck.views import locations, machine
+from rackcheck.views.finding_groups import FindingGroup, groups
+from rackcheck.views.shared_traits import HintKind
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, several
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
-from rackcheck.views.traits import HintKind
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
 """What a filter may ask: of nodes, and of the groups that these are in."""
@@ -44,11 +44,11 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     rackcheck groups --where 'rack:r03'        what the nodes of one rack are in
     rackcheck groups pod7 --where 'group:2'    one group of an acceptance
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
     subject = find(run, files)
-    summary, census = counting.read(subject)
+    summary, census = rejudge.read(subject)
     found = groups(summary, census)
-    answers = counting.chosen(subject, where, tuple(node.node for node in summary.everyone))
+    answers = rejudge.chosen(subject, where, tuple(node.node for node in summary.everyone))
     left = frozenset(name for name, answer in answers.items() if answer)
     unsure = tuple(name for name, answer in answers.items() if answer is None)
     narrow = where.about(NODE_KEYS)
@@ -61,7 +61,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     else:
         print_lines(_lines(summary, told, len(found), len(shown) - len(told), where))
         if unsure:
-            note(left_out(where, whereabouts.share(unsure, summary.whole)))
+            note(left_out(where, locations.share(unsure, summary.whole)))
     return exit_code(summary, strict=False)
 
 
@@ -106,12 +106,12 @@ def _lines(summary: Summary, told: Sequence[FindingGroup], of: int, quiet: int, 
 
 
 def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ...]:
-    share = whereabouts.share(group.nodes, summary.whole)
+    share = locations.share(group.nodes, summary.whole)
     if not group.nodes[0].startswith("@"):
         share = share.removesuffix("s").removesuffix(" node")
     verdict = f"{signs.status(group.status)} {group.status.value.upper()}"
     hint = group.hint.words if group.hint is not None else ""
-    cells = (share, whereabouts.said(group.nodes), group.rule or group.title, group.want, group.got, hint)
+    cells = (share, locations.said(group.nodes), group.rule or group.title, group.want, group.got, hint)
     return (str(group.number), verdict, *map(signs.text, cells))
 
 
@@ -175,7 +175,7 @@ def _group(group: FindingGroup) -> dict[str, Any]:
     doc: dict[str, Any] = {
         "group": group.number, "status": group.status.value, "rule": group.rule, "rules": list(group.rules),
         "title": group.title, "severity": group.severity, "nodes": list(group.nodes),
-        "folded": whereabouts.said(group.nodes), "want": group.want, "got": group.got,
+        "folded": locations.said(group.nodes), "want": group.want, "got": group.got,
     }  # fmt: skip
     if group.hint is not None:
         hint = group.hint

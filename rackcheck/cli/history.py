@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.cli.diff import of_change, of_moved, of_turn
 from rackcheck.cli.runs import progress
@@ -16,7 +16,7 @@ from rackcheck.filter.where import EVERYTHING, TEXT, FilterRow, Where
 from rackcheck.model.change import STEADY, folded, gathered
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.model.moves import sorted_out, still
+from rackcheck.model.part_moves import sorted_out, still
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run.index import catching, file, moving, queries, words
 from rackcheck.session.output import note, print_lines
@@ -66,13 +66,13 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
 
 
 def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
-    """Say whether a name is a rule's or a node's; raises Mistake with the nearest right one."""
+    """Say whether a name is a rule's or a node's; raises UserError with the nearest right one."""
     known = {one: queries.names(db, one) for one in ("rule", "node") if kind in {None, one}}
     for one, names in known.items():
         if name in names:
             return one
     hint = did_you_mean(name, [word for names in known.values() for word in names])
-    raise Mistake(f"no {' and no '.join(known)} {clean(name)} in any run{hint}")
+    raise UserError(f"no {' and no '.join(known)} {clean(name)} in any run{hint}")
 
 
 def _wanted(run: queries.IndexedRun, where: Where) -> bool:

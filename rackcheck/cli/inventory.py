@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import table
 from rackcheck.inventory import Inventory, importers, load
@@ -17,7 +17,7 @@ from rackcheck.inventory.targets import found, narrowed
 from rackcheck.inventory.view import HEAD, document, elevation, racks, rows
 from rackcheck.model.fact import clean
 from rackcheck.profile.document import SHOWN, BadFile
-from rackcheck.session import choice
+from rackcheck.session import cli_choices
 from rackcheck.session.output import note, print_lines, width
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
@@ -81,7 +81,7 @@ def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks
     rackcheck inventory show -i pod7.yaml
     rackcheck inventory show @rack:a01 --elevation
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    read = _read(choice.place(file, rack), rack)
+    read = _read(cli_choices.place(file, rack), rack)
     nodes = narrowed(targets, read)
     if as_json:
         click.echo(machine.text(document(read, nodes)))
@@ -90,7 +90,7 @@ def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks
         meant = {node.rack for node in nodes}
         standing = [(r, inside) for r, inside in racks(read, tuple(read.nodes.values())) if r.name in meant]
         if not standing:
-            raise Mistake(f"no node of {read.origin} that is meant here stands in a rack; say `rack` and `u` of it")
+            raise UserError(f"no node of {read.origin} that is meant here stands in a rack; say `rack` and `u` of it")
         for each, inside in standing:
             print_lines(Line(((line, ""),)) for line in elevation(each, inside))
     else:
@@ -125,7 +125,7 @@ def import_(kind: str, file: Path, output: Path | None, force: bool) -> None:
             with output.open("w" if force else "x", encoding="utf-8") as out:
                 out.write(text)
         except FileExistsError:
-            raise Mistake(f"{output} is there already; --force overwrites it") from None
+            raise UserError(f"{output} is there already; --force overwrites it") from None
     for words in (*taken.notes, *_open(text, str(output or "the result"))):
         note(f"note: {words}")
     note(f"{_nodes(len(taken.nodes))} taken over from {clean(shown)}" + (f" to {output}" if output else ""))
@@ -149,6 +149,6 @@ def _open(text: str, origin: str) -> list[str]:
 def _read(file: Path | None, rack: str | None = None) -> Inventory:
     given = found(file)
     if given is None:
-        raise Mistake("no inventory: name a file, or stand where ./inventory.yaml is")
+        raise UserError("no inventory: name a file, or stand where ./inventory.yaml is")
     read = load(given)
     return read if rack is None else replace(read, origin=rack)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.model import path as paths
@@ -24,8 +24,8 @@ from rackcheck.run.captured import Captured
 from rackcheck.run.event import Answered
 from rackcheck.run.judging import tree_of
 from rackcheck.session import captures, subject
-from rackcheck.session.known import known
 from rackcheck.session.output import note
+from rackcheck.session.registry_loading import known
 from rackcheck.views.summary import several
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
@@ -63,17 +63,17 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     called = _name(name, output)
     if output is not None and (output.exists() or output.is_symlink()):
-        raise Mistake(f"{output} is there already; a profile that somebody may have edited is not written over")
+        raise UserError(f"{output} is there already; a profile that somebody may have edited is not written over")
     found = _chosen([one for run in runs for one in _readings(run)], runs, nodes)
     roles = {one.node.role for one in found}
     if len(roles) > 1:
         named = "; ".join(f"{role} {fold(o.node.name for o in found if o.node.role == role)}" for role in sorted(roles))
-        raise Mistake(f"nodes of several roles are not one kind of machine ({named}): name those of one with --nodes")
+        raise UserError(f"nodes of several roles are not one kind of machine ({named}): name those of one with --nodes")
     _tell_silent(found)
     catalogue = known().catalogue
     learned = learned_from(_samples(found), catalogue, at_least=at_least)
     if not learned.lessons:
-        raise Mistake(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
+        raise UserError(f"no rule can be learned from {_origin(found)}: {_nothing(learned)}")
     written = text(learned, LearnedHead(called, _version(found), _origin(found), roles.pop(), _product(found)))
     if output is None:
         click.echo(written, nl=False)
@@ -127,14 +127,14 @@ def _captured(kept: Captured) -> Iterator[_Read]:
 
 
 def _chosen(found: Sequence[_Read], runs: Sequence[str], nodes: str | None) -> list[_Read]:
-    """Give the readings of the nodes that are named; raises Mistake at one that no run has, and at a run named twice.
+    """Give the readings of the nodes that are named; raises UserError at one that no run has, and at a run named twice.
 
     What is read twice would count as two machines that agree.
     """
     seen: set[tuple[str, str]] = set()
     for one in found:
         if (one.run, one.node.name) in seen:
-            raise Mistake(f"run {one.run} is named twice: {', '.join(runs)}")
+            raise UserError(f"run {one.run} is named twice: {', '.join(runs)}")
         seen.add((one.run, one.node.name))
     if nodes is None:
         return list(found)
@@ -143,18 +143,18 @@ def _chosen(found: Sequence[_Read], runs: Sequence[str], nodes: str | None) -> l
     for name in wanted:
         if name not in names:
             near = did_you_mean(name, sorted(names)) or f"; there are {fold(names)}"
-            raise Mistake(f"no node {name} in {', '.join(runs)}{near}")
+            raise UserError(f"no node {name} in {', '.join(runs)}{near}")
     if not wanted:
-        raise Mistake(f"no node is in {nodes!r:.80}")
+        raise UserError(f"no node is in {nodes!r:.80}")
     return [one for one in found if one.node.name in wanted]
 
 
 def _tell_silent(found: Sequence[_Read]) -> None:
-    """Say which planes of which machines said nothing; raises Mistake at a machine that said nothing at all."""
+    """Say which planes of which machines said nothing; raises UserError at a machine that said nothing at all."""
     for one in found:
         if not one.tree.leaves:
             whys = "; ".join(f"{plane.value} {why}" for plane, why in sorted(one.tree.silent.items()))
-            raise Mistake(f"{one.node.name} told nothing in run {one.run} ({whys}): leave it away with --nodes")
+            raise UserError(f"{one.node.name} told nothing in run {one.run} ({whys}): leave it away with --nodes")
     told = [plane for plane in Plane if any(leaf.plane is plane for one in found for leaf in one.tree.leaves.values())]
     for plane in told:
         silent = [one.node.name for one in found if plane in one.tree.silent]
@@ -200,4 +200,4 @@ def _write(target: Path, written: str) -> None:
         with target.open("x", encoding="utf-8") as file:
             file.write(written)
     except OSError as error:
-        raise Mistake(f"cannot write {target}: {error.strerror}") from None
+        raise UserError(f"cannot write {target}: {error.strerror}") from None

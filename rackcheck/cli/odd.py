@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.filter.where import NODE_KEYS, TEXT, FilterRow, Where, left_out
 from rackcheck.model.fold import fold, groups
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.session import counting
+from rackcheck.session import rejudge
 from rackcheck.session.output import is_plain, note, print_lines, width
 from rackcheck.session.subject import RunSubject as Run
 from rackcheck.session.subject import find
@@ -65,7 +65,7 @@ def odd_(run: str, where: Where, role: str | None, every: bool, as_json: bool) -
     rackcheck odd --where 'fact:bios class:config'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     subject = find(run)
-    _, census = counting.read(subject)
+    _, census = rejudge.read(subject)
     shown = _shown(subject, census, where, role)
     if as_json:
         roles = [_role(each) for each in shown.roles]
@@ -82,9 +82,9 @@ def _shown(subject: Run, census: Census, where: Where, role: str | None) -> _Sho
     known = peers(census)
     roles = [each.role for each in known]
     if role is not None and role not in roles:
-        raise Mistake(f"no node of {subject.name} has the role {role}{did_you_mean(role, roles)}")
+        raise UserError(f"no node of {subject.name} has the role {role}{did_you_mean(role, roles)}")
     mine = [each for each in known if role in {None, each.role}]
-    answers = counting.chosen(subject, where, tuple(node for each in mine for node in each.nodes))
+    answers = rejudge.chosen(subject, where, tuple(node for each in mine for node in each.nodes))
     left = frozenset(node for node, answer in answers.items() if answer)
     unsure = tuple(node for node, answer in answers.items() if answer is None)
     kept = (_narrowed(each, left, where.about(FACT_KEYS)) for each in mine if left.intersection(each.nodes))

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.facts import show_tree
 from rackcheck.cli.tables import table
@@ -18,9 +18,9 @@ from rackcheck.profile.layers import did_you_mean
 from rackcheck.run.engine import ask_plane, audit
 from rackcheck.run.event import Answered, FactsRead
 from rackcheck.run.job import Job
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices
 from rackcheck.session.output import note, print_lines, width
+from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
@@ -65,7 +65,7 @@ def run(name: str, node: str, file: Path | None, rack: str | None, raw: bool, as
     """Ask one probe's question of one node and show the facts read from the answer."""
     found = _find(name)
     plan = Plan((found,))
-    nodes, _ = choice.choose([node], file, rack)
+    nodes, _ = cli_choices.choose([node], file, rack)
     job = Job(plan, nodes, planes=plan.planes, secrets=secrets_of(nodes, plan.planes))
     trouble = False
     for event in audit(job, ask_plane, threading.Event()):
@@ -96,5 +96,5 @@ def _echo(text: str) -> None:
 def _find(name: str) -> AnyProbe:
     probes = {p.name: p for p in known().probes}
     if name not in probes:
-        raise Mistake(f"no probe {name}{did_you_mean(name, list(probes))}; `rackcheck probe list` shows them")
+        raise UserError(f"no probe {name}{did_you_mean(name, list(probes))}; `rackcheck probe list` shows them")
     return probes[name]

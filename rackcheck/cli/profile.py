@@ -13,10 +13,10 @@ from rackcheck.model.profile import Profile, Rule
 from rackcheck.profile import library, lint, reviewed
 from rackcheck.profile.document import BadFile
 from rackcheck.profile.layers import MACHINE
-from rackcheck.report.wants import wants
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.report.rule_text import wants
+from rackcheck.session import cli_choices
 from rackcheck.session.output import print_lines
+from rackcheck.session.registry_loading import known
 from rackcheck.signoff import waivers
 from rackcheck.views import machine
 from rackcheck.views.summary import several
@@ -42,7 +42,7 @@ profile.add_command(profile_schema.command)
 def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
     """Show a profile whole, parents and fragments laid under it: each rule with what it wants, why and its sources."""
     options.note_closed()
-    loaded = library.load(name, known().catalogue, choice.pairs(values), folders)
+    loaded = library.load(name, known().catalogue, cli_choices.pairs(values), folders)
     print_lines(_lines(loaded, waivers.own(loaded.files)))
 
 
@@ -62,7 +62,7 @@ def check(
     rackcheck profile check h100-dgx --set driver=570.86.15 --strict
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
-    checked = [_checked(name, choice.pairs(values), folders, strict=strict) for name in names]
+    checked = [_checked(name, cli_choices.pairs(values), folders, strict=strict) for name in names]
     if as_json:
         click.echo(machine.text([each.plain() for each in checked]))
         return 2 if any(each.refused for each in checked) else 0

@@ -8,16 +8,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.model.profile import Profile, Rule
 from rackcheck.profile import library
 from rackcheck.profile.compare import Difference, differences
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
-from rackcheck.session import choice, subject
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices, subject
 from rackcheck.session.output import print_lines
+from rackcheck.session.registry_loading import known
 from rackcheck.signoff import acceptance
 from rackcheck.views import machine
 from rackcheck.views.summary import several
@@ -53,13 +53,13 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
     rackcheck profile diff last ./ours.yaml          a run's profile, and another
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     options.note_closed()
-    given = choice.pairs(values)
+    given = cli_choices.pairs(values)
     sides = [_find(name, folders) for name in (a, b)]
     params = sorted({param for profile, place in sides if place for param in profile.params})
     strangers = [name for name in given if name not in params]
     if strangers:
         near = did_you_mean(strangers[0], params) or f"; what may be set is {', '.join(params) or 'nothing'}"
-        raise Mistake(f"neither {a} nor {b} takes a param {strangers[0]}{near}")
+        raise UserError(f"neither {a} nor {b} takes a param {strangers[0]}{near}")
     old, new = (_with(profile, place, given, folders) for profile, place in sides)
     found = _compared(old, new)
     if as_json:
@@ -72,7 +72,7 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
 def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
     """Find a profile, and where it is loaded from; that of a run or an acceptance has its site values, and no place.
 
-    Raises Mistake with the nearest name.
+    Raises UserError with the nearest name.
     """
     profiles = library.profiles(folders)
     a_file = Path(name).is_file()
@@ -82,7 +82,7 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
     if name not in runs and "/" not in name:
         near = f"; the file is meant by ./{name}" if a_file else did_you_mean(name, [*profiles, *runs])
         lists = "; rackcheck profile list and rackcheck runs list tell which there are"
-        raise Mistake(f"no profile, run or acceptance {name}{near or lists}")
+        raise UserError(f"no profile, run or acceptance {name}{near or lists}")
     return subject.find(name).profile, ""
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import wrapped
 from rackcheck.profile import library
-from rackcheck.profile.lineage import is_fragment
-from rackcheck.session.known import known
+from rackcheck.profile.inheritance import is_fragment
 from rackcheck.session.output import print_lines, width
+from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
@@ -53,13 +53,13 @@ def command(folders: tuple[Path, ...], as_json: bool) -> None:
 def _row(found: library.ProfileFile, folders: tuple[Path, ...]) -> ProfileRow:
     try:
         loaded, laid = library.load_laid(str(found.path), known().catalogue, None, folders)
-    except Mistake as error:
+    except UserError as error:
         return ProfileRow(found.name, "profile", "?", "?", found.origin, f"cannot be used: {_short(error)}")
     kind = "fragment" if is_fragment(laid.head) else "profile"
     return ProfileRow(found.name, kind, loaded.version, str(len(loaded.own)), found.origin, loaded.title)
 
 
-def _short(error: Mistake) -> str:
+def _short(error: UserError) -> str:
     """Give the first line of what is wrong, and how much more there is."""
     first, *rest = str(error).splitlines()
     return f"{first}, and {len(rest)} more" if rest else first

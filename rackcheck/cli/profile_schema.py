@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.profile import editor, editor_words
-from rackcheck.session.known import known
 from rackcheck.session.output import note
+from rackcheck.session.registry_loading import known
 
 
 @click.command("schema", epilog="Exit: 0 written, 2 your mistake.")
@@ -33,5 +33,5 @@ def command(output: Path | None, folders: tuple[Path, ...]) -> None:
     try:
         output.write_text(written, encoding="utf-8")
     except OSError as error:
-        raise Mistake(f"cannot write {output}: {error.strerror}") from None
+        raise UserError(f"cannot write {output}: {error.strerror}") from None
     note(f"{output}: begin a profile with the line `# yaml-language-server: $schema={output}`")

@@ -19,12 +19,12 @@ from rackcheck.model.tree import Tree
 from rackcheck.run.event import Answered
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices
 from rackcheck.session.output import is_plain, note, print_lines, width
+from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_racks
 from rackcheck.session.subject import RunSubject, find, shown
-from rackcheck.views import drawn, machine, whereabouts
+from rackcheck.views import locations, machine, rack_lines
 from rackcheck.views.elevation import Elevation, RackPanel, elevation
 from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode, Picture, needs, picture, told
 from rackcheck.views.signs import OUTCOME, Signs
@@ -55,7 +55,7 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
     rackcheck rack pod7 --mode temperature     how warm its nodes are
     rackcheck rack --where 'role:compute'      the compute nodes of all racks
     """  # noqa: D301  \b is click's mark for lines that stay as they are
-    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
     subject = find(run, files)
     summary = shown(subject)
     signs = Signs(plain=is_plain())
@@ -131,10 +131,10 @@ def _lines(
     yield from within(Line(((signs.text(head), "bold"), (only, "bold yellow"))), width(), 2)
     every = {node: found.cells.get(node, LEFT_OUT) for panel in standing.racks for node in panel.nodes}
     if where:
-        shown_of = whereabouts.among(len(found.cells), len(every), "node")
+        shown_of = locations.among(len(found.cells), len(every), "node")
         yield from within(Line(((f"{shown_of} shown: {where}", ""),)), width(), 2)
     yield Line()
-    yield from drawn.lines(standing.racks, every, mode, width(), signs)
+    yield from rack_lines.lines(standing.racks, every, mode, width(), signs)
     for line in (found.legend, *_folded(found.cells), *(_wholes(summary, signs) if mode is Mode.STATE else ())):
         if line.pieces:
             yield from within(line, width(), 2)
@@ -148,7 +148,7 @@ def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
     gathered = groups(odd, lambda node: _kind(cells[node]))
     for (sign, style, kind), nodes in sorted(gathered, key=lambda group: group[0][2] != Outcome.FAIL.value):
         words = {cells[node].word for node in nodes}
-        where = f"{whereabouts.share(nodes, whereabouts.Whole(len(cells)))}: {whereabouts.said(nodes)}"
+        where = f"{locations.share(nodes, locations.Whole(len(cells)))}: {locations.said(nodes)}"
         yield Line(((f"{sign} {words.pop() if len(words) == 1 else kind}", style), (f"  {where}", "")))
 
 
@@ -162,7 +162,7 @@ def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
     outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
     for outcome, names in groups(outcomes, outcomes.__getitem__):
         said = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
-        yield Line(((said, OUTCOMES[outcome]), (f"  judged as a whole: {whereabouts.said(names)}", "")))
+        yield Line(((said, OUTCOMES[outcome]), (f"  judged as a whole: {locations.said(names)}", "")))
 
 
 def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: KnownNodes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import unfold
@@ -17,7 +17,7 @@ from rackcheck.model.profile import Profile, Rule
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.remedy.bios import NotFixable, patches
-from rackcheck.remedy.mend import ByHand, Firmware, Lines, by_hand, remedies
+from rackcheck.remedy.fixes import ByHand, Firmware, Lines, by_hand, remedies
 from rackcheck.remedy.settings import settings
 from rackcheck.remedy.text import BmcOrder, RemedyText, bmc_script, body, document, script, text
 from rackcheck.run.engine import replay
@@ -65,7 +65,7 @@ def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
     known = [rule.id for rule in profile.rules]
     for name in wanted:
         if name not in known:
-            raise Mistake(f"profile {profile.name} has no rule {name}{did_you_mean(name, known)}")
+            raise UserError(f"profile {profile.name} has no rule {name}{did_you_mean(name, known)}")
     return frozenset(wanted)
 
 
@@ -118,7 +118,7 @@ def _nodes(wanted: str | None, known: Mapping[str, object]) -> list[str]:
     names = unfold(wanted)
     for name in names:
         if name not in known:
-            raise Mistake(f"no node {clean(name)} in this run{did_you_mean(name, list(known))}")
+            raise UserError(f"no node {clean(name)} in this run{did_you_mean(name, list(known))}")
     return sorted(set(names), key=natural)
 
 
@@ -165,9 +165,9 @@ def _written(folder: Path, told: RemedyText) -> None:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise Mistake(f"{folder} is there already; remedies are never written over older ones") from None
+        raise UserError(f"{folder} is there already; remedies are never written over older ones") from None
     except OSError as error:
-        raise Mistake(f"cannot write to {folder}: {error.strerror}") from None
+        raise UserError(f"cannot write to {folder}: {error.strerror}") from None
     for name, content in pieces.items():
         (folder / name).write_text(content, encoding="utf-8")
     note(f"Written for review: {several(len(pieces), 'file')} in {folder}; nothing was applied")
@@ -179,7 +179,7 @@ def _pieces(told: RemedyText) -> Iterator[tuple[str, str]]:
         yield f"set-{number}.sh", script(group, told.run)
     for order in told.orders:
         if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,200}", order.node) is None:
-            raise Mistake(f"the run's node {clean(order.node)!r} has no name that a file may have")
+            raise UserError(f"the run's node {clean(order.node)!r} has no name that a file may have")
         yield order.file, body(order.patch, 2) + "\n"
     if told.orders:
         yield "bmcs.sh", bmc_script(told.orders, told.run)

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.profile.reviewed import unreviewed
-from rackcheck.report import annex, brand, bundle, junit, markdown, record, redact
+from rackcheck.report import annex, bundle, cover, junit, markdown, record, redact
 from rackcheck.report.build import build
-from rackcheck.report.dossier import Dossier
+from rackcheck.report.report_model import Dossier
 from rackcheck.run.job import now
-from rackcheck.session import choice, subject
+from rackcheck.session import cli_choices, subject
 from rackcheck.session.output import is_plain, note
 from rackcheck.session.subject import RunSubject
-from rackcheck.signoff import acceptance, bill
+from rackcheck.signoff import acceptance, bom
 from rackcheck.signoff.signing import bundles, manifest
 from rackcheck.views import machine
 from rackcheck.views.summary import several
@@ -87,16 +87,16 @@ def report(given: ReportOptions) -> int:
         raise click.UsageError("a bundle is a folder: -o FOLDER, or none for rackcheck's own place")
     if given.template is not None and not given.whole and given.form != "pdf":
         raise click.UsageError("--template is for the PDF: --format pdf, or --bundle")
-    files = choice.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
+    files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
     found = subject.find(given.run, files)
     if files is not None and found.acceptance is not None:
-        raise Mistake(
+        raise UserError(
             f"an acceptance has its waivers: rackcheck accept add {found.name} --waivers {given.waiver_files[0]}"
         )
     say = (lambda _: None) if given.quiet else _progress()
     ordered = found.order(
-        bill.load(given.bill_file) if given.bill_file is not None else None,
-        brand.load(given.brand_file) if given.brand_file is not None else None,
+        bom.load(given.bill_file) if given.bill_file is not None else None,
+        cover.load(given.brand_file) if given.brand_file is not None else None,
     )
     readings = []
     for told in found.tell():
@@ -151,14 +151,14 @@ def _written(content: str | bytes, form: str, output: Path | None, name: str, le
     piped = output is None and form in {"json", "junit", "markdown"}
     if piped or output == Path("-"):
         if isinstance(content, bytes) and sys.stdout.isatty():
-            raise Mistake(f"a {form} is nothing for a terminal: -o FILE")
+            raise UserError(f"a {form} is nothing for a terminal: -o FILE")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return 0
     target = output or Path(f"{name}{'' if level == 'full' else f'-{level}'}.{ENDS[form]}")
     if target.is_dir():
-        raise Mistake(f"{target} is a folder; name a file")
+        raise UserError(f"{target} is a folder; name a file")
     _replaced(target, data)
     note(f"Written: {target} ({len(data) / 1024:.0f} KiB)")
     return 0
@@ -175,15 +175,15 @@ def _replaced(target: Path, data: bytes) -> None:
         fresh.replace(target.resolve())
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        raise Mistake(f"cannot write {target}: {error.strerror}") from None
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
 
 
 def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str], None]) -> int:
     if output == Path("-"):
-        raise Mistake(f"several tables do not fit into one stream; -o FOLDER: {', '.join(annex.files(dossier))}")
+        raise UserError(f"several tables do not fit into one stream; -o FOLDER: {', '.join(annex.files(dossier))}")
     target = output or Path(f"{name}-csv")
     if target.exists() and not target.is_dir():
-        raise Mistake(f"{target} is a file; the tables want a folder")
+        raise UserError(f"{target} is a file; the tables want a folder")
     target.mkdir(parents=True, exist_ok=True)
     tables = annex.files(dossier)
     for file, text in tables.items():
@@ -204,7 +204,7 @@ def _bundled(
         place = found.acceptance.bundles.get("full", "") if found.acceptance is not None else of_run
         if not place or not (Path(place) / manifest.NAME).is_file():
             made_by = f"rackcheck report {found.name} --bundle"
-            raise Mistake(f"a copy names the full bundle that it was made of, and there is none: {made_by}")
+            raise UserError(f"a copy names the full bundle that it was made of, and there is none: {made_by}")
         full = hashlib.sha256((Path(place) / manifest.NAME).read_bytes()).hexdigest()
     kept = found.acceptance.bundles.get("full") if found.acceptance is not None and output is None else None
     if level == "full" and kept and found.state == "signed":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import table
 from rackcheck.evaluate.verdict import Status
@@ -96,7 +96,7 @@ def _folders(limit: int) -> tuple[list[RunRow], int]:
         try:
             stored = store.find(str(store.runs_folder() / run))
             started, done, judged = stored.started(), stored.done(), stored.judged()
-        except Mistake as error:
+        except UserError as error:
             note(f"rackcheck: {error}")
             continue
         fails = sum(v.status is Status.FAIL for node in judged for v in node.verdicts)
@@ -129,10 +129,10 @@ def show(run: str, every: bool, as_json: bool) -> int:
     """Show a stored run again, from its raw answers; exits as the run did."""
     try:
         stored = store.find(run)
-    except (Mistake, OSError):
+    except (UserError, OSError):
         shut = catching.closed()
         if shut and run in {"last", *shut}:
-            raise Mistake(catching.barred(shut[-1] if run == "last" else run)) from None
+            raise UserError(catching.barred(shut[-1] if run == "last" else run)) from None
         raise
     job = stored_job(stored)
     assert job.profile is not None

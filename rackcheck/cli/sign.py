@@ -10,7 +10,7 @@ from typing import TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status
 from rackcheck.run import store
 from rackcheck.session.output import is_plain, note, print_lines
@@ -50,7 +50,7 @@ def located(text: str, *, current: bool = False) -> Path:
             return Path(kept)
         if current:
             older = ": runs or waivers were added since the last one" if found.earlier else ""
-            raise Mistake(f"{text} has no bundle of its state now{older}; rackcheck report {text} --bundle makes one")
+            raise UserError(f"{text} has no bundle of its state now{older}; rackcheck report {text} --bundle makes one")
     if text == "last":
         return bundles.find(str(store.find(text).head.get("run")))
     return bundles.find(text)

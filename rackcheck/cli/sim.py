@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.cli.tables import wrapped
 from rackcheck.inventory import Node
@@ -140,7 +140,7 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
 
 
 def _machine(named: str) -> str:
-    """Find a machine: one that ships, a folder, a stored run; raises Mistake."""
+    """Find a machine: one that ships, a folder, a stored run; raises UserError."""
     from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.sim.machine import shipped  # noqa: PLC0415
 
@@ -151,12 +151,14 @@ def _machine(named: str) -> str:
     if path.exists():
         return str(path.absolute())
     if "/" in named:
-        raise Mistake(f"{named}: no such folder")
+        raise UserError(f"{named}: no such folder")
     runs = store.ids()
     if named in runs or (named == "last" and runs):
         return str(store.find(named).folder.absolute())
     near = did_you_mean(named, [*known, *runs])
-    raise Mistake(f"no machine {named}{near} (there are {', '.join(known)}, folders, and stored runs by id or `last`)")
+    raise UserError(
+        f"no machine {named}{near} (there are {', '.join(known)}, folders, and stored runs by id or `last`)"
+    )
 
 
 def _told(place: Path) -> Iterable[Line]:

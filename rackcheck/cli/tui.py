@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import filters, options
 from rackcheck.filter.where import Where
-from rackcheck.session import choice
+from rackcheck.session import cli_choices
 from rackcheck.session.output import note
 
 if TYPE_CHECKING:
-    from rackcheck.session.desk import RunSession
+    from rackcheck.session.run_session import RunSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def tui(given: TuiOptions) -> int:
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     show = screens()
     shown = {"view": given.view, "where": given.where.text, "against": given.against, "link": given.link}
-    wanted = choice.planes(given.planes)
+    wanted = cli_choices.planes(given.planes)
     if given.profile is None:
         audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
         if any(audited) or len(given.words) > 1:
@@ -90,12 +90,12 @@ def tui(given: TuiOptions) -> int:
     desks: list[RunSession] = []
 
     def ready() -> object:
-        from rackcheck.session.desk import RunSession  # noqa: PLC0415  once there is a terminal to show it on
-        from rackcheck.session.prepared import Request, prepare  # noqa: PLC0415
+        from rackcheck.session.audit_setup import Request, prepare  # noqa: PLC0415
+        from rackcheck.session.run_session import RunSession  # noqa: PLC0415  once there is a terminal to show it on
 
-        files = choice.waiver_files(given.waiver_files, found=True)
+        files = cli_choices.waiver_files(given.waiver_files, found=True)
         request = Request(profile, wanted, given.values, given.folders, files, seconds=given.seconds)
-        made = prepare(lambda: choice.chosen(given.words, given.file, given.rack), request)
+        made = prepare(lambda: cli_choices.chosen(given.words, given.file, given.rack), request)
         desks.append(RunSession(ready=made))
         return desks[0]
 
@@ -108,10 +108,10 @@ def tui(given: TuiOptions) -> int:
 
 
 def screens() -> Callable[..., None]:
-    """Find the screens; raises Mistake."""
+    """Find the screens; raises UserError."""
     found = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not found:
-        raise Mistake("the screens are not installed: pip install --force-reinstall rackcheck")
+        raise UserError("the screens are not installed: pip install --force-reinstall rackcheck")
     show: Callable[..., None] = found[0].load()
     return show
 
@@ -119,11 +119,11 @@ def screens() -> Callable[..., None]:
 def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
     from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.session import subject  # noqa: PLC0415
-    from rackcheck.session.desk import RunSession  # noqa: PLC0415
+    from rackcheck.session.run_session import RunSession  # noqa: PLC0415
 
     if run == "last" and not store.ids():
-        raise Mistake(
+        raise UserError(
             "there is no run yet: rackcheck tui -p PROFILE audits this machine, --rack sim:dgx-h100 a simulated rack"
         )
-    files = choice.waiver_files(waiver_files, found=False) if waiver_files else None
+    files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
     return RunSession(found=subject.find(run, files))

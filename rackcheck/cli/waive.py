@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import options
 from rackcheck.evaluate.verdict import Status, Verdict
 from rackcheck.evaluate.waiver import Pin, Waiver, last_day, pinned
@@ -18,8 +18,8 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import Profile, Rule
 from rackcheck.model.text import natural
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.report.gather import CollectedRun
-from rackcheck.report.settle import settle
+from rackcheck.report.merge_runs import settle
+from rackcheck.report.run_data import CollectedRun
 from rackcheck.session import subject
 from rackcheck.session.output import note
 from rackcheck.signoff import waivers
@@ -87,7 +87,7 @@ def waive(given: WaiveOptions) -> int:
     by_id = {r.id: r for r in found.profile.rules}
     if rule not in by_id:
         near = did_you_mean(rule, list(by_id)) or f"; rackcheck profile show {found.profile.name} lists them"
-        raise Mistake(f"profile {found.profile.name} has no rule {rule}{near}")
+        raise UserError(f"profile {found.profile.name} has no rule {rule}{near}")
     judged = _verdicts(readings, found.profile, rule)
     answers = (given.until, given.by, given.ticket, given.reason)
     made = _grouped(by_id[rule], _chosen(given.nodes, judged, rule), judged, given.items, answers)
@@ -111,7 +111,7 @@ def waive(given: WaiveOptions) -> int:
 
 
 def _new(file: Path) -> str:
-    """Give the text of a file that is not there yet; raises Mistake where nobody would read one of this name."""
+    """Give the text of a file that is not there yet; raises UserError where nobody would read one of this name."""
     waivers.named(file)
     return ""
 
@@ -121,7 +121,7 @@ def _one_line(option: str, words: str) -> None:
     wrong = next((c for c in words if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}), None)
     if wrong is not None:
         what = "a line break" if wrong in "\n\r\v\f\x85\u2028\u2029" else f"the control character {visible(wrong)}"
-        raise Mistake(f"--{option} '{clean(words, 40)}': it holds {what}; write it in one line of plain words")
+        raise UserError(f"--{option} '{clean(words, 40)}': it holds {what}; write it in one line of plain words")
 
 
 def _in_time(until: str) -> None:
@@ -129,13 +129,13 @@ def _in_time(until: str) -> None:
     try:
         day = date.fromisoformat(until).isoformat()
     except ValueError:
-        raise Mistake(f"--until {until!r:.40}: no day; it is written YYYY-MM-DD, like {last_day(today)}") from None
+        raise UserError(f"--until {until!r:.40}: no day; it is written YYYY-MM-DD, like {last_day(today)}") from None
     if day != until:
-        raise Mistake(f"--until {until!r:.40}: it is written YYYY-MM-DD, like {day}")
+        raise UserError(f"--until {until!r:.40}: it is written YYYY-MM-DD, like {day}")
     if until < today:
-        raise Mistake(f"--until {until}: that day is past; today is {today}")
+        raise UserError(f"--until {until}: that day is past; today is {today}")
     if until > last_day(today):
-        raise Mistake(f"--until {until}: more than a year ahead; {last_day(today)} is the last day it may name")
+        raise UserError(f"--until {until}: more than a year ahead; {last_day(today)} is the last day it may name")
 
 
 def _verdicts(readings: list[CollectedRun], profile: Profile, rule: str) -> dict[str, Verdict]:
@@ -148,13 +148,13 @@ def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:
     strangers = [node for node in wanted if node not in judged]
     if strangers:
         near = did_you_mean(strangers[0], list(judged)) or f"; it is judged on {fold(judged)}"
-        raise Mistake(f"{rule} is not judged on {fold(strangers)}{near}")
+        raise UserError(f"{rule} is not judged on {fold(strangers)}{near}")
     fine = [node for node in wanted if judged[node].status not in {Status.FAIL, Status.WARN}]
     if fine:
         words = judged[fine[0]].status.value
         wrong = [node for node, v in judged.items() if v.status in {Status.FAIL, Status.WARN}]
         where = f"; it fails on {fold(wrong)}" if wrong else ""
-        raise Mistake(f"{rule} is {words} on {fold(fine)}: only a fail or a warn can be waived{where}")
+        raise UserError(f"{rule} is {words} on {fold(fine)}: only a fail or a warn can be waived{where}")
     return wanted
 
 
@@ -175,7 +175,7 @@ def _grouped(
             seen = [e.item for e in wrong]
             near = did_you_mean(missing[0], seen) if missing else ""
             hint = near or f"; with {', '.join(seen) or 'nothing'}"
-            raise Mistake(f"nothing known to be wrong with {', '.join(missing) or rule.id} on {node}{hint}")
+            raise UserError(f"nothing known to be wrong with {', '.join(missing) or rule.id} on {node}{hint}")
         groups.setdefault(pins, []).append(node)
     return [
         Waiver(rule.id, rule.digest, tuple(sorted(where, key=natural)), pins, *words) for pins, where in groups.items()

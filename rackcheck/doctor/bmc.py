@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rackcheck.doctor.controller import LINKS, next_account
+from rackcheck.doctor.bmc_plane import LINKS, next_account
 from rackcheck.model.documents import wanted
 from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.resource import ROOT, Body

@@ -4,7 +4,7 @@ import socket
 import threading
 from collections.abc import Iterable, Mapping
 
-from rackcheck.doctor.crew import work
+from rackcheck.doctor.worker_pool import work
 
 SECONDS = 4.0
 """How long one name may take."""

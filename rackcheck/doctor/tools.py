@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rackcheck.doctor.readable import quoted
+from rackcheck.doctor.file_access import quoted
 from rackcheck.model.capture import named
 from rackcheck.model.question import Shell
 

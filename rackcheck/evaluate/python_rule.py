@@ -5,11 +5,11 @@ from itertools import islice
 
 from rackcheck.evaluate.waiver import Granted, taken
 from rackcheck.model import path as paths
-from rackcheck.model.called import Called, Wrong
 from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, said
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.path import EVERY, Path, Segment
+from rackcheck.model.python_rule import Called, Wrong
 from rackcheck.model.tree import Tree
 
 MOST = 10_000

@@ -14,7 +14,7 @@ from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown, clean
 from rackcheck.model.fold import fold
 from rackcheck.model.path import Path
 from rackcheck.model.profile import Rule
-from rackcheck.model.siblings import Siblings, occupied, sort_of
+from rackcheck.model.sibling_silence import Siblings, occupied, sort_of
 from rackcheck.model.tree import Tree
 
 QUORUM = 75.0

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.evaluate.consensus import Poll, agreed
+from rackcheck.evaluate.fact_judge import judge_leaf
 from rackcheck.evaluate.law import Conclusion, Outcome, conclude, worst
-from rackcheck.evaluate.leaf import judge_leaf
-from rackcheck.evaluate.look import looked
 from rackcheck.evaluate.python_rule import answered
+from rackcheck.evaluate.selection import looked
 from rackcheck.evaluate.waiver import NOTHING, Granted, pinned, taken
 from rackcheck.model import operator
 from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_holds, said, seen

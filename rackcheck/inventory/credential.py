@@ -5,7 +5,7 @@ import stat
 import sys
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 
 SIZE = 64 << 10
@@ -16,20 +16,20 @@ FORMS = "env:NAME, file:PATH, keyring:SERVICE/USER or prompt:TEXT"
 
 
 def secret(reference: str) -> str:
-    """Fetch a secret by its reference; raises Mistake without ever naming the secret."""
+    """Fetch a secret by its reference; raises UserError without ever naming the secret."""
     kind, _, name = reference.partition(":")
     fetch = {"env": _env, "file": _file, "keyring": _keyring, "prompt": _prompt}.get(kind)
     if fetch is None:
-        raise Mistake(f"a secret is named as {FORMS}, not as the secret itself")
+        raise UserError(f"a secret is named as {FORMS}, not as the secret itself")
     found = fetch(name)
     if not found:
-        raise Mistake(f"{clean(reference)}, which the inventory names as a secret, is empty")
+        raise UserError(f"{clean(reference)}, which the inventory names as a secret, is empty")
     return found
 
 
 def _env(name: str) -> str:
     if name not in os.environ:
-        raise Mistake(f"the environment has no {clean(name)}, which the inventory names as a secret")
+        raise UserError(f"the environment has no {clean(name)}, which the inventory names as a secret")
     return os.environ[name]
 
 
@@ -40,37 +40,37 @@ def _file(name: str) -> str:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise Mistake(f"{path}, which the inventory names as a secret, is no file")
+                raise UserError(f"{path}, which the inventory names as a secret, is no file")
             if stat.S_IMODE(status.st_mode) & 0o077:
-                raise Mistake(f"{path} may be read by others; chmod 600 {path}")
+                raise UserError(f"{path} may be read by others; chmod 600 {path}")
             content = file.read(SIZE + 1)
     except OSError as error:
-        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
     if len(content) > SIZE:
-        raise Mistake(f"{path} is longer than the {SIZE} bytes that a secret may have")
+        raise UserError(f"{path} is longer than the {SIZE} bytes that a secret may have")
     try:
         return content.decode().strip("\r\n")
     except UnicodeDecodeError as error:
         at = error.start
     # Outside of the handler: the error at hand holds the file's bytes.
-    raise Mistake(f"{path} is no UTF-8 text (byte {at})")
+    raise UserError(f"{path} is no UTF-8 text (byte {at})")
 
 
 def _keyring(name: str) -> str:
     shown = clean(f"keyring:{name}")
     service, _, user = name.rpartition("/")
     if not service or not user:
-        raise Mistake(f"{shown}: a secret of the keyring is named as keyring:SERVICE/USER")
+        raise UserError(f"{shown}: a secret of the keyring is named as keyring:SERVICE/USER")
     try:
         import keyring  # noqa: PLC0415  an extra, and only for those who name it
     except ImportError:
-        raise Mistake(f"{shown} needs the package keyring: pip install 'rackcheck[keyring]'") from None
+        raise UserError(f"{shown} needs the package keyring: pip install 'rackcheck[keyring]'") from None
     try:
         found = keyring.get_password(service, user)
     except Exception as error:  # noqa: BLE001  of whatever backend this machine has
-        raise Mistake(f"{shown}: the keyring gives nothing ({type(error).__name__})") from None
+        raise UserError(f"{shown}: the keyring gives nothing ({type(error).__name__})") from None
     if found is None:
-        raise Mistake(f"{shown}: the keyring has no such entry")
+        raise UserError(f"{shown}: the keyring has no such entry")
     return found
 
 
@@ -79,11 +79,11 @@ def _prompt(name: str) -> str:
 
     words = clean(name) or "secret"
     if not _has_terminal():
-        raise Mistake(f"no terminal to ask for `{words}` on; name the secret as env:, file: or keyring:")
+        raise UserError(f"no terminal to ask for `{words}` on; name the secret as env:, file: or keyring:")
     try:
         return getpass(f"{words}: ")
     except EOFError:
-        raise Mistake(f"nothing was typed for `{words}`") from None
+        raise UserError(f"nothing was typed for `{words}`") from None
 
 
 def _has_terminal() -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.nodeset import is_name, unfold
 from rackcheck.model.fold import fold
 from rackcheck.profile.document import SHOWN, BadFile, Problem, Scalar, SourcePlace, YamlMapping
@@ -40,7 +40,7 @@ def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, .
     """Unfold a node set of the file; none where it is wrong."""
     try:
         names = tuple(unfold(key))
-    except Mistake as error:
+    except UserError as error:
         problems.append(Problem(place, str(error)))
         return ()
     wrong = next((name for name in names if not is_name(name)), None)

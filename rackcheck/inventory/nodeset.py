@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 
 if TYPE_CHECKING:
@@ -14,17 +14,17 @@ NODES = 100_000
 
 
 def unfold(target: str, groups: "GroupResolver | None" = None) -> list[str]:
-    """Unfold a node set: `dgx[01-03]` gives three names; raises Mistake where it is none."""
+    """Unfold a node set: `dgx[01-03]` gives three names; raises UserError where it is none."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException  # noqa: PLC0415  slow to load
 
     shown = clean(target)
     if _size(target) > NODES:
-        raise Mistake(f"{shown} is more nodes than the {NODES} that an inventory may hold")
+        raise UserError(f"{shown} is more nodes than the {NODES} that an inventory may hold")
     try:
         names = NodeSet(target, resolver=groups or RESOLVER_NOGROUP)
         return [str(name) for name in names]
     except NodeSetException as error:
-        raise Mistake(f"not a node set: {shown} ({clean(str(error))})") from None
+        raise UserError(f"not a node set: {shown} ({clean(str(error))})") from None
 
 
 def is_name(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.credential import secret
 from rackcheck.inventory.files import ca_trouble, key_trouble
 from rackcheck.inventory.node import Inventory, Node
@@ -107,7 +107,7 @@ def _secrets(nodes: Iterable[Node]) -> Iterator[str]:
             continue
         try:
             secret(reference)
-        except Mistake as error:
+        except UserError as error:
             yield f"secret {clean(reference)} cannot be fetched: {error} ({fold(used[reference])})"
 
 

@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.merge import NodeVars
 from rackcheck.inventory.node import Node, Rack, RackSlot
-from rackcheck.profile.conform import conform
 from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping, read
 from rackcheck.profile.layers import did_you_mean, entries, word
 from rackcheck.profile.library import shipped, text_of
 from rackcheck.profile.schema import rack_type as rack_type_schema
+from rackcheck.profile.schema_check import conform
 
 NEAR = 200
 """Racks among which the nearest word is looked for: it is slow, and many nodes may name one that is not there."""
@@ -33,7 +33,7 @@ def types(beside: Path) -> dict[str, Path]:
 
 
 def rack_type(path: Path) -> Rack:
-    """Read a rack type, as a rack without a name; raises Mistake or BadFile."""
+    """Read a rack type, as a rack without a name; raises UserError or BadFile."""
     table = conform(read(text_of(path), str(path)), rack_type_schema())
     problems: list[Problem] = []
     name, title = word(table, "rack-type"), word(table, "title")
@@ -86,7 +86,7 @@ def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Proble
                 shape = read_before[said.text]
             except BadFile as error:
                 problems += error.problems
-            except Mistake as error:
+            except UserError as error:
                 problems.append(Problem(said.place, str(error)))
         found[name] = replace(shape, name=name, row=word(table, "row"))
     return found

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rackcheck.inventory import merge, rack, ways
+from rackcheck.inventory import merge, rack, unreachable
 from rackcheck.inventory.merge import NodesEntry, NodeVars
 from rackcheck.inventory.node import BmcAccess, Inventory, Node, Ssh
 from rackcheck.inventory.nodeset import NODES
@@ -16,7 +16,7 @@ from rackcheck.profile.library import text_of
 
 
 def load(path: Path) -> Inventory:
-    """Read an inventory file; raises Mistake where it cannot be read, BadFile with all that is wrong in it."""
+    """Read an inventory file; raises UserError where it cannot be read, BadFile with all that is wrong in it."""
     with suppress(OSError, ValueError):  # told with its name when it is read
         bounded(path.stat().st_size, str(path))
     return parse(text_of(path), str(path), path.parent)
@@ -109,7 +109,7 @@ class _Builder:
             self.problems.append(Problem(half.place, f"`bmc` of {name} has no `url`"))
         elif not node.host and node.bmc is None:
             self.problems.append(Problem(entry.place, f"{name} has neither a host nor a BMC"))
-        for key, wrong in ways.mistakes(node):
+        for key, wrong in unreachable.mistakes(node):
             place = words[key].place
             if place not in self.wrong:  # what a set or the defaults say is wrong once, not for each node
                 self.wrong.add(place)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rackcheck.inventory.credential import FORMS
-from rackcheck.profile.conform import deviations
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
 from rackcheck.profile.schema import inventory as inventory_schema
+from rackcheck.profile.schema_check import deviations
 
 SECRETS = frozenset({"password", "passphrase"})
 """Keys that hold a reference to a secret, and by mistake the secret."""

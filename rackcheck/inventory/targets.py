@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.node import LOCAL, Inventory, Node
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.inventory.reading import load
@@ -30,7 +30,7 @@ def found(file: Path | None) -> Path | None:
 
 
 def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...], str]:
-    """Resolve targets to nodes, and say in words where they come from; raises Mistake or BadFile.
+    """Resolve targets to nodes, and say in words where they come from; raises UserError or BadFile.
 
     Without targets: every node of the inventory, else of `./inventory.yaml`, else this machine.
     """
@@ -39,7 +39,7 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
     if given is None:
         names = [name for target in wanted for name in _bare(target)]
         if wanted and not names:
-            raise Mistake(f"no node is in {_shown(wanted)}")
+            raise UserError(f"no node is in {_shown(wanted)}")
         names = names or [LOCAL]
         words = "this machine" if names == [LOCAL] else f"{len(names)} by name"
         return tuple(Node(name, host=name) for name in dict.fromkeys(names)), f"{words} (no inventory)"
@@ -54,12 +54,12 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
 def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:
     """Give the nodes that the targets name, each once; without targets all of them.
 
-    Raises Mistake, also where sets cancel each other out: nobody means to ask no one.
+    Raises UserError, also where sets cancel each other out: nobody means to ask no one.
     """
     wanted = tuple(targets)
     names = [name for target in wanted for name in _matching(target, inventory)] if wanted else list(inventory.nodes)
     if not names:
-        raise Mistake(f"no node of {inventory.origin} is in {_shown(wanted)}")
+        raise UserError(f"no node of {inventory.origin} is in {_shown(wanted)}")
     return tuple(inventory.nodes[name] for name in dict.fromkeys(names))
 
 
@@ -69,7 +69,7 @@ def _shown(targets: Iterable[str]) -> str:
 
 def _bare(target: str) -> list[str]:
     if _AT.search(target):
-        raise Mistake(f"{target} needs an inventory: groups and racks stand there (-i FILE)")
+        raise UserError(f"{target} needs an inventory: groups and racks stand there (-i FILE)")
     return unfold(target)
 
 
@@ -92,11 +92,11 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
     return [name for name in inventory.nodes if name in there]
 
 
-def _unknown(name: str, inventory: Inventory) -> Mistake:
+def _unknown(name: str, inventory: Inventory) -> UserError:
     """Say that there is no such node, and which one was meant, or which there are."""
     names = list(inventory.nodes)
     near = did_you_mean(name, names) or f"; it has {clean(fold(names), FOLDED)}"
-    return Mistake(f"no node {name} in {inventory.origin}{near}")
+    return UserError(f"no node {name} in {inventory.origin}{near}")
 
 
 FOLDED = 200
@@ -126,7 +126,7 @@ def _check(kind: str | None, text: str, members: Members, origin: str) -> None:
             all_words = [f"@{k}:{v}" if k else f"@{v}" for k, listed in members.items() for v in listed]
             near = did_you_mean(f"{mark}{name}", all_words)
             kinds = "groups are @rack:NAME, @role:NAME and the file's own @NAME"
-            raise Mistake(f"no node of {origin} is in {mark}{name}{near}; {kinds}")
+            raise UserError(f"no node of {origin} is in {mark}{name}{near}; {kinds}")
 
 
 def _resolver(members: Members) -> "GroupResolver":

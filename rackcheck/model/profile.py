@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 
-from rackcheck.model.called import Called
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Plane
 from rackcheck.model.fit import wanted
 from rackcheck.model.operator import TWICE, Test, expectation
 from rackcheck.model.path import Path, parse
-from rackcheck.model.siblings import Siblings
+from rackcheck.model.python_rule import Called
+from rackcheck.model.sibling_silence import Siblings
 
 FIRST, LAW = 1, 2
 """Laws by which verdicts make an outcome: that of runs before the law of evidence, and today's."""

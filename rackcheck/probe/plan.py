@@ -9,7 +9,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.question import Read, Redfish, Shell
-from rackcheck.probe.among import Comparison
+from rackcheck.probe.compare import Comparison
 from rackcheck.probe.contract import AnyProbe
 from rackcheck.probe.group import Aggregate
 from rackcheck.probe.join import Join

@@ -15,8 +15,8 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
 from rackcheck.model.profile import Phase
-from rackcheck.model.siblings import ENTRY
-from rackcheck.probe.among import Comparison
+from rackcheck.model.sibling_silence import ENTRY
+from rackcheck.probe.compare import Comparison
 from rackcheck.probe.contract import AnyProbe, Probe, names
 from rackcheck.probe.group import Aggregate
 from rackcheck.probe.join import Join

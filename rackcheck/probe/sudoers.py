@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.model.question import Shell
 from rackcheck.probe.contract import AnyProbe
@@ -41,11 +41,11 @@ def commands(probes: Iterable[AnyProbe]) -> tuple[str, ...]:
 
 
 def text(listed: Sequence[str], user: str) -> str:
-    """Write the list for a user, or for a %group; raises Mistake for what can be neither."""
+    """Write the list for a user, or for a %group; raises UserError for what can be neither."""
     if len(user) > LONGEST or _NAME.fullmatch(user) is None:
-        raise Mistake(f"no name of a user or a %group: {clean(user, 80)!r}; one is spelt as `id -un` spells it")
+        raise UserError(f"no name of a user or a %group: {clean(user, 80)!r}; one is spelt as `id -un` spells it")
     if _ALIAS.fullmatch(user):
-        raise Mistake(f"sudo takes {clean(user, 80)} for an alias, and ALL for everybody: name a user or a %group")
+        raise UserError(f"sudo takes {clean(user, 80)} for an alias, and ALL for everybody: name a user or a %group")
     if not listed:
         return f"{_HEAD}# No probe that is asked for needs root.\n"
     entries = [entry for command in listed for entry in _entries(command)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 
 DEPTH = 24
 """Levels of nesting a file may have."""
@@ -51,7 +51,7 @@ class Problem:
         return f"{self.place}: {self.text}"
 
 
-class BadFile(Mistake):
+class BadFile(UserError):
     """A file of our user that cannot be used; all that is wrong with it, at most 20 things."""
 
     def __init__(self, problems: list[Problem]) -> None:

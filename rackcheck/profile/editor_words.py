@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.profile import library
 from rackcheck.profile.document import BadFile, YamlMapping, read
 from rackcheck.profile.layers import entries, texts, version_of, word
@@ -60,7 +60,7 @@ def _tables(folders: Sequence[Path]) -> Iterator[YamlMapping]:
             seen.add(path.name)
             try:
                 table = read(library.text_of(path), path.name, ours=folder == library.shipped("profiles"))
-            except (BadFile, Mistake):
+            except (BadFile, UserError):
                 continue
             if isinstance(table, YamlMapping):
                 yield table

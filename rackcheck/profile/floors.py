@@ -13,8 +13,8 @@ from rackcheck.model.path import Path
 from rackcheck.model.profile import Clause, Profile, Rule
 from rackcheck.model.unit import BadUnit
 from rackcheck.profile.document import Scalar, YamlNode
-from rackcheck.profile.peak import ANY, Peak, closest, of, slip
-from rackcheck.profile.peak import peaks as read_peaks
+from rackcheck.profile.physical_limits import ANY, Peak, closest, of, slip
+from rackcheck.profile.physical_limits import peaks as read_peaks
 
 FLOORS = frozenset({"at-least", "above", "warn-below", "within"})
 """Operators that say what is needed at least; `is` and `one-of` name values that must be possible, too."""

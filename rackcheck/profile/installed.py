@@ -3,7 +3,7 @@
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 
-from rackcheck.model.called import Called
+from rackcheck.model.python_rule import Called
 from rackcheck.profile.layers import did_you_mean
 
 GROUP = "rackcheck.rules"

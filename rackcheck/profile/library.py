@@ -10,18 +10,18 @@ from pathlib import Path
 
 import platformdirs
 
-from rackcheck.base import bounded
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read
 from rackcheck.base.names import meant
+from rackcheck.base.user_error import UserError
 from rackcheck.model.catalogue import Catalogue
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Profile, Source
 from rackcheck.profile.compile import compile_profile, read_profile
-from rackcheck.profile.conform import conform
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, read
+from rackcheck.profile.inheritance import layers
 from rackcheck.profile.layers import Layers, did_you_mean, entries, texts, word
-from rackcheck.profile.lineage import layers
 from rackcheck.profile.schema import sources as sources_schema
+from rackcheck.profile.schema_check import conform
 
 SOURCES = "sources.yaml"
 """The file beside profiles that holds what they cite."""
@@ -70,7 +70,7 @@ def seems_fragment(found: ProfileFile) -> bool:
     """Whether a file seems to call itself a fragment: looked for, and not read, as completion has no time for that."""
     try:
         return _FRAGMENT.search(text_of(found.path)) is not None
-    except Mistake:
+    except UserError:
         return False
 
 
@@ -94,32 +94,32 @@ def closed() -> Iterator[str]:
 
 
 def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
-    """Find a profile by name or by file; raises Mistake with the nearest name."""
+    """Find a profile by name or by file; raises UserError with the nearest name."""
     if "/" in name or name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.exists():
             ours = f"; did you mean the profile {path.stem}?" if path.stem in profiles(extra) else ""
-            raise Mistake(f"no profile file {name}{ours}")
+            raise UserError(f"no profile file {name}{ours}")
         return ProfileFile(path.stem, path, "file")
     known = profiles(extra)
     if name not in known:
         here = f"; the file is meant by ./{name}" if Path(name).is_file() else ""
         near = here or did_you_mean(name.partition("@")[0], list(known))
-        raise Mistake(f"no profile {name or repr(name)}{near or '; rackcheck profile list tells which there are'}")
+        raise UserError(f"no profile {name or repr(name)}{near or '; rackcheck profile list tells which there are'}")
     return known[name]
 
 
 def load(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> Profile:
-    """Load a profile with its parents and fragments; raises Mistake or BadFile."""
+    """Load a profile with its parents and fragments; raises UserError or BadFile."""
     return load_laid(name, catalogue, values, extra)[0]
 
 
 def load_laid(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> tuple[Profile, Layers]:
-    """Load a profile, and give with it the layers that it is made of; raises Mistake or BadFile."""
+    """Load a profile, and give with it the layers that it is made of; raises UserError or BadFile."""
     found = find(name, extra)
     files: dict[str, str] = {}
     problems: list[Problem] = []
@@ -133,7 +133,7 @@ def load_laid(
         beside = found.path.parent / f"{wanted}.yaml"
         try:
             read_now = _read(beside if beside.is_file() else find(wanted, extra).path, files, problems)
-        except Mistake as error:
+        except UserError as error:
             raise error if isinstance(error, BadFile) else BadFile([Problem(place, str(error))]) from None
         refs.update(_refs(read_now))
         return read_now
@@ -208,8 +208,8 @@ def _cited(sources: Iterable[Source]) -> str:
 
 
 def text_of(path: Path) -> str:
-    """Read a file our user names; raises Mistake where it cannot be read, is none, or is too large."""
-    return bounded.text(path, SIZE)
+    """Read a file our user names; raises UserError where it cannot be read, is none, or is too large."""
+    return safe_read.text(path, SIZE)
 
 
 def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMapping:
@@ -239,7 +239,7 @@ def _shipped(name: str) -> str:
     """Give the text of a shipped profile; a run keeps copies of them, which are read as these are."""
     try:
         return text_of(shipped("profiles") / name)
-    except Mistake:
+    except UserError:
         return ""
 
 

@@ -13,11 +13,11 @@ from rackcheck.model.operator import expectation, spell
 from rackcheck.model.profile import Clause, Phase, Profile, Rule, RuleSelection, Scope
 from rackcheck.profile.document import BadFile, SourcePlace, YamlMapping
 from rackcheck.profile.floors import as_written, below, floors, shipped_peaks
+from rackcheck.profile.inheritance import is_fragment
 from rackcheck.profile.layers import Layers, did_you_mean
-from rackcheck.profile.lineage import is_fragment
-from rackcheck.profile.peak import Peak
-from rackcheck.profile.places import LayerPlaces
-from rackcheck.profile.possible import can_fail, can_hold
+from rackcheck.profile.physical_limits import Peak
+from rackcheck.profile.rule_lines import LayerPlaces
+from rackcheck.profile.satisfiable import can_fail, can_hold
 
 EVERY_ROLE = "any"
 

@@ -15,7 +15,7 @@ from rackcheck.model.fact import Unknown, Unreadable
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import bios, bios_registry
 from rackcheck.parse.bmc.bios_table import MIXED, Setting, spelled, spelling
-from rackcheck.remedy.mend import Firmware
+from rackcheck.remedy.fixes import Firmware
 from rackcheck.remedy.words import RegistryAttribute, SettingTable, Spelt, registry, row_of, spelling_of
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.remedy.bios import Patch
-from rackcheck.remedy.mend import ByHand, Lines, RemedyGroup, grouped
+from rackcheck.remedy.fixes import ByHand, Lines, RemedyGroup, grouped
 
 HEAD = (
     "# Nothing of this was applied: rackcheck wrote it for review, and asked no machine.",

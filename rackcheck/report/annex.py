@@ -18,8 +18,8 @@ from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Scope
 from rackcheck.report.burn_words import again
-from rackcheck.report.dossier import LETTERS, Dossier, GroupRow, NodeRow
-from rackcheck.views.whereabouts import said, sorts
+from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
+from rackcheck.views.locations import said, sorts
 
 OWN = ("model", "part_number", "serial")
 """What has a column of its own in the inventory; among the other identities it only says why it was not read."""

@@ -15,7 +15,10 @@ from rackcheck.probe.group import FLEET, Seat
 from rackcheck.profile.compare import differences
 from rackcheck.report.burn_fold import fold
 from rackcheck.report.burn_words import account
-from rackcheck.report.dossier import (
+from rackcheck.report.hardware import compared, parts, versions
+from rackcheck.report.merge_runs import Settled, reworked, settle
+from rackcheck.report.outcome import areas, punch, tally, unchecked
+from rackcheck.report.report_model import (
     LETTERS,
     OUT,
     Baseline,
@@ -31,16 +34,13 @@ from rackcheck.report.dossier import (
     ReportSubject,
     RuleChange,
 )
-from rackcheck.report.gather import CollectedRun, Print, canonical
-from rackcheck.report.hardware import compared, parts, versions
-from rackcheck.report.outcome import areas, punch, tally, unchecked
-from rackcheck.report.settle import Settled, reworked, settle
-from rackcheck.report.wants import wants
+from rackcheck.report.rule_text import wants
+from rackcheck.report.run_data import CollectedRun, Print, canonical
 from rackcheck.run.event import Judged
-from rackcheck.signoff.bill import Bom as Ordered
+from rackcheck.signoff.bom import Bom as Ordered
+from rackcheck.views.locations import RACK, NodeLocation
 from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
-from rackcheck.views.whereabouts import RACK, NodeLocation
 
 SHOWN = 12
 """Pieces of evidence that a finding shows; the run holds the rest."""

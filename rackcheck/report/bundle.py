@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import visible
 from rackcheck.report import annex, junit, markdown, record
-from rackcheck.report.dossier import Dossier
+from rackcheck.report.report_model import Dossier
 from rackcheck.signoff.signing import files, manifest
 
 FORMAT = 1
@@ -46,7 +46,7 @@ def renderings(
 ) -> Iterator[tuple[str, bytes | str]]:
     """Give every rendering by the name of its file; a str that comes without a name is a note.
 
-    Raises Mistake where a rendering cannot be made; the PDF's missing library is a note.
+    Raises UserError where a rendering cannot be made; the PDF's missing library is a note.
     """
     from rackcheck.report import html, pdf  # noqa: PLC0415  templates are read when one is wanted
 
@@ -124,12 +124,12 @@ def _free(target: Path) -> None:
     if not target.exists() and not target.is_symlink():
         return
     if not target.is_dir() or target.is_symlink():
-        raise Mistake(f"{target} is there already, and is no folder")
+        raise UserError(f"{target} is there already, and is no folder")
     inside = {path.name for path in target.iterdir()}
     if manifest.SIGNATURES in inside and any((target / manifest.SIGNATURES).iterdir()):
-        raise Mistake(f"{target} is signed; a signed bundle is never written over: name another folder with -o")
+        raise UserError(f"{target} is signed; a signed bundle is never written over: name another folder with -o")
     if inside and not {HEAD, manifest.NAME} <= inside:
-        raise Mistake(f"{target} holds other things; name a folder that is new or empty")
+        raise UserError(f"{target} holds other things; name a folder that is new or empty")
 
 
 def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
@@ -138,6 +138,6 @@ def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
     for path, wrong in files.walk(source, frozenset()):
         if path.partition("/")[0] in names:
             if wrong:
-                raise Mistake(f"{source / visible(path)} {wrong}: it cannot be handed over")
+                raise UserError(f"{source / visible(path)} {wrong}: it cannot be handed over")
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target / path, follow_symlinks=False)

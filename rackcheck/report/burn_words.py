@@ -3,7 +3,7 @@
 from rackcheck.inventory.node import LOCAL
 from rackcheck.model.profile import Phase
 from rackcheck.report.burn_model import Burned, BurnFault, BurnRun
-from rackcheck.report.dossier import Dossier, Gate
+from rackcheck.report.report_model import Dossier, Gate
 from rackcheck.views.summary import several
 
 SIMULATED = "No machine was asked: what stands here is made up, to show what such a document says."

@@ -8,9 +8,9 @@ from rackcheck.model.fact import Absent, Class, Plane, Unknown
 from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 from rackcheck.model.tree import Tree
-from rackcheck.report.dossier import Billed, BomComparison, Hardware, Versions
-from rackcheck.signoff.bill import Bom as Ordered
-from rackcheck.signoff.bill import BomLine
+from rackcheck.report.report_model import Billed, BomComparison, Hardware, Versions
+from rackcheck.signoff.bom import Bom as Ordered
+from rackcheck.signoff.bom import BomLine
 
 REASONS = 3
 """Reasons named of why a component's version is not known everywhere."""

@@ -27,8 +27,8 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean, visible
 from rackcheck.model.fit import Match
 from rackcheck.report import record
-from rackcheck.report.dossier import LETTERS, OUT, Dossier, Exemption, FindingEntry, Gate, GroupRow, NodeRow
-from rackcheck.report.withheld import missing
+from rackcheck.report.redacted_parts import missing
+from rackcheck.report.report_model import LETTERS, OUT, Dossier, Exemption, FindingEntry, Gate, GroupRow, NodeRow
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import several
 

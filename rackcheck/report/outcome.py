@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fit import Match
 from rackcheck.model.profile import Phase, Profile, Rule, Scope, Severity
-from rackcheck.report.dossier import Area, Punch, Unchecked, VerdictTally
+from rackcheck.report.report_model import Area, Punch, Unchecked, VerdictTally
 from rackcheck.run.event import Judged
-from rackcheck.views.apart import deciding
 from rackcheck.views.causes import Cause, causes
+from rackcheck.views.other_machines import deciding
 from rackcheck.views.reasons import gathered
 from rackcheck.views.summary import COUNTED, Finding, Silent, several
 

@@ -13,10 +13,10 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args, get_origin
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
-from rackcheck.report.dossier import Dossier
 from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, optional, shapes
+from rackcheck.report.report_model import Dossier
 
 LARGEST = 256 << 20
 """Characters of a record that is read; 1,000 nodes of 180 rules take some 10 million."""
@@ -34,15 +34,15 @@ def digest(text: str) -> str:
 
 
 def read(text: str) -> Dossier:
-    """Read a record; raises Mistake with the place in the document where it is none of ours."""
+    """Read a record; raises UserError with the place in the document where it is none of ours."""
     if len(text) > LARGEST:
-        raise Mistake(f"the record has more than {LARGEST >> 20} million characters: none of ours does")
+        raise UserError(f"the record has more than {LARGEST >> 20} million characters: none of ours does")
     try:
         doc = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise Mistake(f"the record is no JSON: {clean(str(error))}") from None
+        raise UserError(f"the record is no JSON: {clean(str(error))}") from None
     if not isinstance(doc, dict) or type(doc.get("rackcheck")) is not int or doc["rackcheck"] != FORMAT:
-        raise Mistake(f"not a record of format {FORMAT}")
+        raise UserError(f"not a record of format {FORMAT}")
     _keys(doc, ("rackcheck", "report"), "the record")
     found = _value(doc["report"], Dossier, "report")
     assert isinstance(found, Dossier)
@@ -93,7 +93,7 @@ def _value(doc: Any, shape: Any, place: str) -> Any:
     if issubclass(shape, Enum):
         words = [member.value for member in shape]
         if doc not in words:
-            raise Mistake(f"{clean(place)} is one of {', '.join(words)}, not {_shown(doc)}")
+            raise UserError(f"{clean(place)} is one of {', '.join(words)}, not {_shown(doc)}")
         return shape(doc)
     if shape is bytes:
         return _bytes(doc, place)
@@ -105,7 +105,7 @@ def _field(cls: type, name: str, doc: Any, place: str) -> Any:
     found = _value(doc, shapes(cls)[name], place)
     form = FORMS.get((cls, name))
     if form is not None and not _fits(form, found):
-        raise Mistake(f"{clean(place)} cannot be {_shown(doc)}: it is a text like {form}")
+        raise UserError(f"{clean(place)} cannot be {_shown(doc)}: it is a text like {form}")
     return found
 
 
@@ -118,20 +118,20 @@ def _tuple(doc: Any, shape: tuple[Any, ...], place: str) -> tuple[Any, ...]:
     if shape[-1] is Ellipsis:
         return tuple(_value(item, shape[0], f"{place}[{n}]") for n, item in enumerate(doc))
     if len(doc) != len(shape):
-        raise Mistake(f"{clean(place)} is a list of {len(shape)}, not of {len(doc)}")
+        raise UserError(f"{clean(place)} is a list of {len(shape)}, not of {len(doc)}")
     return tuple(_value(item, inner, f"{place}[{n}]") for n, (item, inner) in enumerate(zip(doc, shape, strict=True)))
 
 
 def _bytes(doc: Any, place: str) -> bytes:
     _is(doc, str, "base64", place)
     if not _fits(BYTES, doc):
-        raise Mistake(f"{clean(place)} is no base64")
+        raise UserError(f"{clean(place)} is no base64")
     return base64.b64decode(doc, validate=True)
 
 
 def _is(doc: Any, kind: type, words: str, place: str) -> None:
     if type(doc) is not kind:  # True is no number here, and 1 is no truth
-        raise Mistake(f"{clean(place)} must be {words}, not {_shown(doc)}")
+        raise UserError(f"{clean(place)} must be {words}, not {_shown(doc)}")
 
 
 def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
@@ -140,7 +140,7 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
     if missing or strange:
         said = [f"lacks {', '.join(missing)}"] if missing else []
         said += [f"has no such key: {', '.join(clean(name, 60) for name in strange[:5])}"] if strange else []
-        raise Mistake(f"{clean(place)} {'; it '.join(said)}")
+        raise UserError(f"{clean(place)} {'; it '.join(said)}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from rackcheck.profile.schema import Schema, table
 from rackcheck.report.burn_model import FIGURE, POINTS, ROLES, BurnFigure, BurnLimit, BurnLine, BurnRun
-from rackcheck.report.dossier import (
+from rackcheck.report.report_model import (
     LETTERS,
     OUT,
     Baseline,

@@ -36,7 +36,7 @@ from rackcheck.report.burn_model import (
     BurnTable,
     BurnUntested,
 )
-from rackcheck.report.dossier import (
+from rackcheck.report.report_model import (
     LETTERS,
     OUT,
     Area,
@@ -64,7 +64,7 @@ from rackcheck.report.dossier import (
     VerdictTally,
     Versions,
 )
-from rackcheck.views.whereabouts import RACK
+from rackcheck.views.locations import RACK
 
 LEVELS = ("customer", "public")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
@@ -229,9 +229,9 @@ def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iter
     seen: set[tuple[str, Plane, int]] = set()
     for answer in answers:
         if answer.node not in came:
-            raise Mistake(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
+            raise UserError(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
         if (answer.node, answer.plane, answer.reading) in seen:
-            raise Mistake(f"run {job.id} holds two answers of the {answer.plane} plane of {answer.node}")
+            raise UserError(f"run {job.id} holds two answers of the {answer.plane} plane of {answer.node}")
         seen.add((answer.node, answer.plane, answer.reading))
         came[answer.node].append(answer)
         yield answer

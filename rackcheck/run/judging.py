@@ -5,21 +5,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rackcheck.evaluate.consensus import Poll, large_enough, poll
-from rackcheck.evaluate.held import TreeNarrower, read_of
-from rackcheck.evaluate.memo import Memo
-from rackcheck.evaluate.reads import Reads, read_by
+from rackcheck.evaluate.input_numbers import Reads, read_by
+from rackcheck.evaluate.narrowed import TreeNarrower, read_of
 from rackcheck.evaluate.silence import Silences, asked
 from rackcheck.evaluate.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
+from rackcheck.evaluate.verdict_cache import Memo
 from rackcheck.evaluate.waiver import Granted, granted
 from rackcheck.inventory import Node
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.fit import Match, ProfileFit, fit, kind
 from rackcheck.model.profile import FIRST, Phase, Profile, Rule, Scope
-from rackcheck.model.siblings import ENTRY, FACT
+from rackcheck.model.sibling_silence import ENTRY, FACT
 from rackcheck.model.tree import Later, Leaf, Tree
-from rackcheck.probe.among import compared
 from rackcheck.probe.collect import collect
+from rackcheck.probe.compare import compared
 from rackcheck.probe.group import FLEET, Aggregate, Distilled, NodeGroup, gathered, groups, is_group
 from rackcheck.probe.join import derive
 from rackcheck.probe.plan import Plan

@@ -16,12 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from rackcheck.base import bounded, state
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read, state
+from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import BurnCapture, Capture
 from rackcheck.model.fact import Plane, clean
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.run import kept
+from rackcheck.run import stored_forms
 from rackcheck.run.event import Answered, Event, Judged, RunDone, RunStarted, to_json
 
 T = TypeVar("T")
@@ -68,9 +68,9 @@ class RunWriter:
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
         except FileExistsError:
-            raise Mistake(f"{folder} is there already; a run is never written over") from None
+            raise UserError(f"{folder} is there already; a run is never written over") from None
         except OSError as error:
-            raise Mistake(f"cannot write a run to {folder}: {error.strerror}") from None
+            raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
         self.folder = folder
 
     def __enter__(self) -> Self:
@@ -120,9 +120,9 @@ class Stored:
             except (ValueError, RecursionError):
                 if not line.endswith(b"\n"):
                     return
-                raise Mistake(f"{path}: line {number} is damaged") from None
+                raise UserError(f"{path}: line {number} is damaged") from None
             if not isinstance(doc, dict) or not isinstance(doc.get("event"), str):
-                raise Mistake(f"{path}: line {number} is no event")
+                raise UserError(f"{path}: line {number} is no event")
             yield number, doc
 
     def answers(self) -> Iterator[Answered]:
@@ -135,27 +135,27 @@ class Stored:
 
     def _bare(self, doc: Mapping[str, Any]) -> Answered:
         if "raw" in doc:
-            _held_digest(kept.word(doc, "raw"))
-        return kept.answered(doc, None)
+            _held_digest(stored_forms.word(doc, "raw"))
+        return stored_forms.answered(doc, None)
 
     def _answer(self, doc: Mapping[str, Any]) -> Answered:
         plane = Plane(doc["plane"])
-        return kept.answered(doc, self.capture(kept.word(doc, "raw"), plane) if "raw" in doc else None)
+        return stored_forms.answered(doc, self.capture(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
         """Every node's verdicts, as they were given."""
-        return tuple(self._each("judged", kept.judged))
+        return tuple(self._each("judged", stored_forms.judged))
 
     def started(self) -> RunStarted:
-        """How the run began; raises Mistake where it does not say."""
-        found = next(self._each("run started", kept.started), None)
+        """How the run began; raises UserError where it does not say."""
+        found = next(self._each("run started", stored_forms.started), None)
         if found is None:
-            raise Mistake(f"{self.folder}/events.jsonl does not say how the run began")
+            raise UserError(f"{self.folder}/events.jsonl does not say how the run began")
         return found
 
     def done(self) -> RunDone | None:
         """How the run ended, if it did."""
-        return next(self._each("run done", kept.done), None)
+        return next(self._each("run done", stored_forms.done), None)
 
     def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
         for number, doc in self.documents():
@@ -164,20 +164,20 @@ class Stored:
                     built = build(doc)
                 except _DAMAGED as error:
                     said = f"line {number}, an event `{event}`, is damaged: {error!r}"
-                    raise Mistake(f"{self.folder}/events.jsonl: {said}") from None
+                    raise UserError(f"{self.folder}/events.jsonl: {said}") from None
                 yield built
 
     def capture(self, digest: str, plane: Plane) -> Capture:
-        """Read the raw side of a plane's answer; ValueError at what is no digest, Mistake where it was changed."""
+        """Read the raw side of a plane's answer; ValueError at what is no digest, UserError where it was changed."""
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
         data = _inflated(path)
         if hashlib.sha256(data).hexdigest() != digest:
-            raise Mistake(f"{path} is not what its name says: it was changed after the run")
+            raise UserError(f"{path} is not what its name says: it was changed after the run")
         try:
-            return kept.capture(json.loads(data), plane)
+            return stored_forms.capture(json.loads(data), plane)
         except _DAMAGED as error:
-            raise Mistake(f"{path} is damaged: {error!r}") from None
+            raise UserError(f"{path} is damaged: {error!r}") from None
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
@@ -192,34 +192,34 @@ def _held_digest(text: str) -> None:
 def _lines(path: Path) -> Iterator[bytes]:
     """Give a file's lines one by one, so that a run of many nodes need not fit into memory."""
     try:
-        with bounded.opened(path) as file:
+        with safe_read.opened(path) as file:
             while line := file.readline(LARGEST + 1):
                 if len(line) > LARGEST:
-                    raise Mistake(f"{path}: a line of more than {LARGEST >> 20} MiB")
+                    raise UserError(f"{path}: a line of more than {LARGEST >> 20} MiB")
                 yield line
     except OSError as error:
-        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _inflated(path: Path) -> bytes:
     """Unpack a raw answer, piece by piece: a small file may hold more than there is memory."""
     pieces, size = [], 0
     try:
-        with bounded.opened(path) as packed, gzip.open(packed) as file:
+        with safe_read.opened(path) as packed, gzip.open(packed) as file:
             while piece := file.read(1 << 20):
                 size += len(piece)
                 if size > LARGEST:
-                    raise Mistake(f"{path} unpacks to more than {LARGEST >> 20} MiB: none of our answers does")
+                    raise UserError(f"{path} unpacks to more than {LARGEST >> 20} MiB: none of our answers does")
                 pieces.append(piece)
     except (OSError, EOFError, zlib.error) as error:
-        raise Mistake(f"cannot read the raw answer {path}: {error}") from None
+        raise UserError(f"cannot read the raw answer {path}: {error}") from None
     return b"".join(pieces)
 
 
 def find(run: str) -> Stored:
     """Find a run by id or folder; `last` is the newest that is no second reading of another's nodes.
 
-    Raises Mistake with the nearest id.
+    Raises UserError with the nearest id.
     """
     folder = Path(run)
     if not (folder / "run.json").is_file():
@@ -231,14 +231,14 @@ def find(run: str) -> Stored:
             hint = did_you_mean(run, known) or (
                 "; `rackcheck runs list` shows them" if known else "; there is none yet"
             )
-            raise Mistake(f"no run {run}{hint}")
+            raise UserError(f"no run {run}{hint}")
         folder = runs_folder() / run
     try:
-        head = json.loads(bounded.text(folder / "run.json", LARGEST))
+        head = json.loads(safe_read.text(folder / "run.json", LARGEST))
     except (ValueError, RecursionError) as error:
-        raise Mistake(f"cannot read {folder / 'run.json'}: {error}") from None
+        raise UserError(f"cannot read {folder / 'run.json'}: {error}") from None
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
-        raise Mistake(f"{folder / 'run.json'} is no run of format {FORMAT}")
+        raise UserError(f"{folder / 'run.json'} is no run of format {FORMAT}")
     return Stored(folder, head)
 
 
@@ -249,24 +249,24 @@ AGAIN_OF = "again-of"
 def _again(name: str) -> bool:
     """Whether a run asked nodes of another one again; one that cannot be read is told of when it is opened."""
     try:
-        head = json.loads(bounded.text(runs_folder() / name / "run.json", LARGEST))
-    except (ValueError, RecursionError, Mistake):
+        head = json.loads(safe_read.text(runs_folder() / name / "run.json", LARGEST))
+    except (ValueError, RecursionError, UserError):
         return False
     return isinstance(head, dict) and isinstance(head.get(AGAIN_OF), str)
 
 
 def _no_run(folder: Path) -> None:
-    """Say of a folder that is there what it is instead of a run; raises Mistake."""
+    """Say of a folder that is there what it is instead of a run; raises UserError."""
     try:
         capture, there = (folder / "capture.json").is_file(), folder.is_dir()
     except (OSError, ValueError):
         return
     if capture:
-        raise Mistake(
+        raise UserError(
             f"{folder} is a capture, and no run: it is taken by audit --from, facts --from and sim up --machine"
         )
     if there:
-        raise Mistake(f"{folder} is no run and no capture: it holds neither run.json nor capture.json")
+        raise UserError(f"{folder} is no run and no capture: it holds neither run.json nor capture.json")
 
 
 def ids() -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.evaluate.waiver import Waiver
 from rackcheck.inventory import Node
@@ -36,7 +36,7 @@ def _members() -> set[FactPath]:
     for name in library.profiles():
         try:
             named = library.load(name, known.catalogue).facts()
-        except Mistake:  # a site's own profile may be broken, and is told so by `rackcheck profile check`
+        except UserError:  # a site's own profile may be broken, and is told so by `rackcheck profile check`
             continue
         found |= {path for path in named for family in families if family.member(path) is not None}
     return found
@@ -45,18 +45,18 @@ def _members() -> set[FactPath]:
 def asking(nodes: Sequence[Node], asked: Plan, planes: frozenset[Plane], *, named: bool) -> frozenset[Plane]:
     """Give the planes of which something will be asked; `named` says that somebody chose them.
 
-    Raises Mistake where there are none, and where a plane that was named is none: nobody means to keep nothing.
+    Raises UserError where there are none, and where a plane that was named is none: nobody means to keep nothing.
     """
     having = {Plane.OS: [n for n in nodes if n.host], Plane.BMC: [n for n in nodes if n.bmc is not None]}
     for plane in sorted(planes):
         if having[plane] and plane not in asked.planes:
-            raise Mistake(f"no probe asks the {plane.value} plane: nothing of it would be captured")
+            raise UserError(f"no probe asks the {plane.value} plane: nothing of it would be captured")
     found = frozenset(plane for plane in planes if having[plane])
     none = sorted(planes - found)
     if none and (named or not found):
         words = " and no ".join(_WANTED[plane] for plane in none)
         has = "has" if len(nodes) == 1 else "have"
-        raise Mistake(f"{fold(n.name for n in nodes)} {has} no {words}: nothing would be captured")
+        raise UserError(f"{fold(n.name for n in nodes)} {has} no {words}: nothing would be captured")
     return found
 
 

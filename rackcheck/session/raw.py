@@ -9,9 +9,9 @@ from rackcheck.model.fact import Plane, clean
 from rackcheck.model.question import Ask
 from rackcheck.model.tree import Tree
 from rackcheck.probe.contract import AnyProbe
-from rackcheck.session.known import known
-from rackcheck.views import reply, retype
-from rackcheck.views.proof import NodeReplies, ProofFact, piece
+from rackcheck.session.registry_loading import known
+from rackcheck.views import commands, reply
+from rackcheck.views.evidence import NodeReplies, ProofFact, piece
 from rackcheck.views.terminal import Line
 
 SOURCE = 120
@@ -52,7 +52,7 @@ def lines(path: str, all_said: NodeReplies) -> Iterator[Line]:
 def _fact(whole: ProofFact, indent: str) -> Iterator[Line]:
     leaf = whole.leaf
     assert leaf is not None
-    yield Line(((f"{indent}{whole.path}", "bold"), (f"  {clean(retype.value(leaf))}", "")))
+    yield Line(((f"{indent}{whole.path}", "bold"), (f"  {clean(commands.value(leaf))}", "")))
     yield Line(((f"{indent}  {leaf.plane.value}  {leaf.time}  {clean(leaf.source, SOURCE)}", "dim"),))
 
 

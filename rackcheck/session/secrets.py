@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.inventory.node import references
 from rackcheck.model.fact import Plane, clean
@@ -14,14 +14,14 @@ from rackcheck.profile.document import SHOWN
 def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, str]:
     """Fetch every secret that will be needed, once, before any node is asked.
 
-    Raises Mistake with every reference that gives nothing, and the nodes that need it.
+    Raises UserError with every reference that gives nothing, and the nodes that need it.
     """
     used = _used(nodes, planes)
     known, lost = _fetched(used)
     told = [f"{clean(reference)}, for {fold(used[reference])}: {why}" for reference, why in lost.items()]
     if told:
         more = [f"and {len(told) - SHOWN} more"] if len(told) > SHOWN else []
-        raise Mistake("\n".join([*told[:SHOWN], *more]))
+        raise UserError("\n".join([*told[:SHOWN], *more]))
     return known
 
 
@@ -36,7 +36,7 @@ def _fetched(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     for reference in sorted(wanted):
         try:
             known[reference] = inventory.secret(reference)
-        except Mistake as error:
+        except UserError as error:
             lost[reference] = str(error)
     return known, lost
 

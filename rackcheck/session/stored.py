@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.waiver import Waiver
 from rackcheck.inventory import NODES, BmcAccess, Node, Rack, RackSlot
 from rackcheck.inventory.rack import UNITS
@@ -13,11 +13,11 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.profile import FIRST, Phase, Profile
 from rackcheck.probe.group import Seat
 from rackcheck.profile import library
-from rackcheck.run import kept, store
+from rackcheck.run import store, stored_forms
 from rackcheck.run.event import RunStarted
 from rackcheck.run.job import Again, Job
-from rackcheck.session import choice
-from rackcheck.session.known import known
+from rackcheck.session import cli_choices
+from rackcheck.session.registry_loading import known
 from rackcheck.signoff import waivers
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
@@ -33,20 +33,20 @@ def stored_job(
 ) -> Job:
     """Give the job that a stored run was, with its own profile and waivers or others, and by its own law or another.
 
-    What a profile itself waives goes with it, beside the others. Raises Mistake where they were changed.
+    What a profile itself waives goes with it, beside the others. Raises UserError where they were changed.
     """
     head = stored.head
     began = stored.started()
     try:
-        words = {name: kept.word(head, name) for name in ("run", "time", "targets")}
-        planes = frozenset(map(Plane, kept.words_of(head, "planes")))
-        phases = frozenset(map(Phase, kept.words_of(head, "phases")))
+        words = {name: stored_forms.word(head, name) for name in ("run", "time", "targets")}
+        planes = frozenset(map(Plane, stored_forms.words_of(head, "planes")))
+        phases = frozenset(map(Phase, stored_forms.words_of(head, "phases")))
         nodes = stored_nodes(stored)
         again = head.get("again")
-        if again is not None and (type(again) not in (int, float) or not 1 <= again <= choice.LONGEST_WAIT):
+        if again is not None and (type(again) not in (int, float) or not 1 <= again <= cli_choices.LONGEST_WAIT):
             raise TypeError(f"again is no number of seconds: {again!r:.80}")
         others = tuple(
-            Seat(*(kept.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
+            Seat(*(stored_forms.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
         )
         profile = (
             _own(stored, began, values or {})
@@ -54,7 +54,7 @@ def stored_job(
             else library.load(profile_name, known().catalogue, values or {}, tuple(folders))
         )
     except _DAMAGED as error:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     profile = profile.under(began.law if law is None else law)
     return Job(
         known().planned(profile.facts(), phases), nodes, profile, planes, phases,
@@ -66,16 +66,16 @@ def stored_job(
 
 
 def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
-    """Read the waivers that the run kept; raises Mistake where one was changed."""
+    """Read the waivers that the run kept; raises UserError where one was changed."""
     found: list[Waiver] = []
     told = stored.head.get("waivers", {})
     if not isinstance(told, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in told):
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: `waivers` does not name files")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: `waivers` does not name files")
     for name, digest in told.items():
         place = stored.folder / "waivers" / name
         file = waivers.load(place)
         if file.digest != digest:
-            raise Mistake(
+            raise UserError(
                 f"the run's waivers were changed: {place}; judge with --waivers {place} to use them on purpose"
             )
         found += file.waivers
@@ -85,34 +85,34 @@ def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
 def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> Profile:
     """Load the profile that the run kept, with the values it was given then and those of today laid over them."""
     told = stored.head["profile"]
-    name, digest = kept.word(told, "name"), kept.word(told, "digest")
-    given = {param: kept.word(told["set"], param) for param in told["set"]}
+    name, digest = stored_forms.word(told, "name"), stored_forms.word(told, "digest")
+    given = {param: stored_forms.word(told["set"], param) for param in told["set"]}
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise ValueError(f"{name!r:.80} is no profile's name")
     place, catalogue = stored.folder / "profile" / f"{name}.yaml", known().catalogue
     profile = library.load(str(place), catalogue, given)
     if not profile.digest == digest == began.digest:
         # The digest is of the rules as they stand with all parents laid under them, and of the values.
-        raise Mistake(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
-    if began.law != FIRST and profile.machines != kept.word(told, "machines", ""):
+        raise UserError(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
+    if began.law != FIRST and profile.machines != stored_forms.word(told, "machines", ""):
         said = f"the machines that the run's profile is for were changed: {place}"
-        raise Mistake(f"{said}; judge with -p {place} to use it on purpose")
-    if waivers.fingerprint(waivers.within(profile.files)) != kept.word(told, "waivers", ""):
+        raise UserError(f"{said}; judge with -p {place} to use it on purpose")
+    if waivers.fingerprint(waivers.within(profile.files)) != stored_forms.word(told, "waivers", ""):
         said = f"the waivers in the run's profile were changed: {place.parent}"
-        raise Mistake(f"{said}; judge with -p {place} to use them on purpose")
+        raise UserError(f"{said}; judge with -p {place} to use them on purpose")
     return library.load(str(place), catalogue, {**given, **values}) if values else profile
 
 
 def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
-    """Give the nodes of a stored run as its inventory named them; raises Mistake where they cannot be read."""
+    """Give the nodes of a stored run as its inventory named them; raises UserError where they cannot be read."""
     try:
         return tuple(map(_node, stored.head["nodes"]))
     except _DAMAGED as error:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
 
 
 def _node(doc: Mapping[str, Any]) -> Node:
-    name, role, host, bmc, rack = (kept.word(doc, word) for word in ("name", "role", "host", "bmc", "rack"))
+    name, role, host, bmc, rack = (stored_forms.word(doc, word) for word in ("name", "role", "host", "bmc", "rack"))
     u, height = doc["u"], doc.get("height", 1)
     if not isinstance(height, int) or not isinstance(u, int):
         raise TypeError(f"{name} is at no unit of a rack")
@@ -124,14 +124,14 @@ def _node(doc: Mapping[str, Any]) -> Node:
         rack=rack,
         u=u,
         height=height,
-        slot=kept.word(doc, "slot", ""),
+        slot=stored_forms.word(doc, "slot", ""),
     )
 
 
 def stored_racks(stored: store.Stored) -> dict[str, Rack]:
     """Give the racks that a run's nodes stand in, by name, as its inventory described them; an older run kept none.
 
-    Raises Mistake where they cannot be read.
+    Raises UserError where they cannot be read.
     """
     try:
         listed = stored.head.get("racks", [])
@@ -141,21 +141,21 @@ def stored_racks(stored: store.Stored) -> dict[str, Rack]:
         if len({rack.name for rack in racks}) < len(racks):
             raise ValueError("two racks of one name")
     except _DAMAGED as error:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return {rack.name: rack for rack in racks}
 
 
 def _rack(doc: Mapping[str, Any]) -> Rack:
-    name, row, title = (kept.word(doc, word) for word in ("name", "row", "title"))
+    name, row, title = (stored_forms.word(doc, word) for word in ("name", "row", "title"))
     listed = doc["slots"]
     if not isinstance(listed, list) or len(listed) > UNITS:
         raise TypeError("slots is no list of slots")
-    slots = {kept.word(slot, "name"): _slot(slot) for slot in listed}
+    slots = {stored_forms.word(slot, "name"): _slot(slot) for slot in listed}
     return Rack(name, row, title, _units(doc, "height", 0), slots)
 
 
 def _slot(doc: Mapping[str, Any]) -> RackSlot:
-    return RackSlot(_units(doc, "u", 1), _units(doc, "height", 1), kept.word(doc, "role"))
+    return RackSlot(_units(doc, "u", 1), _units(doc, "height", 1), stored_forms.word(doc, "role"))
 
 
 def _units(doc: Mapping[str, Any], name: str, least: int) -> int:

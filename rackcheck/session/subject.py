@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from rackcheck import __version__
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.evaluate.waiver import Waiver, standings
 from rackcheck.inventory import Node
@@ -19,23 +19,23 @@ from rackcheck.probe.group import Seat
 from rackcheck.profile import library
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.report.build import ReportJob
-from rackcheck.report.dossier import Brand
-from rackcheck.report.gather import CollectedRun, gather
-from rackcheck.report.settle import settle
-from rackcheck.run import kept, store
+from rackcheck.report.merge_runs import settle
+from rackcheck.report.report_model import Brand
+from rackcheck.report.run_data import CollectedRun, gather
+from rackcheck.run import store, stored_forms
 from rackcheck.run.engine import replay
 from rackcheck.run.event import RunDone, RunStarted
 from rackcheck.run.index.pair import ComparedRun
 from rackcheck.run.job import Job
-from rackcheck.session.known import known
+from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_job, stored_nodes
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
-from rackcheck.signoff.bill import Bom
+from rackcheck.signoff.bom import Bom
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import own as waivers_of
+from rackcheck.views.locations import NodeLocation
 from rackcheck.views.summary import Summary, findings, notes, several, summarize, waiver_notes
-from rackcheck.views.whereabouts import NodeLocation
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,16 @@ class RunSubject:
 def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
     """Find a run or an acceptance; `files` of waivers take the place of its own.
 
-    Raises Mistake with the nearest name.
+    Raises UserError with the nearest name.
     """
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         return _accepted(acceptance.find(name), files)
     try:
         stored = store.find(name)
-    except Mistake:
+    except UserError:
         near = did_you_mean(name, acceptance.names())
         if near:
-            raise Mistake(f"no run and no acceptance {name}{near}") from None
+            raise UserError(f"no run and no acceptance {name}{near}") from None
         raise
     held(stored)
     job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
@@ -95,7 +95,7 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
         n.name: NodeLocation(n.role, n.rack, n.u, n.height, n.slot, n.host, n.bmc.url if n.bmc else "")
         for n in stored_nodes(stored)
     }
-    given = {param: kept.word(stored.head["profile"]["set"], param) for param in stored.head["profile"]["set"]}
+    given = {param: stored_forms.word(stored.head["profile"]["set"], param) for param in stored.head["profile"]["set"]}
     return RunSubject(
         "run", job.id, "draft", ((stored, job, "audit"),), job.profile, stored.folder / "profile", given, places,
         waivers=job.waivers,
@@ -103,7 +103,7 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
 
 
 def held(stored: store.Stored) -> tuple[Node, ...]:
-    """Give a run's nodes if its head and its events tell the same; raises Mistake where they do not.
+    """Give a run's nodes if its head and its events tell the same; raises UserError where they do not.
 
     Its id names files, its day is what waivers are held against, and a node of two entries would be counted twice.
     """
@@ -112,21 +112,21 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
     wrong = [word for word in ("run", "time") if stored.head.get(word) != getattr(began, word)]
     wrong += ["nodes"] if names != list(began.nodes) or len(set(names)) != len(names) else []
     if wrong:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: its events tell {' and '.join(wrong)} otherwise")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: its events tell {' and '.join(wrong)} otherwise")
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", began.run) is None:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is no run's id")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is no run's id")
     odd = next((name for name in names if not is_name(name)), None)
     if odd is not None:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(odd, 60)!r} is no node's name")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(odd, 60)!r} is no node's name")
     try:
         date.fromisoformat(began.time[:10])
     except ValueError:
-        raise Mistake(f"{stored.folder / 'run.json'} is damaged: {clean(began.time, 60)!r} is no time") from None
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.time, 60)!r} is no time") from None
     return nodes
 
 
 def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
-    """Judge a run by an acceptance's profile, as it will be once it is part of it; raises Mistake where nobody can."""
+    """Judge a run by an acceptance's profile, as it will be once it is part of it; raises UserError where nobody can."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
@@ -134,12 +134,12 @@ def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
 
 def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
     if not found.runs:
-        raise Mistake(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
+        raise UserError(f"acceptance {found.name} has no run yet: rackcheck accept add {found.name} RUN")
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     profile = library.load(str(found.profile), known().catalogue, given).under(found.law)
     head = found.head["profile"]
     if profile.digest != head["digest"] or (found.law != FIRST and profile.machines != head.get("machines", "")):
-        raise Mistake(f"the acceptance's profile was changed: {found.profile}")
+        raise UserError(f"the acceptance's profile was changed: {found.profile}")
     stored = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
     kept_files = found.files() if files is None else files
     waivers = tuple(waiver for file in kept_files for waiver in file.waivers)
@@ -209,7 +209,7 @@ def readings(name: str) -> ComparedRun:
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         found = acceptance.find(name)
         if not found.runs:
-            raise Mistake(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
+            raise UserError(f"acceptance {name} has no run yet: rackcheck accept add {name} RUN")
         runs = sorted(((acceptance.run_of(member), member.kind) for member in found.runs), key=_began)
         return ComparedRun(name, tuple(run for run, _ in runs), tuple(str(node["name"]) for node in found.nodes))
     stored = store.find(name)

@@ -16,12 +16,13 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from rackcheck.base import bounded, state
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read, state
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import Plane, clean
 from rackcheck.model.profile import FIRST, LAW
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.run import kept, store
+from rackcheck.run import store
+from rackcheck.run import stored_forms as kept
 from rackcheck.signoff.waivers import File
 from rackcheck.signoff.waivers import load as load_waivers
 
@@ -102,13 +103,13 @@ class Acceptance:
         return self.folder / "profile" / f"{self.head['profile']['name']}.yaml"
 
     def files(self) -> tuple[File, ...]:
-        """Read the waivers that hold now; raises Mistake where one was changed."""
+        """Read the waivers that hold now; raises UserError where one was changed."""
         found = []
         for name, digest in self.waivers.items():
             place = self.folder / "waivers" / digest[:16] / name
             file = load_waivers(place)
             if file.digest != digest:
-                raise Mistake(f"the acceptance's waivers were changed: {place}")
+                raise UserError(f"the acceptance's waivers were changed: {place}")
             found.append(file)
         return tuple(found)
 
@@ -131,28 +132,28 @@ def is_one(name: str) -> bool:
 
 
 def find(name: str) -> Acceptance:
-    """Read an acceptance by its name; raises Mistake with the nearest one."""
+    """Read an acceptance by its name; raises UserError with the nearest one."""
     if not is_one(name):
         known = names()
         hint = did_you_mean(name, known) or ("; rackcheck accept show lists them" if known else "; there is none yet")
-        raise Mistake(f"no acceptance {clean(name, 80)}{hint}")
+        raise UserError(f"no acceptance {clean(name, 80)}{hint}")
     found = read(home() / name)
     if found.name != name:
-        raise Mistake(f"{found.folder / LOG} is the log of another acceptance: {clean(found.name, 80)}")
+        raise UserError(f"{found.folder / LOG} is the log of another acceptance: {clean(found.name, 80)}")
     return found
 
 
 def read(folder: Path) -> Acceptance:
-    """Read an acceptance from its folder; raises Mistake with the line that is damaged."""
+    """Read an acceptance from its folder; raises UserError with the line that is damaged."""
     found: Acceptance | None = None
-    *lines, _ = bounded.text(folder / LOG, LARGEST).split("\n")  # a last line without its end was never said to stand
+    *lines, _ = safe_read.text(folder / LOG, LARGEST).split("\n")  # a last line without its end was never said to stand
     for number, line in enumerate(lines, start=1):
         try:
             found = _after(found, json.loads(line), folder)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise Mistake(f"{folder / LOG}: line {number} is damaged: {error!r:.200}") from None
+            raise UserError(f"{folder / LOG}: line {number} is damaged: {error!r:.200}") from None
     if found is None:
-        raise Mistake(f"{folder / LOG} does not say how the acceptance began")
+        raise UserError(f"{folder / LOG} does not say how the acceptance began")
     return found
 
 
@@ -232,17 +233,17 @@ def _kind(doc: Mapping[str, Any]) -> str:
 
 
 def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Acceptance:
-    """Begin an acceptance; raises Mistake where one of this name is there.
+    """Begin an acceptance; raises UserError where one of this name is there.
 
     It appears whole or not at all: whoever is killed in between has not taken the name.
     """
     if len(name) > LONGEST:
-        raise Mistake(f"a name of {len(name)} characters is too long: no name has more than {LONGEST}")
+        raise UserError(f"a name of {len(name)} characters is too long: no name has more than {LONGEST}")
     if NAME.fullmatch(name) is None or name == "last" or re.match(r"[0-9]{8}T[0-9]{6}Z", name):
         form = "letters, digits, dots, hyphens and underscores, a letter first; not `last`, and not like a run's id"
-        raise Mistake(f"{clean(name, 80)!r} is no name: {form}")
+        raise UserError(f"{clean(name, 80)!r} is no name: {form}")
     folder = home() / name
-    taken = Mistake(f"an acceptance {name} is there already: rackcheck accept show {name}")
+    taken = UserError(f"an acceptance {name} is there already: rackcheck accept show {name}")
     if folder.exists():
         raise taken
     made = home() / f".new-{token_hex(8)}"
@@ -288,19 +289,19 @@ def digest_of(run: store.Stored) -> str:
     """Give the SHA-256 of a run's head and events: what a later reading must still find."""
     found = hashlib.sha256()
     for name in ("run.json", "events.jsonl"):
-        with bounded.opened(run.folder / name) as file:
+        with safe_read.opened(run.folder / name) as file:
             while piece := file.read(1 << 20):
                 found.update(piece)
     return found.hexdigest()
 
 
 def run_of(member: AcceptedRun) -> store.Stored:
-    """Find a run of an acceptance; raises Mistake where it is gone, or was changed since it was added."""
+    """Find a run of an acceptance; raises UserError where it is gone, or was changed since it was added."""
     places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
     places += [member.run] if not places and member.run in store.ids() else []
     if not places:
-        raise Mistake(f"run {member.run} of the acceptance is gone: it was in {member.folder}")
+        raise UserError(f"run {member.run} of the acceptance is gone: it was in {member.folder}")
     stored = store.find(places[0])
     if digest_of(stored) != member.digest:
-        raise Mistake(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}")
+        raise UserError(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}")
     return stored

@@ -11,16 +11,16 @@ from datetime import date
 from pathlib import Path
 from secrets import token_hex
 
-from rackcheck.base import bounded
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.waiver import Pin, Waiver
 from rackcheck.inventory.nodeset import unfold
 from rackcheck.model.fold import fold
-from rackcheck.profile.conform import conform
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace, YamlMapping, YamlSequence
 from rackcheck.profile.document import read as read_yaml
 from rackcheck.profile.layers import texts, word
 from rackcheck.profile.schema import waivers as schema
+from rackcheck.profile.schema_check import conform
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
 """What a file of waivers may be called: its name becomes that of a file in a run's and an acceptance's folder."""
@@ -49,20 +49,20 @@ class File:
 
 
 def load(path: Path) -> File:
-    """Read a file of waivers; raises Mistake or BadFile."""
+    """Read a file of waivers; raises UserError or BadFile."""
     named(path)
-    text = bounded.text(path, SIZE)
+    text = safe_read.text(path, SIZE)
     return File(path.name, text, read(text, path.name))
 
 
 def named(path: Path) -> None:
-    """Raise Mistake where a file of waivers may not be called so."""
+    """Raise UserError where a file of waivers may not be called so."""
     if NAME.fullmatch(path.name) is None:
-        raise Mistake(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+        raise UserError(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of waivers whole or not at all, with the owner and mode that it has; raises Mistake.
+    """Write a file of waivers whole or not at all, with the owner and mode that it has; raises UserError.
 
     A link stays one: what it leads to is written.
     """
@@ -81,7 +81,7 @@ def write(path: Path, text: str) -> None:
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
         if fresh is not None:
             fresh.unlink(missing_ok=True)
-        raise Mistake(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UserError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _own(handle: int, target: Path) -> None:
@@ -159,7 +159,7 @@ def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
     for scalar in texts(entry, "nodes"):
         try:
             nodes += unfold(scalar.text)
-        except Mistake as error:
+        except UserError as error:
             problems.append(Problem(scalar.place, str(error)))
     until = entry.items["until"]
     try:

@@ -12,10 +12,10 @@ import signal
 import sys
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.sim import scenario
 from rackcheck.sim.rack import RackAbandoned, SimRack
-from rackcheck.sim.room import room
+from rackcheck.sim.rack_folder import room
 
 
 class EndSignal:
@@ -41,7 +41,7 @@ def main(name: str, folder: str = "") -> int:
         with room(Path(folder) if folder else None) as place, SimRack(found, place, leave.taken):
             _say(f"up {json.dumps(str(place))}\n")
             leave.taken(None)
-    except Mistake as error:
+    except UserError as error:
         _say(f"{error}\n")
         return 2
     except RackAbandoned:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rackcheck.sim import whole
-from rackcheck.sim.twist import TWISTS, TwistedReply
+from rackcheck.sim import expand_query
+from rackcheck.sim.bad_answers import TWISTS, TwistedReply
 
 SESSIONS = "/redfish/v1/SessionService/Sessions"
 FOREVER = 1 << 60
@@ -101,7 +101,7 @@ class SimBmc:
         self.latency, self.user, self.password = latency, user, password
         self.member = member
         self.expand = "honest" if expand is True else expand or None
-        if self.expand not in {None, *whole.WAYS}:
+        if self.expand not in {None, *expand_query.WAYS}:
             raise ValueError(f"no such way to answer for whole collections: {expand}")
         self.workers = threading.Semaphore(workers)
         self.seen: Counter[tuple[str, str]] = Counter()
@@ -135,7 +135,7 @@ class SimBmc:
         if self.slash and not uri.endswith("/"):
             return TwistedReply(404, b"")
         if self.expand is not None:
-            return whole.said(self.body, uri, self.expand)
+            return expand_query.said(self.body, uri, self.expand)
         body = self.body(uri)
         return TwistedReply(404, b"") if body is None else TwistedReply(200, body)
 
@@ -225,7 +225,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif method in {"GET", "HEAD"}:
             said = bmc.said(uri)
             if bmc.member:
-                bmc.over.wait(bmc.member * whole.members(uri, said))
+                bmc.over.wait(bmc.member * expand_query.members(uri, said))
             self._say(said.status, said.body)
         else:
             self._say(403, _error("Base.1.0.InsufficientPrivilege"))

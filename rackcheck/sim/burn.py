@@ -14,9 +14,9 @@ import paramiko
 
 from rackcheck.model.burn_record import WIRE
 from rackcheck.model.capture import Output
-from rackcheck.sim.conduct import Station
+from rackcheck.sim.behaviour import Station
+from rackcheck.sim.burn_parts import LoadableParts, of_station
 from rackcheck.sim.load import SimLoad
-from rackcheck.sim.loaded import LoadableParts, of_station
 
 LARGEST = 1 << 20
 """Bytes of a payload that are taken."""

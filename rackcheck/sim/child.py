@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
-from rackcheck.sim import room
+from rackcheck.base.user_error import UserError
+from rackcheck.sim import rack_folder
 
 GOODBYE = 5.0
 """Seconds that a rack may take to end."""
@@ -20,7 +20,7 @@ GOODBYE = 5.0
 
 @contextmanager
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
-    """Keep a rack up and give its inventory file, in this folder or one of its own; raises Mistake where it cannot.
+    """Keep a rack up and give its inventory file, in this folder or one of its own; raises UserError where it cannot.
 
     The rack and its folder end with the block, or with this process: it reads a pipe that only we hold open.
     """
@@ -35,8 +35,8 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
         place = _place(said)
         if place is None:
             rest = process.stdout.read().decode("utf-8", "surrogateescape").strip()
-            raise Mistake("\n".join(filter(None, (said, rest))) or f"the simulated rack {name} did not start")
-        yield place / room.INVENTORY
+            raise UserError("\n".join(filter(None, (said, rest))) or f"the simulated rack {name} did not start")
+        yield place / rack_folder.INVENTORY
     finally:
         process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -45,7 +45,7 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
         process.wait()
         process.stdout.close()
         if place is not None and process.returncode != 0:  # it was killed, and could not clear up itself
-            room.remove(place / name for name in room.FILES)
+            rack_folder.remove(place / name for name in rack_folder.FILES)
             if folder is None:
                 shutil.rmtree(place, ignore_errors=True)
 

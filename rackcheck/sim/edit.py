@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import Body
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.sim.conduct import Station
+from rackcheck.sim.behaviour import Station
 
 FUNCTIONS = "/sys/bus/pci/devices/"
 
@@ -40,35 +40,35 @@ def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
 
 
 def resources(station: Station, pattern: str) -> dict[str, Body]:
-    """Give the resources whose URI a regular expression matches whole; raises Mistake where there is none."""
+    """Give the resources whose URI a regular expression matches whole; raises UserError where there is none."""
     found = {uri: body for uri, body in station.machine.bmc.bodies.items() if re.fullmatch(pattern, uri)}
     told = {uri: body for uri, body in found.items() if not isinstance(body, Unknown)}
     if not told:
-        raise Mistake(f"the machine of {station.name} has no resource {pattern}")
+        raise UserError(f"the machine of {station.name} has no resource {pattern}")
     return told
 
 
 def resource(station: Station, uri: str) -> Body:
-    """Give the resource at a URI; raises Mistake with the nearest one where there is none to change."""
+    """Give the resource at a URI; raises UserError with the nearest one where there is none to change."""
     found = station.machine.bmc.bodies.get(uri)
     if found is None or isinstance(found, Unknown):
         near = did_you_mean(uri, list(station.machine.bmc.bodies))
-        raise Mistake(f"the machine of {station.name} has no resource {uri}{near}")
+        raise UserError(f"the machine of {station.name} has no resource {uri}{near}")
     return found
 
 
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
-    """Find the command that asked NVML, its answer, and that answer's JSON; raises Mistake where there is none."""
+    """Find the command that asked NVML, its answer, and that answer's JSON; raises UserError where there is none."""
     for command, answer in station.machine.host.commands.items():
         if isinstance(answer, Output) and '"gpus"' in answer.out:
             return command, answer, json.loads(answer.out.rstrip("\n").rpartition("\n")[2])
-    raise Mistake(f"the machine of {station.name} has no GPU that NVML tells of")
+    raise UserError(f"the machine of {station.name} has no GPU that NVML tells of")
 
 
 def gpu(told: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Find one GPU by the driver's index; raises Mistake with those there are."""
+    """Find one GPU by the driver's index; raises UserError with those there are."""
     if not 0 <= index < len(told["gpus"]):
-        raise Mistake(f"no GPU {index}: the machine has 0 to {len(told['gpus']) - 1}")
+        raise UserError(f"no GPU {index}: the machine has 0 to {len(told['gpus']) - 1}")
     found: dict[str, Any] = told["gpus"][index]
     return found
 
@@ -87,13 +87,13 @@ def address(told: Mapping[str, Any]) -> str:
 
 
 def below(station: Station, folder: str) -> list[str]:
-    """Give the files below a folder; raises Mistake with the nearest folder where there is none."""
+    """Give the files below a folder; raises UserError with the nearest folder where there is none."""
     prefix = folder.rstrip("/") + "/"
     found = [path for path in station.machine.host.files if path.startswith(prefix)]
     if not found:
         above, _, name = folder.rstrip("/").rpartition("/")
         beside = {p[len(above) + 1 :].partition("/")[0] for p in station.machine.host.files if p.startswith(above)}
-        raise Mistake(f"the machine of {station.name} has no {folder}{did_you_mean(name, sorted(beside))}")
+        raise UserError(f"the machine of {station.name} has no {folder}{did_you_mean(name, sorted(beside))}")
     return found
 
 

@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import Output
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim import bmc, edit, load_faults
-from rackcheck.sim.conduct import Door, Station
-from rackcheck.sim.given import SLOWEST, FaultWords, lanes, number, path
-from rackcheck.sim.whole import WAYS
+from rackcheck.sim.behaviour import Door, Station
+from rackcheck.sim.expand_query import WAYS
+from rackcheck.sim.fault_words import SLOWEST, FaultWords, lanes, number, path
 
 FARTHEST = 1_000_000_000
 """Seconds that a node's clock may be off: some thirty years."""
@@ -57,24 +57,24 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 
 
 def known(kind: str, given: FaultWords) -> FaultKind:
-    """Find a fault that takes these words; raises Mistake on a kind or a word that is none."""
+    """Find a fault that takes these words; raises UserError on a kind or a word that is none."""
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
-        raise Mistake(f"no fault {kind}{more}")
+        raise UserError(f"no fault {kind}{more}")
     fault = KINDS[kind]
     for word in given:
         if word not in fault.takes:
             near = did_you_mean(word, list(fault.takes))
             takes = near or (f"; it takes {', '.join(fault.takes)}" if fault.takes else "")
-            raise Mistake(f"{kind} takes no `{word}`{takes}")
+            raise UserError(f"{kind} takes no `{word}`{takes}")
     missing = [word for word, default in fault.takes.items() if default is None and word not in given]
     if missing:
-        raise Mistake(f"{kind} lacks `{missing[0]}`")
+        raise UserError(f"{kind} lacks `{missing[0]}`")
     return fault
 
 
 def lay(station: Station, kind: str, given: FaultWords) -> Station:
-    """Lay a fault over a station; raises Mistake where it cannot be one of this machine."""
+    """Lay a fault over a station; raises UserError where it cannot be one of this machine."""
     fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
 
@@ -156,7 +156,7 @@ def _few_connections(station: Station, given: FaultWords) -> Station:
 def _whole_collections(station: Station, given: FaultWords) -> Station:
     how = given["how"]
     if how not in WAYS:
-        raise Mistake(f"`how` is one of {', '.join(WAYS)}, not {how!r}{did_you_mean(how, list(WAYS))}")
+        raise UserError(f"`how` is one of {', '.join(WAYS)}, not {how!r}{did_you_mean(how, list(WAYS))}")
     return replace(station, bmc=replace(station.bmc, expand=how))
 
 
@@ -170,7 +170,7 @@ def _whole_collections(station: Station, given: FaultWords) -> Station:
 def _bad_answers(station: Station, given: FaultWords) -> Station:
     how, uri = given["how"], given["uri"].rstrip("/")
     if how not in HOW:
-        raise Mistake(f"`how` is one of {', '.join(HOW)}, not {how!r}{did_you_mean(how, list(HOW))}")
+        raise UserError(f"`how` is one of {', '.join(HOW)}, not {how!r}{did_you_mean(how, list(HOW))}")
     wrong = HOW[how]
     if given["times"] != "always":
         wrong = replace(wrong, times=number(given, "times", 1, TIMES))
@@ -197,7 +197,7 @@ def _tool_missing(station: Station, given: FaultWords) -> Station:
     tool = given["tool"]
     called = re.compile(rf"(?:^|[;&|({{]\s*|command -v ){re.escape(tool)}\b", re.MULTILINE)
     if not any(called.search(command) for command in edit.capture(station).commands):
-        raise Mistake(f"no reply of {station.name}'s machine comes from {tool}")
+        raise UserError(f"no reply of {station.name}'s machine comes from {tool}")
 
     def without(command: str, answer: Output) -> Output:
         if not called.search(command):
@@ -279,7 +279,7 @@ def _xid(station: Station, given: FaultWords) -> Station:
         return replace(answer, out=f"{answer.out}[{later:12.6f}] {line}\n")
 
     if not any(command.startswith("dmesg") for command in edit.capture(station).commands):
-        raise Mistake(f"the machine of {station.name} has no kernel log")
+        raise UserError(f"the machine of {station.name} has no kernel log")
     return edit.outputs(station, logged)
 
 
@@ -302,7 +302,7 @@ def _bios_setting(station: Station, given: FaultWords) -> Station:
     there = sorted({key for body in found.values() for key in body["Attributes"]})
     if name not in there:
         alike = [key for key in there if key.casefold() == name.casefold()]  # another case is nearer than other letters
-        raise Mistake(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, alike or there)}")
+        raise UserError(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, alike or there)}")
     changed = {
         uri: {**body, "Attributes": {**body["Attributes"], name: given["value"]}}
         for uri, body in found.items()
@@ -330,7 +330,7 @@ def _old_firmware(station: Station, given: FaultWords) -> Station:
     listed = edit.resources(station, re.escape(INVENTORY) + r"[^/]+")
     if INVENTORY + name not in listed:
         ids = [uri.removeprefix(INVENTORY) for uri in listed]
-        raise Mistake(f"no firmware {name} on {station.name}{did_you_mean(name, ids)}")
+        raise UserError(f"no firmware {name} on {station.name}{did_you_mean(name, ids)}")
     return edit.bodies(station, {INVENTORY + name: {**listed[INVENTORY + name], "Version": version}})
 
 
@@ -360,12 +360,12 @@ def _resource(station: Station, given: FaultWords) -> Station:
 def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str, object]:
     first, *rest = names
     if first not in body:
-        raise Mistake(f"the resource has no property {first}{did_you_mean(first, list(body))}")
+        raise UserError(f"the resource has no property {first}{did_you_mean(first, list(body))}")
     inner = body[first]
     if rest and not isinstance(inner, Mapping):
-        raise Mistake(f"the property {first} has none of its own; leave .{'.'.join(rest)} away")
+        raise UserError(f"the property {first} has none of its own; leave .{'.'.join(rest)} away")
     if not rest and isinstance(inner, (Mapping, list)):
-        raise Mistake(
+        raise UserError(
             f"the property {first} is no text" + (f"; it has {', '.join(inner)}" if isinstance(inner, Mapping) else "")
         )
     return {**body, first: _with(inner, rest, value) if isinstance(inner, Mapping) else value}

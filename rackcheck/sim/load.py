@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rackcheck.sim.conduct import Ill
+from rackcheck.sim.behaviour import Ill
+from rackcheck.sim.burn_parts import LoadableParts, SimPort
 from rackcheck.sim.load_cpu import Cpus
 from rackcheck.sim.load_gpu import GpuRecord, SimGpu
 from rackcheck.sim.load_heat import chip
-from rackcheck.sim.loaded import LoadableParts, SimPort
 
 READY = 0.6
 """Seconds until a node has said what it is and its GPUs are ready."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rackcheck.sim.conduct import Ill
+from rackcheck.sim.behaviour import Ill
+from rackcheck.sim.burn_parts import LoadableParts
 from rackcheck.sim.load_wrong import stand_in
-from rackcheck.sim.loaded import LoadableParts
 
 CpuRecord = dict[str, Any]
 CpuSlot = tuple[str, float, float]

@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.sim import edit
-from rackcheck.sim.conduct import Ill, Station
-from rackcheck.sim.given import FaultWords, lanes, number
+from rackcheck.sim.behaviour import Ill, Station
+from rackcheck.sim.burn_parts import of_station
+from rackcheck.sim.fault_words import FaultWords, lanes, number
 from rackcheck.sim.load_rates import UNITS
 from rackcheck.sim.load_wrong import SMS
-from rackcheck.sim.loaded import of_station
 
 Lay = Callable[[Station, FaultWords], Station]
 
@@ -22,7 +22,7 @@ KINDS: dict[str, tuple[str, Lay, Mapping[str, str | None]]] = {}
 """What each fault is, how it is laid, and which words it takes; filled by the functions below."""
 
 FaultReader = Callable[[Station, FaultWords], None]
-"""Looks at a fault's words; raises Mistake where they cannot be of this machine."""
+"""Looks at a fault's words; raises UserError where they cannot be of this machine."""
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
@@ -37,7 +37,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultRead
             look(station, given)
             for ill in station.ills:
                 if ill.kind == name and ill.of == (f"{what}/{given[what]}" if what else "node"):
-                    raise Mistake(f"{name} is on {station.name} {ill.of} already")
+                    raise UserError(f"{name} is on {station.name} {ill.of} already")
             ill = Ill(name, f"{what}/{given[what]}" if what else "node", dict(given))
             return replace(station, ills=(*station.ills, ill))
 
@@ -53,7 +53,7 @@ def _second(given: FaultWords) -> None:
 
 def _address(given: FaultWords) -> None:
     if not re.fullmatch(r"0x[0-9a-f]{1,12}", given["address"]):
-        raise Mistake(f"`address` is hexadecimal, as 0x3f2a41c00, not {given['address']!r}")
+        raise UserError(f"`address` is hexadecimal, as 0x3f2a41c00, not {given['address']!r}")
 
 
 @_fault("gpu-slow", "under load a GPU does less in each clock than its peers", gpu=None, percent="4")
@@ -69,7 +69,7 @@ def _gpu_bitflip(_: Station, given: FaultWords) -> None:
     _address(given)
     number(given, "bit", 0, 127)
     if given["how"] not in {"stuck", "transient"}:
-        raise Mistake(f"`how` is one of stuck, transient, not {given['how']!r}")
+        raise UserError(f"`how` is one of stuck, transient, not {given['how']!r}")
 
 
 @_fault(
@@ -104,7 +104,7 @@ def _gpu_nan(_: Station, given: FaultWords) -> None:
 def _gpu_wrong(_: Station, given: FaultWords) -> None:
     if given["unit"] not in UNITS:
         near = did_you_mean(given["unit"], list(UNITS))
-        raise Mistake(f"`unit` is one of {', '.join(UNITS)}, not {given['unit']!r}{near}")
+        raise UserError(f"`unit` is one of {', '.join(UNITS)}, not {given['unit']!r}{near}")
 
 
 @_fault("sm-slow", "under load one SM of a GPU is slower, and all wait for it", gpu=None, sm=None, percent="20")
@@ -177,14 +177,14 @@ def _nic_down(station: Station, given: FaultWords) -> None:
     _second(given)
     ports = [port.name for port in of_station(station).ports]
     if given["nic"] not in ports:
-        raise Mistake(f"{station.name} has no RDMA port {given['nic']}{did_you_mean(given['nic'], ports)}")
+        raise UserError(f"{station.name} has no RDMA port {given['nic']}{did_you_mean(given['nic'], ports)}")
 
 
 @_fault("cpu-wrong", "under load a logical processor computes wrong results", cpu=None)
 def _cpu_wrong(station: Station, given: FaultWords) -> None:
     cpus = of_station(station).cpus
     if number(given, "cpu") not in cpus:
-        raise Mistake(f"{station.name} has no processor {given['cpu']}: it has {_ends(cpus)}")
+        raise UserError(f"{station.name} has no processor {given['cpu']}: it has {_ends(cpus)}")
 
 
 @_fault("ram-bitflip", "under load a bit of a NUMA node's memory flips", numa="0", address="0x7f3c12345678", bit="5")
@@ -193,7 +193,7 @@ def _ram_bitflip(station: Station, given: FaultWords) -> None:
     number(given, "bit", 0, 63)
     nodes = of_station(station).numa
     if given["numa"] not in nodes:
-        raise Mistake(f"{station.name} has no NUMA node {given['numa']}: it has {', '.join(nodes) or 'none'}")
+        raise UserError(f"{station.name} has no NUMA node {given['numa']}: it has {', '.join(nodes) or 'none'}")
 
 
 def _ends(cpus: tuple[int, ...]) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from rackcheck.sim.conduct import Ill
+from rackcheck.sim.behaviour import Ill
+from rackcheck.sim.burn_parts import GpuParts
 from rackcheck.sim.load_heat import Chip, Heat
 from rackcheck.sim.load_rates import of_kind, tests, to_peer
 from rackcheck.sim.load_wrong import WrongResult, wrongs
-from rackcheck.sim.loaded import GpuParts
 
 GpuRecord = dict[str, Any]
 GpuStage = tuple[str, float, float]

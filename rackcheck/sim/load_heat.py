@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from rackcheck.sim.conduct import Ill
-from rackcheck.sim.loaded import GpuParts
+from rackcheck.sim.behaviour import Ill
+from rackcheck.sim.burn_parts import GpuParts
 
 STEEP = 2.2
 """By which power of the clock the power goes."""

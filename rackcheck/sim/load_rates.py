@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from rackcheck.sim.conduct import Ill
+from rackcheck.sim.behaviour import Ill
+from rackcheck.sim.burn_parts import GpuParts
 from rackcheck.sim.load_wrong import SCALAR, SMS, hash_of
-from rackcheck.sim.loaded import GpuParts
 
 PER_CLOCK = {"mma": 3.35e5, "fp64": 1.6e4, "fp32": 3.2e4, "int32": 1.6e4, "sfu": 2.0e3}
 """Work in each cycle: FLOP, or operations of the last two."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from rackcheck.sim.conduct import Ill
+from rackcheck.sim.behaviour import Ill
 
 SMS = 132
 """SMs of a simulated GPU: no capture tells how many there are."""

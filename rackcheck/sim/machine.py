@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import BmcCapture, NodeCapture
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import Body
@@ -47,7 +47,7 @@ def shipped() -> dict[str, Path]:
 
 
 def of_folder(path: Path) -> FolderKind:
-    """Tell what kind of machine a folder holds; raises Mistake if none."""
+    """Tell what kind of machine a folder holds; raises UserError if none."""
     marks = {
         FolderKind.MACHINE: path / "machine.yaml",
         FolderKind.RUN: path / "run.json",
@@ -58,15 +58,15 @@ def of_folder(path: Path) -> FolderKind:
         if mark.exists():
             return kind
     if not path.is_dir():
-        raise Mistake(f"{path} is no folder")
-    raise Mistake(
+        raise UserError(f"{path} is no folder")
+    raise UserError(
         f"{path} is no machine: a machine folder holds machine.yaml, a stored run holds run.json, "
         "a capture holds capture.json, a Redfish tree holds redfish/v1/"
     )
 
 
 def load(folder: Path, node: str, number: int) -> SimMachine:
-    """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises Mistake or BadFile."""
+    """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises UserError or BadFile."""
     kind = _template(folder.resolve())
     names = {
         "node": node,
@@ -86,24 +86,24 @@ def _template(folder: Path) -> template.Template:
 def from_tree(folder: Path) -> BmcCapture:
     """Give the BMC of a recorded Redfish tree; its bodies are read as they are asked for."""
     if of_folder(folder) is not FolderKind.TREE:
-        raise Mistake(f"{folder} is no Redfish tree: it would hold redfish/v1/")
+        raise UserError(f"{folder} is no Redfish tree: it would hold redfish/v1/")
     return BmcCapture(BodyTree(folder))
 
 
 def from_run(folder: Path, node: str) -> SimMachine:
-    """Give one node of a stored run, with what it answered then; raises Mistake with the nearest name."""
+    """Give one node of a stored run, with what it answered then; raises UserError with the nearest name."""
     seen: dict[str, list[Answered]] = {}
     for answer in store.find(str(folder)).answers():
         kept = seen.setdefault(answer.node, [])
         if answer.node == node:
             kept.append(answer)
     if node not in seen:
-        raise Mistake(f"the run {folder} has no node {node}{did_you_mean(node, list(seen))}")
+        raise UserError(f"the run {folder} has no node {node}{did_you_mean(node, list(seen))}")
     return _of_answers(seen[node])
 
 
 def from_capture(found: captured.Captured, node: str) -> SimMachine:
-    """Give one node of a capture, with what it answered then; raises Mistake where that is damaged."""
+    """Give one node of a capture, with what it answered then; raises UserError where that is damaged."""
     return _of_answers(found.answers(node))
 
 

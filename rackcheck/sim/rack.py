@@ -15,13 +15,13 @@ from typing import Self
 from rackcheck.model.capture import BmcCapture, NodeCapture
 from rackcheck.model.fact import Unknown
 from rackcheck.model.resource import ROOT
+from rackcheck.sim.behaviour import BmcConduct, Door, Station
 from rackcheck.sim.bmc import ResourceFault, SimBmc, now, tls
 from rackcheck.sim.burn import SimBurnin
 from rackcheck.sim.certificate import certificate, ssh_key
-from rackcheck.sim.conduct import BmcConduct, Door, Station
-from rackcheck.sim.doors import Addresses, Doors, Welcome
+from rackcheck.sim.listeners import Addresses, Doors, Welcome
 from rackcheck.sim.login import USER
-from rackcheck.sim.room import INVENTORY, KEY, KNOWN, PASSWORD, remove, write
+from rackcheck.sim.rack_folder import INVENTORY, KEY, KNOWN, PASSWORD, remove, write
 from rackcheck.sim.scenario import Scenario
 from rackcheck.sim.shell import SimShell
 from rackcheck.sim.ssh import SshNode

@@ -5,20 +5,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import unfold
 from rackcheck.inventory.nodeset import is_name
 from rackcheck.model.capture import NodeCapture
-from rackcheck.profile.conform import deviations
 from rackcheck.profile.document import BadFile, Problem, Scalar, YamlMapping, YamlNode, YamlSequence, read
 from rackcheck.profile.layers import did_you_mean, word
 from rackcheck.profile.library import text_of
 from rackcheck.profile.schema import TEXT
+from rackcheck.profile.schema_check import deviations
 from rackcheck.run import captured, store
 from rackcheck.sim import faults, machine
-from rackcheck.sim.conduct import BmcConduct, Station
+from rackcheck.sim.behaviour import BmcConduct, Station
+from rackcheck.sim.scenario_nodes import ALL, MOST, RACK, UNITS, Builder, Growth
 from rackcheck.sim.shape import scenario as shape
-from rackcheck.sim.stations import ALL, MOST, RACK, UNITS, Builder, Growth
 
 FOLDER = Path(__file__).parent / "scenarios"
 """Where the scenarios that come with rackcheck lie."""
@@ -59,7 +59,7 @@ def find(name: str) -> Scenario:
     """Find a rack by what stands after `sim:`.
 
     NAME or NAME:COUNT is a scenario that ships; a path is a scenario file, or the folder of a machine, a run, a capture
-    or a Redfish tree. Raises Mistake or BadFile.
+    or a Redfish tree. Raises UserError or BadFile.
     """
     bare, mark, count = name.partition(":")
     known = shipped()
@@ -75,8 +75,8 @@ def find(name: str) -> Scenario:
     if path.is_dir() and path != Path():
         return of_machine(path, None if many is None else _count(many))
     if "/" in name:
-        raise Mistake(f"{path}: no such file")
-    raise Mistake(
+        raise UserError(f"{path}: no such file")
+    raise UserError(
         f"no simulated rack {name}{did_you_mean(bare, list(known))} (there are {', '.join(known)}, "
         "and paths: to a scenario file, a machine, a stored run, a capture or a Redfish tree)"
     )
@@ -84,7 +84,7 @@ def find(name: str) -> Scenario:
 
 def _count(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= MOST:
-        raise Mistake(f"a simulated rack has 1 to {MOST} nodes, not {text!r}")
+        raise UserError(f"a simulated rack has 1 to {MOST} nodes, not {text!r}")
     return int(text)
 
 
@@ -95,7 +95,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
     numbers = range(1, (count or 1) + 1)
     if kind is machine.FolderKind.RUN:
         if count is not None:
-            raise Mistake(f"the stored run {folder.name} has nodes of its own, and no other number of them")
+            raise UserError(f"the stored run {folder.name} has nodes of its own, and no other number of them")
         names = _of_run(folder)
         stations = tuple(Station(n, i, machine.from_run(folder, n)) for i, n in enumerate(names, start=1))
     elif kind is machine.FolderKind.CAPTURE:
@@ -112,7 +112,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
     """Make a rack of a capture's nodes, each with its role; where they do not fit into our racks, in none."""
     if count is not None:
-        raise Mistake(f"the capture {found.folder.name} has nodes of its own, and no other number of them")
+        raise UserError(f"the capture {found.folder.name} has nodes of its own, and no other number of them")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]
     fits = len({*units}) == len(units) and all(n.u + n.height - 1 <= UNITS and n.height for n in found.nodes)
     stations = tuple(
@@ -127,11 +127,11 @@ def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
 
 
 def _of_run(folder: Path) -> list[str]:
-    """Name the nodes of a stored run, in its own order; raises Mistake where one cannot be a node's name."""
+    """Name the nodes of a stored run, in its own order; raises UserError where one cannot be a node's name."""
     names = [str(node) for node in store.find(str(folder)).started().nodes]
     wrong = next((name for name in names if not is_name(name)), None)
     if wrong is not None:
-        raise Mistake(f"the stored run {folder.name} has a node {wrong!a}, which cannot be a node's name")
+        raise UserError(f"the stored run {folder.name} has a node {wrong!a}, which cannot be a node's name")
     return names
 
 
@@ -186,11 +186,11 @@ def _lay(stations: dict[str, Station], entry: YamlMapping, grown: Growth, proble
         names = unfold(target)
         absent = next((n for n in names if n not in stations and not (grown and n in grown.names)), None)
         if absent is not None:
-            raise Mistake(f"no node {absent} in this scenario{did_you_mean(absent, list(stations))}")  # noqa: TRY301
+            raise UserError(f"no node {absent} in this scenario{did_you_mean(absent, list(stations))}")  # noqa: TRY301
         faults.known(kind, words)
         here = tuple(name for name in names if name in stations)
         for name in here:
             stations[name] = faults.lay(stations[name], kind, words)
-    except Mistake as error:
+    except UserError as error:
         problems.append(Problem(entry.place, str(error)))
     return Laid(kind, here, words, about)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from rackcheck.model.capture import NodeCapture, Output, named
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.text import covers, matching
-from rackcheck.sim import login, typed
+from rackcheck.sim import command_lookup, login
 
 HEAD = "head -v -c "
 _ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
@@ -107,7 +107,7 @@ class SimShell:
             return held
         if isinstance(held, Unknown):
             return _as_unknown(held)
-        known = login.said(self._host, command, sudo=self._sudo, sent=sent) or typed.said(
+        known = login.said(self._host, command, sudo=self._sudo, sent=sent) or command_lookup.said(
             self._host, self._name, command
         )
         word = next(iter(command.split()), "")

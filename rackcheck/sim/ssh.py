@@ -18,8 +18,8 @@ from paramiko.common import (
 from rackcheck.model.capture import Output
 from rackcheck.sim import burn
 from rackcheck.sim.certificate import SshKey
+from rackcheck.sim.command_lookup import WELCOME
 from rackcheck.sim.shell import SimShell
-from rackcheck.sim.typed import WELCOME
 
 SCRIPT = 4 << 20
 """Bytes of a script that are taken at most."""

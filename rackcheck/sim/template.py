@@ -4,7 +4,7 @@
     host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
     redfish/*.yaml    {URI: body}
 
-PATH and URI are patterns (see `rackcheck.sim.expand`). A text is one text or a list of lines. A body without
+PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text is one text or a list of lines. A body without
 `@odata.id` gets its URI.
 """
 
@@ -15,14 +15,14 @@ from typing import Any, Generic, TypeVar
 
 import yaml
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import PAYLOAD, Output
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body, same_place
 from rackcheck.profile.document import SIZE, BadFile, Problem, SourcePlace
 from rackcheck.profile.library import text_of
-from rackcheck.sim.expand import Stood, of_node
-from rackcheck.sim.sheet import SheetReader, composed
+from rackcheck.sim.machine_patterns import Stood, of_node
+from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
 """Why a file cannot be read, by the word of a machine folder; the detail is what `head` says."""
@@ -91,7 +91,7 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def read(folder: Path) -> Template:
-    """Read a machine folder; raises BadFile with file and place, or Mistake where there is none to read."""
+    """Read a machine folder; raises BadFile with file and place, or UserError where there is none to read."""
     template = _head(folder / "machine.yaml")
     for path in sorted((folder / "host").glob("*.yaml")):
         reader, root = _open(path)
@@ -107,7 +107,7 @@ def read(folder: Path) -> Template:
                     raise reader.wrong(value, f"the body of {uri} is an object")
                 _add(reader, key, template.bodies, uri, {"@odata.id": uri, **body})
     if not template.commands.still and not template.files.still and not template.bodies.still:
-        raise Mistake(f"{folder} has nothing to answer: no host/*.yaml and no redfish/*.yaml")
+        raise UserError(f"{folder} has nothing to answer: no host/*.yaml and no redfish/*.yaml")
     return template
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.model.hide import Hiding
+from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import known_hosts
 from rackcheck.transport.ssh_config import Target
 from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLimits, ShellReply, drain, stamped

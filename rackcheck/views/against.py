@@ -15,8 +15,8 @@ from rackcheck.model.fact import VOLATILE, Class, Reading, clean
 from rackcheck.model.tree import Tree
 from rackcheck.run.event import facts_json, reading_json
 from rackcheck.run.index import words
-from rackcheck.views.covering import Covering
 from rackcheck.views.items import folded
+from rackcheck.views.rule_coverage import Covering
 
 NO_RULE = "no rule"
 """What is said of a fact that no rule reads: whoever writes profiles may want one."""

@@ -14,7 +14,7 @@ from rackcheck.model.text import natural
 
 if TYPE_CHECKING:
     from rackcheck.inventory import Node, Rack, RackSlot
-    from rackcheck.views.whereabouts import NodeLocation
+    from rackcheck.views.locations import NodeLocation
 
     Standing: TypeAlias = Node | NodeLocation
 

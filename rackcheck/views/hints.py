@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
 from rackcheck.views.census import Census
-from rackcheck.views.traits import LONG, TOLD, HintKind, Trait, gathered, pattern, traits
+from rackcheck.views.shared_traits import LONG, TOLD, HintKind, Trait, gathered, pattern, traits
 
 LIKE = 0.9
 """How much of two sets of nodes is in both that are held for the same: what is in both, of what is in either."""

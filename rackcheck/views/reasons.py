@@ -6,8 +6,8 @@ from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.probe.group import is_group
-from rackcheck.views import whereabouts
-from rackcheck.views.whereabouts import Whole
+from rackcheck.views import locations
+from rackcheck.views.locations import Whole
 
 Reasons = tuple[tuple[str, tuple[str, ...]], ...]
 """Reasons, each with the nodes, racks or the fleet that it holds for; most of them first."""
@@ -50,7 +50,7 @@ def is_alone(reasons: Reasons, of: Whole) -> bool:
 
 def where(names: Sequence[str], of: Whole) -> str:
     """Count and name them: `7 of 8 nodes, dgx[02-08]`."""
-    return whereabouts.told(names, of, lambda some: f"{whereabouts.share(some, of)}, {fold(some)}")
+    return locations.told(names, of, lambda some: f"{locations.share(some, of)}, {fold(some)}")
 
 
 def in_one_line(reasons: Reasons, of: Whole) -> str:

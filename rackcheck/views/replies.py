@@ -18,7 +18,7 @@ from rackcheck.model.resource import ROOT, same_place
 from rackcheck.model.secret import scrub, scrub_text
 from rackcheck.model.text import matching
 from rackcheck.model.tree import Leaf
-from rackcheck.views.pick import SearchTerms, picked
+from rackcheck.views.matching_lines import SearchTerms, picked
 from rackcheck.views.reply import NumberedLine, RawText
 
 LINES = 12

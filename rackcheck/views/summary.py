@@ -14,8 +14,8 @@ from rackcheck.probe.group import is_group
 from rackcheck.profile.reviewed import said as said_of
 from rackcheck.profile.reviewed import unreviewed
 from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
+from rackcheck.views.locations import Whole, whole
 from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_one_line
-from rackcheck.views.whereabouts import Whole, whole
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5

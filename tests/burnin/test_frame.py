@@ -23,7 +23,7 @@ from payloads import OLD, Running, of_session, plan, start
 from waiting import until
 
 from rackcheck.burnin import pack
-from rackcheck.burnin.talk import LONGEST, Talk
+from rackcheck.burnin.node_stream import LONGEST, Talk
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.fact import Reason
 from rackcheck.parse.burnin.plan import RAMP, Tier, document, slots, starts

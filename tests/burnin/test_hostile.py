@@ -16,9 +16,9 @@ import pytest
 from command import Done, rackcheck
 from sshd import serving
 
-from rackcheck.burnin.talk import MOST, NOISE, Talk
+from rackcheck.burnin.node_stream import MOST, NOISE, Talk
 from rackcheck.model.burn_record import Burn
-from rackcheck.model.hide import Hiding
+from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import local
 from rackcheck.transport.wire import ShellLimits
 

@@ -8,7 +8,7 @@ import pytest
 from command import Done, rackcheck
 from rack_runs import accepted, copied, edited, folder
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Rack, RackSlot
 from rackcheck.run import store
 from rackcheck.session.stored import stored_racks
@@ -194,7 +194,7 @@ def test_what_was_kept_is_read_back_as_it_was(run: Path) -> None:
 )  # fmt: skip
 def test_a_damaged_rack_is_a_mistake(run: Path, racks: Any) -> None:
     edited(run, racks=racks)
-    with pytest.raises(Mistake, match=r"run\.json is damaged"):
+    with pytest.raises(UserError, match=r"run\.json is damaged"):
         stored_racks(store.find(str(run)))
 
 

@@ -17,7 +17,7 @@ from rackcheck.model.operator import WORDS
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.profile.schema import profile
-from rackcheck.report import brand
+from rackcheck.report import cover
 from rackcheck.signoff import waivers
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -100,7 +100,7 @@ def test_waivers_of_the_documents_load(page: str, block: str) -> None:
 def test_a_brand_of_the_documents_loads(page: str, block: str, tmp_path: Path) -> None:
     (tmp_path / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     (tmp_path / "site.yaml").write_text(block)
-    assert brand.load(tmp_path / "site.yaml").integrator, page
+    assert cover.load(tmp_path / "site.yaml").integrator, page
 
 
 @pytest.mark.parametrize(("page", "block"), [e for e in examples() if kind_of(e[1]) == "inventory"])

@@ -29,16 +29,16 @@ from sshd import Server, free_port, keygen, serving
 from waiting import PATIENCE, until
 
 from rackcheck import inventory
-from rackcheck.doctor import controller, names, readable
+from rackcheck.doctor import bmc_plane, file_access, names
 from rackcheck.doctor.advice import DAEMONS, MAKERS, PACKAGES, advice, together
-from rackcheck.doctor.blind import blind, of_plane, scope
-from rackcheck.doctor.crew import work
 from rackcheck.doctor.finding import Controller, Grant, PlaneAddress, PlaneTrouble, PlaneVisit, System, Trouble
+from rackcheck.doctor.os_plane import Questions
+from rackcheck.doctor.output import document, lines
 from rackcheck.doctor.pace import VisitLimits
-from rackcheck.doctor.system import Questions
-from rackcheck.doctor.told import document, lines
+from rackcheck.doctor.summary import Ward
 from rackcheck.doctor.tools import looked_for, needs, tools
-from rackcheck.doctor.ward import Ward
+from rackcheck.doctor.unknown_rules import blind, of_plane, scope
+from rackcheck.doctor.worker_pool import work
 from rackcheck.model.capture import NodeCapture, Output, named
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.path import parse
@@ -658,11 +658,11 @@ def test_a_plain_shell_names_of_each_glob_the_first_file_it_may_not_read_and_non
         globs = tuple(
             f"{name}/{place}" for place in ("open", "closed", "absent", "many/f*", "locked/in", "no/*/at/all")
         )
-        ((text, some),) = readable.questions(globs)
+        ((text, some),) = file_access.questions(globs)
         plain = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
         done = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True, **plain)  # type: ignore[call-overload]
     assert done.stderr == ""
-    assert readable.refused(Output(0, done.stdout), some) == {
+    assert file_access.refused(Output(0, done.stdout), some) == {
         f"{name}/{file}": f"{name}/{glob}"
         for file, glob in (("closed", "closed"), ("many/f1", "many/f*"), ("locked/in", "locked/in"))
     }
@@ -685,13 +685,13 @@ def test_a_simulated_node_whose_file_is_closed_is_told_with_the_probes_it_costs(
 
 @given(st.text(max_size=200), st.integers(0, 255))
 def test_no_answer_about_files_is_ready_unless_it_came_whole(out: str, status: int) -> None:
-    said = readable.refused(Output(status, out), ("/a", "/b/*"))
-    assert isinstance(said, Unknown) == (f"\n{readable.END}\n" not in f"\n{out}")
+    said = file_access.refused(Output(status, out), ("/a", "/b/*"))
+    assert isinstance(said, Unknown) == (f"\n{file_access.END}\n" not in f"\n{out}")
 
 
 def test_a_thousand_files_are_asked_about_in_questions_that_a_shell_takes() -> None:
     globs = [f"/sys/devices/virtual/some/where/{n}/*" for n in range(1200)]
-    asked = list(readable.questions(globs))
+    asked = list(file_access.questions(globs))
     assert [glob for _, some in asked for glob in some] == globs
     assert max(len(text) for text, _ in asked) < 1 << 17
 
@@ -901,7 +901,7 @@ def capture(first: str, second: Output | None = None, *, root: Output | None = N
     answers = {looks.command: Output(0, first)}
     for question in rest:
         if question in QUESTIONS._files:
-            answers[question.command] = Output(0, f"{readable.END}\n")
+            answers[question.command] = Output(0, f"{file_access.END}\n")
             continue
         answer = root if question.root else second
         answers[question.command] = answer or Output(0, "")
@@ -996,10 +996,10 @@ bodies = st.recursive(
 @given(st.dictionaries(st.sampled_from(["/redfish/v1", "/redfish/v1/Managers", ACCOUNTS]), bodies, max_size=3))
 def test_nothing_that_a_bmc_says_stops_doctor(said: dict[str, Any]) -> None:
     held: dict[str, Body | Unknown] = {u: b if isinstance(b, dict) else Unknown(Reason.DENIED) for u, b in said.items()}
-    who = controller.read(held, "root", [0.1])
+    who = bmc_plane.read(held, "root", [0.1])
     assert all(str(getattr(who, name)).isprintable() for name in who.__dataclass_fields__)
-    controller.next_account(held, "root")
-    list(controller.unread(held, PLAN))
+    bmc_plane.next_account(held, "root")
+    list(bmc_plane.unread(held, PLAN))
 
 
 # --- pure: advice and folding ---

@@ -14,10 +14,10 @@ from rackcheck import Inputs, Wrong, rule
 from rackcheck.evaluate.python_rule import answered
 from rackcheck.evaluate.verdict import Status, Verdict
 from rackcheck.evaluate.waiver import NOTHING
-from rackcheck.model.called import Called
 from rackcheck.model.catalogue import Catalogue, Entry, collection, integer, text
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.path import parse
+from rackcheck.model.python_rule import Called
 from rackcheck.model.tree import Leaf, Tree
 
 KINDS = {"gpu": collection("GPUs"), "gpu/*.numa": integer("NUMA node"), "node.product": text("What it is")}

@@ -15,7 +15,7 @@ from rackcheck.model.profile import Across, AgreedFact, Rule
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.profile.compile import compile_profile, read_profile
 from rackcheck.profile.document import BadFile, read
-from rackcheck.profile.lineage import layers
+from rackcheck.profile.inheritance import layers
 
 TEXT, SETTING, LIST = (Kind(kind, "") for kind in (Type.TEXT, Type.SETTING, Type.COLLECTION))
 HIDDEN = Unknown(Reason.DENIED, "taken away")

@@ -22,8 +22,8 @@ from rackcheck.model.profile import FIRST, LAW, Rule, Severity
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.report.gather import CollectedRun, gather
-from rackcheck.report.settle import settle
+from rackcheck.report.merge_runs import settle
+from rackcheck.report.run_data import CollectedRun, gather
 from rackcheck.run import store
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered

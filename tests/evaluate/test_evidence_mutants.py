@@ -58,13 +58,13 @@ MUTANTS = {
         "exchanged",
     ),
     "nothing comes twice": Mutant(
-        "rackcheck/model/repeated.py", "found += [*told, *within]", "found += []", "every_name"
+        "rackcheck/model/duplicate_identities.py", "found += [*told, *within]", "found += []", "every_name"
     ),
     "no node is silent": Mutant(
         "rackcheck/evaluate/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"
     ),
     "silent siblings are believed": Mutant(
-        "rackcheck/model/siblings.py",
+        "rackcheck/model/sibling_silence.py",
         '    return family.doubt(absent.detail or "absent", str(Path(path.segments[:depth])), has)',
         "    return None",
         "among_siblings",

@@ -20,7 +20,7 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.path import Path, parse
 from rackcheck.model.profile import Clause, Rule, RuleSelection
-from rackcheck.model.siblings import Siblings
+from rackcheck.model.sibling_silence import Siblings
 from rackcheck.model.tree import Leaf
 
 BOX, SHELF = ALIKE["box"], ALIKE["shelf"]

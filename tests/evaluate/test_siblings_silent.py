@@ -18,7 +18,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.path import EVERY, parse
 from rackcheck.model.path import Path as FactPath
 from rackcheck.model.profile import Rule
-from rackcheck.model.siblings import Siblings, siblings_of
+from rackcheck.model.sibling_silence import Siblings, siblings_of
 from rackcheck.model.tree import Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library

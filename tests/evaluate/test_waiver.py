@@ -13,7 +13,7 @@ from law_facts import CATALOGUE
 from law_rules import judged_rules
 from law_told import worlds
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status, Verdict, judge
 from rackcheck.evaluate.waiver import Granted, Pin, Waiver, WaiverState, granted, last_day, pinned, standings
 from rackcheck.model.fact import Reason, Unknown
@@ -320,5 +320,5 @@ def test_the_same_item_of_a_node_is_waived_once() -> None:
 def test_nonsense_is_one_mistake(text: str) -> None:
     try:
         waivers.read(text, "w.yaml")
-    except Mistake as error:
+    except UserError as error:
         assert str(error)

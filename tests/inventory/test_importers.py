@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Inventory
 from rackcheck.inventory.importers import READERS, Taken, text_of, written
 from rackcheck.inventory.importers.taken import ImportedNodes
@@ -115,7 +115,7 @@ def test_no_password_is_taken_over_and_what_is_left_out_is_said() -> None:
     ],
 )
 def test_what_is_no_ansible_inventory_is_one_mistake(text: str, said: str) -> None:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         read("ansible", text)
     assert said in str(caught.value)
 
@@ -164,7 +164,7 @@ def test_slurm_nodes_keep_their_addresses_and_partitions(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "PARTITION AVAIL TIMELIMIT\nall up infinite\n", "slurm_load_node error"])
 def test_what_is_no_output_of_scontrol_is_one_mistake(text: str) -> None:
-    with pytest.raises(Mistake, match="has no NodeName="):
+    with pytest.raises(UserError, match="has no NodeName="):
         read("slurm", text)
 
 
@@ -269,7 +269,7 @@ def test_every_wrong_row_of_a_sheet_is_told_with_its_line() -> None:
     ],
 )
 def test_what_is_no_sheet_is_one_mistake(text: str, said: str) -> None:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         read("csv", text)
     assert said in str(caught.value)
     assert len(str(caught.value)) < 1000
@@ -278,7 +278,7 @@ def test_what_is_no_sheet_is_one_mistake(text: str, said: str) -> None:
 def test_a_file_that_cannot_be_read_or_is_no_text_is_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"name\n\xff")
     for path, said in ((tmp_path / "none", "cannot read"), (tmp_path, "cannot read"), (tmp_path / "bytes", "no UTF-8")):
-        with pytest.raises(Mistake, match=said):
+        with pytest.raises(UserError, match=said):
             text_of(path)
 
 
@@ -317,7 +317,7 @@ def test_nonsense_is_a_mistake_or_an_inventory_that_reads_back(kind: str, data: 
     text = data.draw(st.text(max_size=60) | NONSENSE[kind])
     try:
         taken = read(kind, text)
-    except Mistake as error:
+    except UserError as error:
         assert len(str(error)) < 5000
         return
     try:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
-from rackcheck.inventory import ways
+from rackcheck.base.user_error import UserError
+from rackcheck.inventory import unreachable
 from rackcheck.inventory.node import BmcAccess
 from rackcheck.inventory.reading import parse
 from rackcheck.profile.document import BadFile
@@ -139,10 +139,10 @@ def test_a_url_that_the_inventory_takes_a_bmc_takes_too(url: str) -> None:
     try:
         redfish.Bmc(url, "root", "")
     except ValueError:
-        assert ways.url(url)
+        assert unreachable.url(url)
     else:
         # More may be refused here: a host that no resolver takes.
-        assert not ways.url(url) or ways.host(urlsplit(url).hostname or "") or "@" in url
+        assert not unreachable.url(url) or unreachable.host(urlsplit(url).hostname or "") or "@" in url
 
 
 @given(
@@ -152,9 +152,9 @@ def test_a_fingerprint_that_the_inventory_takes_a_bmc_takes_too(text: str) -> No
     try:
         redfish.Bmc("https://b", "root", "", text)
     except ValueError:
-        assert ways.fingerprint(text)
+        assert unreachable.fingerprint(text)
     else:
-        assert not ways.fingerprint(text)
+        assert not unreachable.fingerprint(text)
 
 
 def test_a_file_that_is_too_large_says_how_large_it_may_be_and_how_it_gets_smaller() -> None:
@@ -169,11 +169,11 @@ def test_targets_that_leave_no_node_are_a_mistake(
     targets: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "inv.yaml").write_text(POD.replace("@", ""))
-    with pytest.raises(Mistake, match=r"no node of .*inv.yaml is in '"):
+    with pytest.raises(UserError, match=r"no node of .*inv.yaml is in '"):
         inventory.choose([t.replace("!dgx-01,dgx-02", "!dgx-[01-02]") for t in targets], tmp_path / "inv.yaml")
     monkeypatch.chdir(tmp_path)
     if not any("@" in target for target in targets):
-        with pytest.raises(Mistake, match="no node is in '"):
+        with pytest.raises(UserError, match="no node is in '"):
             inventory.choose(targets, None)
 
 
@@ -193,19 +193,19 @@ def test_targets_narrow_and_groups_are_found(tmp_path: Path) -> None:
     assert chosen("dgx-[01,03]") == ["dgx-01", "dgx-03"]
     assert chosen("@role:nvswitch-tray") == ["sw-1"]
     assert sorted(chosen("@rack:a01")) == ["dgx-01", "dgx-02", "dgx-03"]
-    with pytest.raises(Mistake, match="did you mean dgx-01"):
+    with pytest.raises(UserError, match="did you mean dgx-01"):
         chosen("dgx-011")
-    with pytest.raises(Mistake, match="groups are @rack:NAME"):
+    with pytest.raises(UserError, match="groups are @rack:NAME"):
         chosen("@rack:b02")
     assert chosen("@left", "sw-1") == ["dgx-01", "dgx-02", "sw-1"]
     assert chosen("sw-1,@left") == ["dgx-01", "dgx-02", "sw-1"]
     assert chosen("@rack:a01!dgx-02") == ["dgx-01", "dgx-03"]
     assert chosen("@left&@role:compute&dgx-01") == ["dgx-01"]
-    with pytest.raises(Mistake, match="did you mean @left"):
+    with pytest.raises(UserError, match="did you mean @left"):
         chosen("@lef")
-    with pytest.raises(Mistake, match="did you mean @role:compute"):
+    with pytest.raises(UserError, match="did you mean @role:compute"):
         chosen("@role:computee")
-    with pytest.raises(Mistake, match="no node dgx-09 in"):
+    with pytest.raises(UserError, match="no node dgx-09 in"):
         chosen("@left,dgx-09")
 
 
@@ -218,7 +218,7 @@ def test_a_machine_own_group_configuration_is_never_asked(tmp_path: Path, monkey
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     (tmp_path / "inv.yaml").write_text(POD)
     for target in ("@x", "@x:y", "@*", "@@rack", "dgx-01,@any", "@{x}", "@rack:*"):
-        with pytest.raises(Mistake):
+        with pytest.raises(UserError):
             inventory.choose([target], tmp_path / "inv.yaml")
     assert not (tmp_path / "called").exists()
 
@@ -228,7 +228,7 @@ def test_a_group_without_an_inventory_is_a_mistake(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Mistake, match="needs an inventory"):
+    with pytest.raises(UserError, match="needs an inventory"):
         inventory.choose([target], None)
 
 
@@ -249,13 +249,13 @@ def test_a_secret_is_fetched_by_reference_and_never_named(tmp_path: Path, monkey
     path.chmod(0o600)
     assert inventory.secret(f"file:{path}") == "s3cret"
     path.chmod(0o644)
-    with pytest.raises(Mistake, match="chmod 600") as caught:
+    with pytest.raises(UserError, match="chmod 600") as caught:
         inventory.secret(f"file:{path}")
     assert "s3cret" not in str(caught.value)
-    with pytest.raises(Mistake, match="has no NOT_SET"):
+    with pytest.raises(UserError, match="has no NOT_SET"):
         inventory.secret("env:NOT_SET")
     # A password typed where a reference belongs must not be repeated on the screen.
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         inventory.secret("hunter2")
     assert "hunter2" not in str(caught.value)
 
@@ -269,7 +269,7 @@ def test_sets_side_by_side_are_added_not_multiplied() -> None:
     "target", ["n[1-1000000000]", "a[1-1000]b[1-1000]", "n[1-60000],m[1-60000]", "n[0-99999999999999999999]"]
 )
 def test_a_set_of_more_nodes_than_any_hall_has_is_refused_before_it_is_unfolded(target: str) -> None:
-    with pytest.raises(Mistake, match="more nodes than the 100000"):
+    with pytest.raises(UserError, match="more nodes than the 100000"):
         inventory.unfold(target)
 
 
@@ -287,17 +287,17 @@ def test_two_single_names_of_one_node_are_a_mistake_with_both_places(tmp_path: P
 
 @pytest.mark.parametrize("reference", ["hunter2", "hunter2:x", ":hunter2", "hunter2:", "ENV:hunter2"])
 def test_a_password_where_a_reference_belongs_is_never_repeated(reference: str) -> None:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         inventory.secret(reference)
     assert "hunter2" not in str(caught.value)
 
 
 def test_a_secret_file_that_is_missing_or_no_text_is_told_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match="cannot read"):
+    with pytest.raises(UserError, match="cannot read"):
         inventory.secret(f"file:{tmp_path}/none")
     (tmp_path / "binary").write_bytes(b"hunter2\xff")
     (tmp_path / "binary").chmod(0o600)
-    with pytest.raises(Mistake, match="is no UTF-8 text") as caught:
+    with pytest.raises(UserError, match="is no UTF-8 text") as caught:
         inventory.secret(f"file:{tmp_path}/binary")
     assert "hunter2" not in str(caught.value)
 
@@ -387,7 +387,7 @@ def test_a_secret_written_into_an_inventory_is_refused_with_its_place_and_never_
 
 @pytest.mark.parametrize("name", ["n 1", "n1\\e[2J", "n/1", "n1*", "'{node}'"])
 def test_a_name_that_no_node_can_have_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         load(tmp_path, f'rackcheck: 1\nnodes:\n  "{name}": {{ host: a }}\n')
     assert "\x1b" not in str(caught.value)
 
@@ -397,7 +397,7 @@ def test_any_text_is_an_inventory_or_a_mistake(text: str) -> None:
     for body in (text, f"rackcheck: 1\nnodes:\n  n1: {{ host: a }}\n{text}"):
         try:
             parse(body, "inv.yaml", Path())
-        except Mistake as error:
+        except UserError as error:
             assert len(str(error)) < 10_000
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from rackcheck.base.mistake import Mistake
 def test_a_node_that_is_not_there_is_told_with_those_that_are(tmp_path: Path, named: str, said: str) -> None:
     file = tmp_path / "i.yaml"
     file.write_text('rackcheck: 1\nnodes: { "dgx[01-18]": { host: x }, head: { host: y, role: login } }\n')
-    with pytest.raises(Mistake) as error:
+    with pytest.raises(UserError) as error:
         inventory.choose([named], file)
     assert str(error.value) == said.format(file=file)
 
@@ -28,6 +28,6 @@ def test_nodes_whose_names_do_not_fold_do_not_fill_the_screen(tmp_path: Path) ->
     file = tmp_path / "i.yaml"
     names = ", ".join(f'"{"abcdefghij"[n % 10] * (n // 10 + 3)}": {{ host: x }}' for n in range(200))
     file.write_text(f"rackcheck: 1\nnodes: {{ {names} }}\n")
-    with pytest.raises(Mistake) as error:
+    with pytest.raises(UserError) as error:
         inventory.choose(["0-0"], file)
     assert len(str(error.value)) < 300 + len(str(file))

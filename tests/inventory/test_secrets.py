@@ -27,7 +27,7 @@ from password_host import PasswordHost, login, password_host
 from sshd import Server, serving
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import BmcAccess, Node, Ssh
 from rackcheck.model.fact import Plane, Reason
 from rackcheck.run.job import Job
@@ -148,8 +148,8 @@ def test_a_reference_that_gives_nothing_is_a_mistake_by_its_name(
 ) -> None:
     monkeypatch.setenv("EMPTY", "")
     asked = (
-        "import sys; from rackcheck.inventory import secret; from rackcheck.base.mistake import Mistake\n"
-        "try: secret(sys.argv[1])\nexcept Mistake as error: print(error)"
+        "import sys; from rackcheck.inventory import secret; from rackcheck.base.user_error import UserError\n"
+        "try: secret(sys.argv[1])\nexcept UserError as error: print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", asked, reference],
@@ -160,7 +160,7 @@ def test_a_reference_that_gives_nothing_is_a_mistake_by_its_name(
 
 def test_a_keyring_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(Mistake, match=r"pip install 'rackcheck\[keyring\]'"):
+    with pytest.raises(UserError, match=r"pip install 'rackcheck\[keyring\]'"):
         inventory.secret("keyring:bmc/root")
 
 
@@ -175,7 +175,7 @@ def test_a_secret_s_file_is_a_file_of_its_owner_alone_and_of_few_bytes(tmp_path:
     ):  # fmt: skip
         if mode:
             (tmp_path / name).chmod(mode)
-        with pytest.raises(Mistake) as caught:
+        with pytest.raises(UserError) as caught:
             inventory.secret(f"file:{tmp_path}/{name}")
         assert said in str(caught.value)
         assert "hunter2" not in str(caught.value)

@@ -19,7 +19,7 @@ from command import rackcheck
 from places import ROOT
 from sshd import Server, needed, serving
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.capture import Output
 from rackcheck.model.path import parse
 from rackcheck.model.question import Shell
@@ -187,7 +187,7 @@ def test_a_profile_that_needs_no_root_gets_an_empty_list(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("user", ["", "root ALL=(ALL) ALL", "a,b", "x\ny", "ALL", "#0", "%"])
 def test_a_user_that_could_be_more_than_a_name_is_refused(user: str) -> None:
-    with pytest.raises(Mistake):
+    with pytest.raises(UserError):
         sudoers.text(["dmesg"], user)
 
 

@@ -10,7 +10,7 @@ from recordings import answering, ask, facts, shared_text
 from rackcheck.model.capture import PAYLOAD, named
 from rackcheck.model.fact import Absent, Reason, Unknown
 from rackcheck.probe.collect import collect
-from rackcheck.probe.pruned import needed
+from rackcheck.probe.tree_shaking import needed
 from rackcheck_probes.gpu.nvml import QUESTION
 from rackcheck_probes.gpu.nvml_pack import payload
 from rackcheck_probes.gpu.nvml_values import ber, ber_exponent, degrees, recovery

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from places import TESTS
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.path import parse
 from rackcheck.probe.registry import registry
-from rackcheck.profile import conform, library, lint, schema
+from rackcheck.profile import library, lint, schema, schema_check
 
 FOLDER = TESTS / "broken"
 PARENTS = FOLDER / "parents"
@@ -23,7 +23,7 @@ def told(path: Path) -> list[str]:
     """What the loader, else the lint, says of a profile: LINE:COLUMN, and of another file that file before it."""
     try:
         profile, laid = library.load_laid(str(path), registry().catalogue, None, (PARENTS,))
-    except Mistake as error:
+    except UserError as error:
         lines = str(error).splitlines()
     else:
         lines = [str(finding) for finding in lint.findings(profile, laid)]
@@ -68,8 +68,10 @@ def test_there_are_sixty_mistakes_and_no_two_are_told_alike() -> None:
 
 def test_every_word_of_other_tools_has_one_of_ours() -> None:
     ours = json.dumps(schema.profile())
-    assert [right for right in conform.MEANT.values() if f'"{right}"' not in ours] == []
-    assert [wrong for wrong in conform.MEANT if f'"{wrong}":' in ours and wrong in schema.rule()["properties"]] == []
+    assert [right for right in schema_check.MEANT.values() if f'"{right}"' not in ours] == []
+    assert [
+        wrong for wrong in schema_check.MEANT if f'"{wrong}":' in ours and wrong in schema.rule()["properties"]
+    ] == []
 
 
 def test_a_path_with_a_letter_missing_finds_itself_first_with_its_own_keys() -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from places import ROOT
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model import operator
 from rackcheck.model.profile import Profile
 from rackcheck.probe.registry import registry
@@ -26,7 +26,7 @@ def load(folder: Path, text: str, **values: str) -> Profile:
 
 
 def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         load(folder, f"{head}rules:\n{rules}")
     return str(caught.value)
 
@@ -130,7 +130,7 @@ def test_a_mistaken_head_is_told(tmp_path: Path, head: str, said: str) -> None:
         "rackcheck: 1\nprofile: base\nversion: 1\nrules:\n  b: { fact: cpu.smt, is: true }\n"
     )
     (tmp_path / "q").mkdir()
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         path = tmp_path / "p.yaml"
         path.write_text(f"{head}rules:\n  r: {{ fact: cpu.threads, is: 8 }}\n")
         library.load(str(path), registry().catalogue, {}, (tmp_path,))
@@ -194,7 +194,7 @@ def test_a_param_comes_from_overlay_or_command_line_and_is_unset_until_then(tmp_
     assert threads(overlaid(tmp_path, "rules: {}\n")) == (None, ("threads",))
     assert threads(overlaid(tmp_path, "params: { threads: 8 }\n")) == (8, ())
     assert threads(overlaid(tmp_path, "params: { threads: 8 }\n", threads="16")) == (16, ())
-    with pytest.raises(Mistake, match="did you mean threads"):
+    with pytest.raises(UserError, match="did you mean threads"):
         overlaid(tmp_path, "rules: {}\n", thread="8")
 
 

@@ -9,8 +9,8 @@ from command import rackcheck
 
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.profile.explained import explain, line, spelt
-from rackcheck.report.wants import wants
+from rackcheck.profile.rule_origins import explain, line, spelt
+from rackcheck.report.rule_text import wants
 
 BASE = """\
 rackcheck: 1

@@ -17,8 +17,8 @@ from rackcheck.model.profile import Profile, Rule
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.profile.document import BadFile, Problem, SourcePlace, YamlMapping, plain, read
+from rackcheck.profile.inheritance import DEPTH, layers
 from rackcheck.profile.layers import Layers
-from rackcheck.profile.lineage import DEPTH, layers
 
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"
 NVME = "profile: nvme\nversion: 3\nrules:\n  nvme.wear: { fact: a, is: 1 }\n  nvme.temp: { fact: b, is: 2 }\n"

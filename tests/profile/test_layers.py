@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackcheck.profile.document import BadFile, Problem, SourcePlace, YamlMapping, plain, read
+from rackcheck.profile.inheritance import layers
 from rackcheck.profile.layers import Layers
-from rackcheck.profile.lineage import layers
 
 BASE = """\
 profile: base

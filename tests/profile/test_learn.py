@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from keys import keygen
 from recordings import OURS, os_probes, ours, recorded
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status, judge
 from rackcheck.model.catalogue import (
     Catalogue,
@@ -429,7 +429,7 @@ def bundle(folder: Path, profile: str, place: str = "runs/r1/profile/p.yaml", **
 def test_nobody_signs_what_was_judged_by_a_profile_that_waits(tmp_path: Path, place: str) -> None:
     keygen("-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "jo")
     waiting = bundle(tmp_path / "a", "reviewed: false", place)
-    with pytest.raises(Mistake, match=r"nobody has answered for p: .*reviewed-by: NAME.*audit again"):
+    with pytest.raises(UserError, match=r"nobody has answered for p: .*reviewed-by: NAME.*audit again"):
         signing.sign(waiting, tmp_path / "jo", "integrator", "Jo", datetime.now(UTC))
     assert not (waiting / "signatures").exists()
     done = rackcheck("sign", waiting, "--key", tmp_path / "jo")

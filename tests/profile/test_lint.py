@@ -20,7 +20,7 @@ from rackcheck.probe.registry import registry
 from rackcheck.profile import floors, library, lint
 from rackcheck.profile.document import YamlMapping, read
 from rackcheck.profile.lint import Level, LintFinding
-from rackcheck.profile.possible import can_fail, can_hold
+from rackcheck.profile.satisfiable import can_fail, can_hold
 
 TABLE = json.loads((Path(rackcheck.__file__).parent / "peaks.json").read_text("utf-8"))
 HEAD = "rackcheck: 1\nprofile: p\nversion: 1\n"

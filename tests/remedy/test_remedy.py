@@ -35,7 +35,7 @@ from rackcheck.probe.collect import collect
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.remedy.bios import Patch, patches
-from rackcheck.remedy.mend import ByHand, Firmware, Lines, grouped, remedies
+from rackcheck.remedy.fixes import ByHand, Firmware, Lines, grouped, remedies
 from rackcheck.remedy.tunables import ABSENT, TABLE, When, Write, found
 from rackcheck.remedy.value import WantedValue, wanted
 from rackcheck.remedy.words import table

@@ -23,13 +23,13 @@ from rackcheck.model.profile import LAW, Phase, Profile, Rule
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.report import record
 from rackcheck.report.build import ReportJob, build
-from rackcheck.report.dossier import LETTERS, OUT, Dossier
-from rackcheck.report.gather import CollectedRun, gather
+from rackcheck.report.merge_runs import reworked, settle
 from rackcheck.report.record_schema import schema
-from rackcheck.report.settle import reworked, settle
+from rackcheck.report.report_model import LETTERS, OUT, Dossier
+from rackcheck.report.run_data import CollectedRun, gather
 from rackcheck.run.event import Answered, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.run.judging import concluded
-from rackcheck.views.whereabouts import NodeLocation
+from rackcheck.views.locations import NodeLocation
 
 DENIED = Unknown(Reason.DENIED, "sudo")
 BOTH = (Plane.OS, Plane.BMC)

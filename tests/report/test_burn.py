@@ -31,12 +31,12 @@ from rackcheck.report.build import ReportJob, build
 from rackcheck.report.burn_fold import folded
 from rackcheck.report.burn_model import Burned, BurnLine, BurnPanel, figure
 from rackcheck.report.burn_words import again
-from rackcheck.report.dossier import Dossier
-from rackcheck.report.gather import gather
+from rackcheck.report.report_model import Dossier
+from rackcheck.report.run_data import gather
 from rackcheck.run.event import Answered, Event, RunDone, RunStarted
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim.load import SimLoad
-from rackcheck.views.whereabouts import NodeLocation
+from rackcheck.views.locations import NodeLocation
 
 SEED = 4711
 

@@ -21,12 +21,12 @@ from markdown_it import MarkdownIt
 from places import ROOT, SUPPORT
 from rendering import DOSSIERS, rendered
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
 from rackcheck.report import annex, junit, markdown, record
-from rackcheck.report.dossier import LETTERS, Dossier, Logo, Unchecked
 from rackcheck.report.record_schema import optional, schema, shapes
+from rackcheck.report.report_model import LETTERS, Dossier, Logo, Unchecked
 
 FORMATS = ("record", "junit", "annex", "markdown")
 
@@ -87,7 +87,7 @@ def test_a_record_with_any_key_removed_or_renamed_fails_in_the_schema_and_in_rea
             for strange in ({}, {f"{key}_": value}):
                 found.update(strange)
                 assert not validator.is_valid(whole), key
-                with pytest.raises(Mistake):
+                with pytest.raises(UserError):
                     record.read(json.dumps(whole))
                 for name in strange:
                     del found[name]
@@ -120,7 +120,7 @@ def test_reading_refuses_with_its_place_exactly_what_the_schema_refuses() -> Non
             if valid:
                 record.read(json.dumps(whole))
             else:
-                with pytest.raises(Mistake) as told:
+                with pytest.raises(UserError) as told:
                     record.read(json.dumps(whole))
                 assert len(str(told.value).splitlines()) == 1
         holder[key] = kept
@@ -138,7 +138,7 @@ def test_reading_refuses_with_its_place_exactly_what_the_schema_refuses() -> Non
     ids=range(9),
 )  # fmt: skip
 def test_a_text_that_is_no_record_is_one_printable_line(text: str, told: str) -> None:
-    with pytest.raises(Mistake, match=told) as caught:
+    with pytest.raises(UserError, match=told) as caught:
         record.read(text)
     assert str(caught.value).isprintable()
 

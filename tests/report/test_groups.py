@@ -21,19 +21,19 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.report import annex, junit, markdown, record
-from rackcheck.report.alike import together
 from rackcheck.report.build import ReportJob, build
-from rackcheck.report.dossier import Dossier, Exhibit, FindingEntry, RuleChange
-from rackcheck.report.gather import gather
+from rackcheck.report.hardware_groups import together
 from rackcheck.report.html import page
 from rackcheck.report.pdf.model import model
 from rackcheck.report.redact import redacted
+from rackcheck.report.report_model import Dossier, Exhibit, FindingEntry, RuleChange
+from rackcheck.report.run_data import gather
 from rackcheck.run.event import Event, RunDone
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging
 from rackcheck.views import machine, terminal
+from rackcheck.views.locations import NodeLocation, Whole, among, passing, said, share, told, whole
 from rackcheck.views.summary import Summary, summarize
-from rackcheck.views.whereabouts import NodeLocation, Whole, among, passing, said, share, told, whole
 
 DIGEST = "0" * 64
 OWN = 6

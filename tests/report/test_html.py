@@ -19,9 +19,9 @@ from places import ROOT, SUPPORT
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fact import visible
 from rackcheck.report import qr
-from rackcheck.report.dossier import Dossier, Logo, NodeRow
 from rackcheck.report.html import overview, page, reading, text
-from rackcheck.views.whereabouts import Whole
+from rackcheck.report.report_model import Dossier, Logo, NodeRow
+from rackcheck.views.locations import Whole
 
 DIGEST = hashlib.sha256(b"record").hexdigest()
 SECTIONS = (

@@ -16,12 +16,12 @@ import pytest
 from dossiers import HOSTILE, sample
 from places import SUPPORT
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import visible
-from rackcheck.report.dossier import Dossier, Logo
 from rackcheck.report.pdf import TEMPLATE, Pdf, document
 from rackcheck.report.pdf.words import MARKS, by_code_point, pieces, where
-from rackcheck.views.whereabouts import Whole
+from rackcheck.report.report_model import Dossier, Logo
+from rackcheck.views.locations import Whole
 
 
 def needed(name: str) -> Any:
@@ -261,17 +261,17 @@ def test_a_copy_of_the_template_is_the_template(tmp_path: Path, plain: Pdf) -> N
 @pytest.mark.parametrize("path", ["/etc/passwd", "../secret.txt", "/../secret.txt"])
 def test_a_template_reads_nothing_outside_its_folder(tmp_path: Path, path: str) -> None:
     (tmp_path / "secret.txt").write_text("hunter2")
-    with pytest.raises(Mistake, match=r"typst cannot set ours/report\.typ"):
+    with pytest.raises(UserError, match=r"typst cannot set ours/report\.typ"):
         document(sample(2, 5), DIGEST, site(tmp_path, f'#read("{path}")'))
 
 
 def test_a_template_that_would_load_a_package_is_refused_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match=r"report\.typ:2: a package is loaded"):
+    with pytest.raises(UserError, match=r"report\.typ:2: a package is loaded"):
         document(sample(2, 5), DIGEST, site(tmp_path, '#import "@preview/cetz:0.3.0": canvas'))
 
 
 def test_a_folder_without_a_template_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match=r"no report\.typ"):
+    with pytest.raises(UserError, match=r"no report\.typ"):
         document(sample(2, 5), DIGEST, tmp_path)
 
 
@@ -297,13 +297,13 @@ def test_a_logo_is_on_the_cover(kind: str) -> None:
 
 
 def test_a_logo_that_is_no_picture_is_one_clear_line() -> None:
-    with pytest.raises(Mistake, match="logo"):
+    with pytest.raises(UserError, match="logo"):
         document(branded("png", b"not a picture"), DIGEST)
-    with pytest.raises(Mistake, match="gif"):
+    with pytest.raises(UserError, match="gif"):
         document(branded("gif", b"GIF89a"), DIGEST)
 
 
 def test_without_the_extra_there_is_one_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "typst", None)
-    with pytest.raises(Mistake, match=r"pip install 'rackcheck\[pdf\]'.*html"):
+    with pytest.raises(UserError, match=r"pip install 'rackcheck\[pdf\]'.*html"):
         document(sample(2, 5), DIGEST)

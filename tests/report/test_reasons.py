@@ -18,18 +18,18 @@ from rackcheck.filter.where import EVERYTHING
 from rackcheck.model.fit import Match
 from rackcheck.model.profile import Profile
 from rackcheck.report import annex, junit, markdown, record
-from rackcheck.report.alike import likenesses
-from rackcheck.report.dossier import Dossier
+from rackcheck.report.hardware_groups import likenesses
 from rackcheck.report.html import page
 from rackcheck.report.outcome import punch
 from rackcheck.report.pdf.model import model
 from rackcheck.report.redact import redacted
+from rackcheck.report.report_model import Dossier
 from rackcheck.run.event import Judged
 from rackcheck.views import machine, reasons, terminal
 from rackcheck.views.census import Census
-from rackcheck.views.grouped import groups
+from rackcheck.views.finding_groups import groups
+from rackcheck.views.locations import Whole
 from rackcheck.views.summary import Summary
-from rackcheck.views.whereabouts import Whole
 
 DIGEST = "0" * 64
 FIX = "power the node off and on"

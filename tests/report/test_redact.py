@@ -15,10 +15,10 @@ from rendering import DOSSIERS, rendered
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
 from rackcheck.report import record
-from rackcheck.report.dossier import Brand, Dossier, Exhibit, Logo, Party, Versions
 from rackcheck.report.known import Known, NodeSets, addressless, homeless, hostless, nameless
 from rackcheck.report.record_schema import FORMS, optional, shapes
 from rackcheck.report.redact import TABLE, How, redacted
+from rackcheck.report.report_model import Brand, Dossier, Exhibit, Logo, Party, Versions
 
 IDENTITY = {
     How.NODE, How.RACK, How.RUN, How.SUBJECT, How.SERIAL, How.OTHER, How.ADDRESS, How.LOGIN, How.SITE, How.SITES,

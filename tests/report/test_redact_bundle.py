@@ -13,7 +13,7 @@ import pytest
 from command import rackcheck
 
 from rackcheck.report import record
-from rackcheck.report.dossier import Dossier
+from rackcheck.report.report_model import Dossier
 
 RACK = "sim:dgx-h100"
 LEVELS = ("full", "customer", "public")

@@ -9,7 +9,7 @@ from rack_runs import accepted
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.session import subject
-from rackcheck.session.desk import RunSession
+from rackcheck.session.run_session import RunSession
 from rackcheck.views.causes import told
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board

@@ -14,11 +14,11 @@ from rackcheck.evaluate.waiver import Pin
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 from rackcheck.session import subject
-from rackcheck.session.desk import RunSession
+from rackcheck.session.run_session import RunSession
 from rackcheck.signoff import waivers
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens import groups, waived
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import about

@@ -28,7 +28,7 @@ from trees import tree as recorded_tree
 from rackcheck import inventory
 from rackcheck.anonymise.captures import Anonymous
 from rackcheck.anonymise.identities import ALIKE, named, of_capture, of_facts, together
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.model.documents import HANDSHAKE
@@ -202,7 +202,7 @@ def test_a_node_of_which_nothing_is_asked_is_said_and_is_no_success(tmp_path: Pa
 
 
 def test_where_no_probe_asks_a_plane_nothing_is_captured_of_it() -> None:
-    with pytest.raises(Mistake, match="no probe asks the os plane"):
+    with pytest.raises(UserError, match="no probe asks the os plane"):
         captures.asking([Node("n1", host="x.invalid")], Plan(()), frozenset({Plane.OS, Plane.BMC}), named=False)
 
 
@@ -675,11 +675,11 @@ def test_a_damaged_capture_is_one_clear_line(damage: str, tmp_path: Path) -> Non
     folder = written(tmp_path / "c", BmcCapture({"/redfish/v1": {"Id": "x"}}))
     assert list(captured.load(folder).answers())
     DAMAGES[damage](folder)
-    with pytest.raises(Mistake) as said:
+    with pytest.raises(UserError) as said:
         list(captured.load(folder).answers())
     assert str(folder) in str(said.value)
     assert str(said.value).isprintable()
-    with pytest.raises(Mistake):
+    with pytest.raises(UserError):
         scenario.find(str(folder))
 
 
@@ -704,7 +704,7 @@ def test_a_capture_of_more_files_than_any_bmc_has_is_not_read_to_its_end(
     monkeypatch.setattr("rackcheck.run.captured.reading.RESOURCES", 20)
     for number in range(20):
         (folder / "n1/redfish/v1" / str(number)).mkdir()
-    with pytest.raises(Mistake, match="more than 20 files"):
+    with pytest.raises(UserError, match="more than 20 files"):
         list(captured.load(folder).answers())
 
 
@@ -713,7 +713,7 @@ def test_a_file_larger_than_any_of_ours_is_not_read(tmp_path: Path, monkeypatch:
         tmp_path / "c", BmcCapture({"/redfish/v1": {"Id": "x" * 3000}, "/redfish/v1/a": {"Id": "y" * 3000}})
     )
     monkeypatch.setattr("rackcheck.run.captured.reading.LARGEST", 4000)
-    with pytest.raises(Mistake, match="MiB of one BMC"):
+    with pytest.raises(UserError, match="MiB of one BMC"):
         list(captured.load(folder).answers())
 
 

@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_runs import events, made, stored
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.change import STEADY
 from rackcheck.model.fact import Class
 from rackcheck.run import store
@@ -337,7 +337,7 @@ def test_a_run_that_is_damaged_at_its_end_leaves_nothing_of_it() -> None:
     told = events("r2", {"n1": {**FACTS, "sysctl.a": ("config", 5)}})
     told[-1]["outcome"] = "GREAT"
     with file.opened(file.place()) as db:
-        with pytest.raises(Mistake, match="is damaged"):
+        with pytest.raises(UserError, match="is damaged"):
             Adder(db).add("r2", rows.told(store.find(str(stored("r2", told)))), 1, 1)
         assert list(queries.logical(db)) == first
 
@@ -545,6 +545,6 @@ def test_a_run_that_may_not_be_read_is_told_and_stays_in_the_index(open_home: Pa
 def test_who_may_not_read_the_runs_takes_none_of_them_out_of_the_index(open_home: Path) -> None:
     with file.opened(file.place()) as db:
         before = list(queries.logical(db))
-        with shut(open_home / "runs"), pytest.raises(Mistake, match=r"cannot read .*/runs: Permission denied"):
+        with shut(open_home / "runs"), pytest.raises(UserError, match=r"cannot read .*/runs: Permission denied"):
             catch_up(db)
         assert list(queries.logical(db)) == before

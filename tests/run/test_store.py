@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from command import rackcheck
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.run import store
 
 
@@ -96,7 +96,7 @@ def test_runs_are_found_by_id_by_last_and_by_folder(run: Path) -> None:
     assert store.ids() == [own]
     assert store.find("last").folder == store.find(own).folder
     assert store.find(str(run)).folder == run
-    with pytest.raises(Mistake, match=f"did you mean {own}"):
+    with pytest.raises(UserError, match=f"did you mean {own}"):
         store.find(own[:-1] + "x")
 
 

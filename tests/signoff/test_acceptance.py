@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rack_runs import accepted, copied, edited, folder
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.signoff import acceptance
 from rackcheck.signoff.acceptance import Acceptance
 
@@ -98,16 +98,16 @@ def test_what_was_added_is_what_is_read() -> None:
 
 @pytest.mark.parametrize("name", ["../x", "", ".", "..", "a/b", "-a", ".new-1", "a" * 82, "last", "a\nb", "é", "a\0"])
 def test_a_name_leads_nowhere_else(name: str) -> None:
-    with pytest.raises(Mistake, match="no name"):
+    with pytest.raises(UserError, match="no name"):
         acceptance.create(name, HEAD, {})
     assert not acceptance.is_one(name)
-    with pytest.raises(Mistake, match="no acceptance"):
+    with pytest.raises(UserError, match="no acceptance"):
         acceptance.find(name)
 
 
 def test_a_name_is_given_once() -> None:
     begun()
-    with pytest.raises(Mistake, match="is there already"):
+    with pytest.raises(UserError, match="is there already"):
         begun()
     assert acceptance.names() == ["pod"]
 
@@ -115,7 +115,7 @@ def test_a_name_is_given_once() -> None:
 def test_a_copy_under_another_name_is_not_another_acceptance(home: Path) -> None:
     begun()
     (home / "pod").rename(home / "pod2")
-    with pytest.raises(Mistake, match="the log of another acceptance: pod"):
+    with pytest.raises(UserError, match="the log of another acceptance: pod"):
         acceptance.find("pod2")
 
 
@@ -144,7 +144,7 @@ def test_every_log_that_was_cut_anywhere_is_the_lines_before_or_one_mistake() ->
     for cut in range(len(whole)):
         log.write_bytes(whole[:cut])
         if cut <= first:
-            with pytest.raises(Mistake, match="how the acceptance began"):
+            with pytest.raises(UserError, match="how the acceptance began"):
                 acceptance.read(found.folder)
         else:
             assert len(acceptance.read(found.folder).runs) == whole[:cut].count(b'"r1"}\n') + whole[:cut].count(
@@ -163,7 +163,7 @@ def test_a_flipped_byte_is_one_mistake_or_a_log_that_can_be_used(home: Path, dat
     try:
         log.write_bytes(flipped)
         used(acceptance.read(found.folder))
-    except Mistake as error:
+    except UserError as error:
         assert str(error)
     finally:
         log.write_bytes(whole)
@@ -208,7 +208,7 @@ def test_any_shape_in_any_place_is_one_mistake_or_a_log_that_can_be_used(
     try:
         log.write_text("".join(json.dumps(doc) + "\n" for doc in docs))
         used(acceptance.read(found.folder))
-    except Mistake as error:
+    except UserError as error:
         assert str(error)
     finally:
         log.write_text(whole)
@@ -221,7 +221,7 @@ def test_a_line_that_is_no_event_is_one_mistake_with_its_number(line: str) -> No
     found = grown()
     log = found.folder / acceptance.LOG
     log.write_text(log.read_text() + line + "\n")
-    with pytest.raises(Mistake, match="line 7 is damaged"):
+    with pytest.raises(UserError, match="line 7 is damaged"):
         acceptance.read(found.folder)
     mistaken(rackcheck("accept", "show", "pod"), "line 7 is damaged")
     mistaken(rackcheck("report", "pod"), "line 7 is damaged")

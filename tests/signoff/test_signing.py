@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from keys import keygen
 from places import ROOT
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import guarded
 from rackcheck.cli.sign import sign as sign_command
 from rackcheck.cli.verify import verify as verify_command
@@ -433,17 +433,17 @@ def test_a_name_that_no_manifest_can_hold_is_refused_when_written_and_told_when_
     assert len(done.out.splitlines()) == 3
     assert json.loads(run(verify_command, bundle, "--key", keys / "jo.pub", "--json").out)["verified"] is False
     shutil.rmtree(bundle / "signatures")
-    with pytest.raises(Mistake, match="cannot make a manifest"):
+    with pytest.raises(UserError, match="cannot make a manifest"):
         manifest.write(bundle)
 
 
 def test_links_and_devices_are_refused_when_a_manifest_is_written(bundle: Path) -> None:
     (bundle / "link").symlink_to("report.html")
-    with pytest.raises(Mistake, match="link is a symbolic link, not a plain file"):
+    with pytest.raises(UserError, match="link is a symbolic link, not a plain file"):
         manifest.write(bundle)
     (bundle / "link").unlink()
     os.mkfifo(bundle / "pipe")
-    with pytest.raises(Mistake, match="pipe is a FIFO"):
+    with pytest.raises(UserError, match="pipe is a FIFO"):
         manifest.write(bundle)
 
 
@@ -457,7 +457,7 @@ def test_a_manifest_that_is_a_link_is_replaced_and_not_written_through(bundle: P
 
 
 def test_a_manifest_is_not_written_over_a_signature(signed: Path) -> None:
-    with pytest.raises(Mistake, match="is signed"):
+    with pytest.raises(UserError, match="is signed"):
         manifest.write(signed)
 
 
@@ -635,7 +635,7 @@ class agent:  # noqa: N801  reads as a with statement
 
 def test_an_agents_key_signs_by_its_public_half(bundle: Path, keys: Path, tmp_path: Path) -> None:
     shutil.copy(keys / "jo.pub", tmp_path / "token.pub")
-    with pytest.raises(Mistake, match="cannot sign with"):
+    with pytest.raises(UserError, match="cannot sign with"):
         signing.sign(bundle, tmp_path / "token.pub", "integrator", "Jo", TIME)
     with agent(tmp_path, keys / "jo"):
         signing.sign(bundle, tmp_path / "token.pub", "integrator", "Jo", TIME)
@@ -828,13 +828,13 @@ def test_a_party_signs_once(signed: Path, keys: Path) -> None:
 
 @pytest.mark.parametrize("party", ["", "Jo", "../x", "a b", "-a", "a" * 41, "a.json"])
 def test_a_party_has_a_plain_name(bundle: Path, keys: Path, party: str) -> None:
-    with pytest.raises(Mistake, match="a party is named"):
+    with pytest.raises(UserError, match="a party is named"):
         signing.sign(bundle, keys / "jo", party, "Jo", TIME)
 
 
 @pytest.mark.parametrize("name", ["", " Jo", "J\no", "\x1b[2J", "J" * 201, "Jo\u202e"])
 def test_a_signer_has_a_name_that_can_be_shown(bundle: Path, keys: Path, name: str) -> None:
-    with pytest.raises(Mistake, match="the signer's name"):
+    with pytest.raises(UserError, match="the signer's name"):
         signing.sign(bundle, keys / "jo", "integrator", name, TIME)
 
 
@@ -908,20 +908,20 @@ def test_a_bundle_is_found_by_folder_and_by_name_and_the_nearest_name_is_told(
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Mistake, match="no bundle pod7; rackcheck report"):
+    with pytest.raises(UserError, match="no bundle pod7; rackcheck report"):
         bundles.find("pod7")
     kept = made(bundles.folder() / "pod7")
     made(bundles.folder() / "pod7-customer", level="customer")
     assert bundles.names() == ["pod7", "pod7-customer"]
     assert bundles.find("pod7") == kept
     assert bundles.find(str(kept)) == kept
-    with pytest.raises(Mistake, match=r"no bundle pod8; did you mean pod7\?"):
+    with pytest.raises(UserError, match=r"no bundle pod8; did you mean pod7\?"):
         bundles.find("pod8")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(Mistake, match="is no bundle"):
+    with pytest.raises(UserError, match="is no bundle"):
         bundles.find("empty")
     for text in ("", "..", "a\0b", "x" * 5000):
-        with pytest.raises(Mistake):
+        with pytest.raises(UserError):
             bundles.find(text)
 
 

@@ -17,16 +17,16 @@ from trees import tree
 from waiting import PATIENCE
 
 from rackcheck import inventory
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.burnin import pack
 from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.parse.burnin.plan import Tier, document, slots
 from rackcheck.sim import burn, faults, load_faults, machine, scenario
-from rackcheck.sim.conduct import Station
+from rackcheck.sim.behaviour import Station
+from rackcheck.sim.burn_parts import LoadableParts, of_station
 from rackcheck.sim.load import SimLoad
-from rackcheck.sim.loaded import LoadableParts, of_station
 from rackcheck.transport import ssh, ssh_config
 from rackcheck.transport.wire import CommandStream, ShellLimits
 
@@ -182,7 +182,7 @@ def test_a_fault_of_a_load_changes_what_a_node_writes_and_every_record_of_it_is_
     ],
 )
 def test_a_fault_that_cannot_be_is_told(kind: str, words: dict[str, str], said: str) -> None:
-    with pytest.raises(Mistake) as told:
+    with pytest.raises(UserError) as told:
         faults.lay(station(), kind, words)
     assert said in str(told.value)
 
@@ -190,7 +190,7 @@ def test_a_fault_that_cannot_be_is_told(kind: str, words: dict[str, str], said: 
 def test_the_same_fault_is_not_laid_twice_on_one_thing() -> None:
     once = faults.lay(station(), "gpu-slow", {"gpu": "1"})
     assert len(faults.lay(once, "gpu-slow", {"gpu": "2"}).ills) == 2
-    with pytest.raises(Mistake, match="gpu-slow is on n1 gpu/1 already"):
+    with pytest.raises(UserError, match="gpu-slow is on n1 gpu/1 already"):
         faults.lay(once, "gpu-slow", {"gpu": "1"})
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from waiting import PATIENCE, until
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import load
 from rackcheck.model.capture import NodeCapture, Output
 from rackcheck.sim import machine
 from rackcheck.sim.child import running
-from rackcheck.sim.room import FILES
+from rackcheck.sim.rack_folder import FILES
 from rackcheck.sim.shell import SimShell
 
 SILENT = "faults: [{ nodes: n1, fault: silent-node }, { nodes: n1, fault: silent-bmc }]\n"
@@ -147,7 +147,10 @@ def test_what_our_user_has_in_the_folder_stays_as_it_is(tmp_path: Path) -> None:
 def test_no_file_of_our_users_is_ever_written_over_or_removed(tmp_path: Path, name: str) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text("mine")
-    with pytest.raises(Mistake, match=f"{name} is there already"), running(str(scenario(tmp_path)), tmp_path / "mine"):
+    with (
+        pytest.raises(UserError, match=f"{name} is there already"),
+        running(str(scenario(tmp_path)), tmp_path / "mine"),
+    ):
         pass
     assert [(path.name, path.read_text()) for path in (tmp_path / "mine").iterdir()] == [(name, "mine")]
 

@@ -16,7 +16,7 @@ from trees import DELL, DGX, LENOVO, tree
 from trees import told as recorded_dgx
 
 import rackcheck_probes
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.consensus import poll
 from rackcheck.evaluate.verdict import in_scope, judge, misfit
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output, named
@@ -36,7 +36,7 @@ from rackcheck.profile.document import BadFile
 from rackcheck.run import store
 from rackcheck.run.event import Answered
 from rackcheck.sim import machine
-from rackcheck.sim.expand import BadPattern, expanded
+from rackcheck.sim.machine_patterns import BadPattern, expanded
 from rackcheck_probes.gpu.nvml import said as said_of_gpus
 
 CLOCK = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
@@ -619,9 +619,9 @@ def test_a_folder_is_told_by_what_it_holds(tmp_path: Path) -> None:
     assert machine.of_folder(tree(DGX)) is machine.FolderKind.TREE
     (tmp_path / "run.json").write_text("{}")
     assert machine.of_folder(tmp_path) is machine.FolderKind.RUN
-    with pytest.raises(Mistake, match=r"holds machine\.yaml, a stored run holds run\.json"):
+    with pytest.raises(UserError, match=r"holds machine\.yaml, a stored run holds run\.json"):
         machine.of_folder(DGX_H100 / "host")
-    with pytest.raises(Mistake, match="is no folder"):
+    with pytest.raises(UserError, match="is no folder"):
         machine.of_folder(tmp_path / "nowhere")
 
 
@@ -657,7 +657,7 @@ def test_a_body_that_is_no_json_is_unparsable_and_leaves_the_others(tmp_path: Pa
 
 
 def test_a_machine_folder_is_no_tree() -> None:
-    with pytest.raises(Mistake, match="is no Redfish tree"):
+    with pytest.raises(UserError, match="is no Redfish tree"):
         machine.from_tree(DGX_H100)
 
 
@@ -685,5 +685,5 @@ def test_a_node_that_gave_no_answer_has_none(run: Path) -> None:
 
 
 def test_a_node_that_the_run_has_not_is_a_mistake_with_the_nearest_name(run: Path) -> None:
-    with pytest.raises(Mistake, match=r"no node n011.*n01"):
+    with pytest.raises(UserError, match=r"no node n011.*n01"):
         machine.from_run(run, "n011")

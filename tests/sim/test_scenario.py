@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from trees import tree
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import load as inventory
 from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.sim import machine, scenario
-from rackcheck.sim.conduct import Station
+from rackcheck.sim.behaviour import Station
 from rackcheck.sim.rack import SimRack
 
 HEAD = "rackcheck: 1\nscenario: one\n"
@@ -28,7 +28,7 @@ def written(folder: Path, text: str) -> Path:
 
 def mistake(folder: Path, text: str) -> str:
     """Load a scenario that cannot be; gives what is said of it."""
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         scenario.load(written(folder, text))
     return str(caught.value)
 
@@ -167,14 +167,14 @@ def test_a_fault_may_wait_for_a_node_of_a_larger_rack_and_for_no_other(tmp_path:
 def test_a_rack_grows_as_asked_and_no_further() -> None:
     assert len(scenario.find("hall:10").stations) == 10
     for count in ("0", "5001", "x", "-3", ""):
-        with pytest.raises(Mistake, match="1 to 5000 nodes"):
+        with pytest.raises(UserError, match="1 to 5000 nodes"):
             scenario.find(f"hall:{count}")
 
 
 def test_a_number_of_nodes_for_a_rack_that_does_not_grow_is_told_with_those_that_do(tmp_path: Path) -> None:
     file = written(tmp_path, HEAD + "nodes: { n1: { machine: dgx-h100 } }\n")
     for name, shown in (("clean:5", "sim:clean"), (f"{file}:3", str(file))):
-        with pytest.raises(Mistake) as caught:
+        with pytest.raises(UserError) as caught:
             scenario.find(name)
         assert str(caught.value).startswith(f"{shown} does not grow")
         assert "racks that grow: hall" in str(caught.value)
@@ -184,7 +184,7 @@ def test_a_stored_run_has_its_own_nodes_and_a_tree_as_many_as_asked(tmp_path: Pa
     assert len(scenario.find(f"{tree('nvidia-dgx-h100')}:3").stations) == 3
     run = stored(tmp_path, ["n1", "n2"])
     assert [station.name for station in scenario.find(str(run)).stations] == ["n1", "n2"]
-    with pytest.raises(Mistake, match="has nodes of its own, and no other number of them"):
+    with pytest.raises(UserError, match="has nodes of its own, and no other number of them"):
         scenario.find(f"{run}:3")
 
 
@@ -202,7 +202,7 @@ def stored(folder: Path, names: list[str]) -> Path:
 
 
 def test_a_stored_run_with_a_name_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match="cannot be a node's name"):
+    with pytest.raises(UserError, match="cannot be a node's name"):
         scenario.find(str(stored(tmp_path, ["n1", 'n2": { host: localhost }, "n3'])))
 
 
@@ -221,6 +221,6 @@ def test_names_with_marks_of_yaml_in_them_stay_what_they_are_in_the_inventory(tm
 
 @pytest.mark.parametrize("name", ["no/such/place", "./dgx-h100", "/nowhere.yaml", "no/such:5"])
 def test_a_path_that_leads_nowhere_is_no_such_file(name: str) -> None:
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(UserError) as caught:
         scenario.find(name)
     assert str(caught.value).endswith(": no such file")

@@ -17,7 +17,7 @@ from rackcheck.parse.burnin.plan import Tier, document, starts
 from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging, tree_of
-from rackcheck.sim.conduct import Ill
+from rackcheck.sim.behaviour import Ill
 from rackcheck.sim.load import SimLoad
 from rackcheck.views.burning import Burns
 

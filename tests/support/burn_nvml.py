@@ -7,7 +7,7 @@ from types import ModuleType
 import pynvml
 from joined import TELEMETRY, source
 
-from rackcheck.probe.pruned import needed
+from rackcheck.probe.tree_shaking import needed
 
 H200 = """\
 driver=580.95.05

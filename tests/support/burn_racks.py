@@ -19,9 +19,9 @@ from rackcheck.run.event import Answered, FactsRead, Judged
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim import faults, machine
-from rackcheck.sim.conduct import Ill, Station
+from rackcheck.sim.behaviour import Ill, Station
+from rackcheck.sim.burn_parts import LoadableParts, of_station
 from rackcheck.sim.load import SimLoad
-from rackcheck.sim.loaded import LoadableParts, of_station
 
 TIME = "2026-11-22T12:00:00Z"
 PERIOD = 0.45

@@ -13,7 +13,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome, Verdict
 from rackcheck.evaluate.waiver import Waiver
 from rackcheck.inventory import Node, Rack
@@ -34,12 +34,12 @@ from rackcheck.run import store
 from rackcheck.run.engine import replay
 from rackcheck.run.event import Answered, Event, FactsRead, NodeAsked, RunDone
 from rackcheck.run.job import Job
-from rackcheck.session.prepared import Prepared, head
-from rackcheck.views.desk import CommandResult, OpenRun
+from rackcheck.session.audit_setup import Prepared, head
+from rackcheck.views.open_run import CommandResult, OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
 from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 
 PROFILE = """\
@@ -225,7 +225,7 @@ class MadeDesk:
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
         self.asked.append(tuple(nodes))
         if not self.later:
-            raise Mistake(self.mute)
+            raise UserError(self.mute)
         yield from self.later
 
     def stop(self) -> None:
@@ -255,7 +255,7 @@ class MadeDesk:
     def tree(self, node: str) -> Tree:
         found = [e.tree for e in (*self.told, *self.later) if isinstance(e, FactsRead) and e.node == node]
         if not found:
-            raise Mistake(f"no node {node} in {self.name}")
+            raise UserError(f"no node {node} in {self.name}")
         return found[-1]
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
@@ -279,7 +279,7 @@ class MadeDesk:
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
         said = self.say(words)
         if said.status not in {0, 1, 3}:
-            raise Mistake(said.text.strip().removeprefix("rackcheck: "))
+            raise UserError(said.text.strip().removeprefix("rackcheck: "))
         found: Mapping[str, Any] = json.loads(said.text)
         return found
 

@@ -4,7 +4,7 @@ import hashlib
 
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.profile import Severity, Source
-from rackcheck.report.dossier import (
+from rackcheck.report.report_model import (
     LETTERS,
     Area,
     Baseline,

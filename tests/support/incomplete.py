@@ -11,7 +11,7 @@ from rackcheck.model.fit import Match, ProfileFit
 from rackcheck.model.profile import Profile
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
-from rackcheck.report.dossier import Dossier
+from rackcheck.report.report_model import Dossier
 from rackcheck.run.event import Judged, RunDone, RunStarted
 from rackcheck.views.summary import Summary, findings
 

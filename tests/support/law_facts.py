@@ -9,7 +9,7 @@ from rackcheck.model.fact import Absent, Class, Facts, Plane, Reading, Unknown, 
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Scope
-from rackcheck.model.siblings import Ground, Siblings
+from rackcheck.model.sibling_silence import Ground, Siblings
 from rackcheck.probe.group import Aggregate, Member, gathering
 from rackcheck.probe.join import join
 from rackcheck.probe.registry import registry

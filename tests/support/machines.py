@@ -12,7 +12,7 @@ from rackcheck.model.fact import Absent, Plane, Reading, Unknown
 from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, Test
 from rackcheck.model.path import Path, Segment, parse
 from rackcheck.model.profile import Clause
-from rackcheck.model.siblings import EMPTY
+from rackcheck.model.sibling_silence import EMPTY
 from rackcheck.model.tree import Later, Leaf, Tree
 
 Machine = Mapping[Path, Reading]

@@ -9,7 +9,7 @@ from typing import Any
 
 from rackcheck.sim.bmc import FOREVER, SESSIONS, ResourceFault, SimBmc, busy, tls
 from rackcheck.sim.certificate import certificate
-from rackcheck.sim.doors import Doors
+from rackcheck.sim.listeners import Doors
 from rackcheck.sim.rack import SimRack
 
 __all__ = [

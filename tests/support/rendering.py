@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin
 from hypothesis import strategies as st
 
 from rackcheck.report import annex, junit, markdown, record
-from rackcheck.report.dossier import Dossier
 from rackcheck.report.record_schema import FORMS, optional, shapes
+from rackcheck.report.report_model import Dossier
 
 
 def rendered(dossier: Dossier) -> dict[str, str]:

@@ -15,8 +15,8 @@ from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.model.secret import DROPPED
-from rackcheck.sim import whole as sim
-from rackcheck.sim.whole import ANNOUNCED, WAYS
+from rackcheck.sim import expand_query as sim
+from rackcheck.sim.expand_query import ANNOUNCED, WAYS
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.answer import values
 from rackcheck.transport.redfish.expand import DENIED, allowed, asked, brought, proof, query, whole

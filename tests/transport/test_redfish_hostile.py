@@ -16,8 +16,8 @@ from waiting import PATIENCE, until
 
 from rackcheck.model.documents import HANDSHAKE
 from rackcheck.model.fact import Reason, Unknown
-from rackcheck.model.hide import Hiding
 from rackcheck.model.resource import ROOT
+from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.handshake import Handshake
 

@@ -39,18 +39,18 @@ from desks import (
 from textual.binding import Binding
 from textual.events import Key
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import COMMANDS
 from rackcheck.evaluate.verdict import Verdict
 from rackcheck.inventory import Rack
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.run.event import Answered, Event, RunDone
 from rackcheck.session import subject
-from rackcheck.session.desk import RunSession
-from rackcheck.views.desk import CommandResult
+from rackcheck.session.run_session import RunSession
+from rackcheck.views.open_run import CommandResult
 from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers.trail import ViewState
-from rackcheck_tui.controllers.verbs import ELSEWHERE, VIEWS, twin, verbs
+from rackcheck_tui.controllers.commands import ELSEWHERE, VIEWS, twin, verbs
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.reader import ReaderScreen
 from rackcheck_tui.widgets.dialogs import Choose, ConfirmDialog, FormDialog
 from rackcheck_tui.widgets.rackview import Racks
@@ -182,7 +182,7 @@ async def test_an_empty_run_says_that_nothing_was_judged_and_survives_every_key(
 
 async def test_a_run_that_cannot_be_opened_ends_the_screens_with_its_mistake() -> None:
     def broken() -> MadeDesk:
-        raise Mistake("run.json is damaged")
+        raise UserError("run.json is damaged")
 
     app = Screens(broken, UNICODE)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -224,7 +224,7 @@ async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() 
     class Breaking(MadeDesk):
         def events(self) -> Iterator[Event]:
             yield from self.told[:-3]
-            raise Mistake("events.jsonl:7 is damaged")
+            raise UserError("events.jsonl:7 is damaged")
 
     broken = Breaking(made.profile, made.nodes, made.told)
     async with shown(broken) as pilot:

@@ -15,8 +15,8 @@ from command import rackcheck
 from desks import ASCII, HOSTILE, UNICODE, MadeDesk, context, rows, screen, screens, settled, shown, until
 from places import TESTS
 
-from rackcheck.base.mistake import Mistake
-from rackcheck.burnin import drive
+from rackcheck.base.user_error import UserError
+from rackcheck.burnin import fleet
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Phase
@@ -24,12 +24,12 @@ from rackcheck.parse.burnin.plan import Tier
 from rackcheck.run import store
 from rackcheck.run.event import Burning, Event
 from rackcheck.run.job import Job
-from rackcheck.session import choice, subject
-from rackcheck.session.desk import RunSession
-from rackcheck.session.prepared import Prepared, Request, head, prepare
+from rackcheck.session import cli_choices, subject
+from rackcheck.session.audit_setup import Prepared, Request, head, prepare
+from rackcheck.session.run_session import RunSession
 from rackcheck.views.signs import Signs
-from rackcheck_tui.controllers.trail import ViewState
-from rackcheck_tui.controllers.verbs import VIEWS, asks, twin
+from rackcheck_tui.controllers.commands import VIEWS, asks, twin
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens import burning
 from rackcheck_tui.screens.reader import ReaderScreen
 from rackcheck_tui.widgets.charts import bar, chart, limits, scaled, spark
@@ -302,15 +302,15 @@ def test_a_simulated_rack_behind_the_screens_stops_within_a_second_and_is_stored
     """The drive, the store and the rack are the real ones; the screens' part is their desk."""
     with click.Context(click.Command("burnin")):
         request = Request("burn-in", frozenset({Plane.BURNIN}), phases=frozenset({Phase.BURN_IN}))
-        ready = prepare(lambda: choice.chosen((), None, "sim:dgx-h100"), request)
-        what = drive.Burnin(Tier.SMOKE, SEED)
+        ready = prepare(lambda: cli_choices.chosen((), None, "sim:dgx-h100"), request)
+        what = fleet.Burnin(Tier.SMOKE, SEED)
 
         def driven(job: Job, stop: threading.Event) -> Iterator[Event]:
-            return drive.burn(job, what, stop)
+            return fleet.burn(job, what, stop)
 
         desk = RunSession(ready=ready, drive=driven)
         assert "rackcheck burnin" in desk.mute
-        with pytest.raises(Mistake, match="rackcheck burnin"):
+        with pytest.raises(UserError, match="rackcheck burnin"):
             list(desk.again(["dgx01"]))
         worked, stopped, ends = False, 0.0, dict[str, float]()
         for event in desk.events():

@@ -15,9 +15,9 @@ from rack_runs import copied
 from rackcheck.inventory import Rack
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.run import store
-from rackcheck.session import choice, subject
-from rackcheck.session.desk import RunSession
-from rackcheck.session.prepared import Request, prepare
+from rackcheck.session import cli_choices, subject
+from rackcheck.session.audit_setup import Request, prepare
+from rackcheck.session.run_session import RunSession
 from rackcheck.signoff import waivers
 from rackcheck.sim import scenario
 from rackcheck.sim.shell import SimShell
@@ -121,7 +121,7 @@ def live(folder: Path) -> Iterator[tuple[WatchedRack, RunSession]]:
     (folder / "links.yaml").write_text(LINKS)
     with WatchedRack(scenario.load(folder / "rack.yaml"), folder) as rack:
         request = Request("./links.yaml", frozenset({Plane.OS}))
-        ready = prepare(lambda: choice.chosen((), Path(rack.inventory), None), request)
+        ready = prepare(lambda: cli_choices.chosen((), Path(rack.inventory), None), request)
         yield rack, RunSession(ready=ready)
 
 

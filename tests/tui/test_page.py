@@ -8,7 +8,7 @@ from places import ROOT
 from textual.binding import Binding
 
 from rackcheck_tui.app import Screens
-from rackcheck_tui.controllers.verbs import VIEWS
+from rackcheck_tui.controllers.commands import VIEWS
 from rackcheck_tui.page import END, MADE, page
 from rackcheck_tui.pictures import SHOTS, settled
 

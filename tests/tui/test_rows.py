@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
-from rackcheck_tui.widgets.strips import strip
+from rackcheck_tui.widgets.styled_lines import strip
 from rackcheck_tui.widgets.table import TableWidget
 
 ASCII = Signs(plain=True)

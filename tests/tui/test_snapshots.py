@@ -26,7 +26,7 @@ from places import TESTS
 from rackcheck.inventory import Rack
 from rackcheck.model.fact import Reason, Unknown
 from rackcheck.run.event import Answered
-from rackcheck.views.desk import CommandResult
+from rackcheck.views.open_run import CommandResult
 from rackcheck.views.signs import Signs
 
 FOLDER = TESTS / "screens"

@@ -29,7 +29,7 @@ from desks import (
 )
 from rich.cells import cell_len
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.cli import COMMANDS
 from rackcheck.evaluate.verdict import Status
 from rackcheck.filter.where import left_out, parse
@@ -43,9 +43,9 @@ from rackcheck.views.signs import Signs, signs_for
 from rackcheck.views.state import Board
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui import show
+from rackcheck_tui.controllers.commands import ELSEWHERE, VIEWS, asks, twin, verbs
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import Trail, ViewState
-from rackcheck_tui.controllers.verbs import ELSEWHERE, VIEWS, asks, twin, verbs
+from rackcheck_tui.controllers.view_history import Trail, ViewState
 from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntry, ViewContent
@@ -589,17 +589,17 @@ def test_a_nodes_names_in_rows_are_those_that_are_acted_on() -> None:
 
 
 def test_without_a_terminal_the_screens_say_what_prints_the_same() -> None:
-    with pytest.raises(Mistake, match=f"`rackcheck groups {RUN}` prints the first one"):
+    with pytest.raises(UserError, match=f"`rackcheck groups {RUN}` prints the first one"):
         show(RUN, lambda: desk({"n1": {}}))
-    with pytest.raises(Mistake, match="`rackcheck audit` prints the same"):
+    with pytest.raises(UserError, match="`rackcheck audit` prints the same"):
         show("", lambda: desk({"n1": {}}))
 
 
 def test_without_a_terminal_a_run_that_cannot_be_read_is_the_first_thing_to_say() -> None:
     def broken() -> MadeDesk:
-        raise Mistake("run.json is damaged")
+        raise UserError("run.json is damaged")
 
-    with pytest.raises(Mistake, match=r"run\.json is damaged"):
+    with pytest.raises(UserError, match=r"run\.json is damaged"):
         show(RUN, broken)
 
 

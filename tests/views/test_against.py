@@ -21,8 +21,8 @@ from rackcheck.model.profile import Clause, Rule, RuleSelection
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.join import Join
 from rackcheck.views.against import Against, against, document, facts_of, rules, said, word_difference
-from rackcheck.views.covering import Covering
 from rackcheck.views.peers import peers
+from rackcheck.views.rule_coverage import Covering
 
 KIND = catalogue.text("A text.")
 

@@ -15,10 +15,10 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.profile import Rule
 from rackcheck.parse.burnin.plan import Tier
 from rackcheck.run.event import Answered, Burning, Judged, NodeAsked, RunDone
-from rackcheck.views import burnt
-from rackcheck.views.bearing import Bearing, Rank, bearings, part_of, rows
+from rackcheck.views import burn_records
 from rackcheck.views.burning import Burns
 from rackcheck.views.part import FAULTS, HOST, POINTS, History
+from rackcheck.views.part_health import Bearing, Rank, bearings, part_of, rows
 
 RULES: Mapping[str, Rule] = {rule.id: rule for rule in job(3).profile.rules}  # type: ignore[union-attr]
 
@@ -270,7 +270,7 @@ def test_records_in_any_order_and_cut_anywhere_raise_nothing() -> None:
 
 
 def texts(fact: str, every: Records, most: int = 12) -> list[str]:
-    return [row.text for row in burnt.records(paths.parse(fact), every, most).rows]
+    return [row.text for row in burn_records.records(paths.parse(fact), every, most).rows]
 
 
 def test_a_count_of_wrong_values_shows_the_finding_first_and_only_its_gpu() -> None:
@@ -299,13 +299,13 @@ def test_the_end_shows_the_last_word() -> None:
 
 @pytest.mark.parametrize("most", [1, 5, 12])
 def test_no_more_records_are_shown_than_asked_for_and_their_number_is_told(most: int) -> None:
-    reply = burnt.records(paths.parse("burnin.gpu/3.faults"), three()["n01"], most)
+    reply = burn_records.records(paths.parse("burnin.gpu/3.faults"), three()["n01"], most)
     assert len(reply.rows) <= most
     assert reply.cut == reply.of - len(reply.rows) > 0
 
 
 def test_a_thing_of_which_nothing_was_written_says_so() -> None:
-    assert burnt.records(paths.parse("burnin.gpu/77.faults"), three()["n01"], 12).trouble
+    assert burn_records.records(paths.parse("burnin.gpu/77.faults"), three()["n01"], 12).trouble
 
 
 @pytest.mark.parametrize(

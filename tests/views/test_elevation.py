@@ -15,8 +15,9 @@ from rackcheck.model.catalogue import Kind, Type
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
-from rackcheck.views import drawn
+from rackcheck.views import rack_lines
 from rackcheck.views.elevation import NO_RACK, NOT_TOLD, RackPanel, dots, elevation
+from rackcheck.views.locations import NodeLocation
 from rackcheck.views.modes import (
     ASKED,
     LEFT_OUT,
@@ -31,7 +32,6 @@ from rackcheck.views.modes import (
     told,
 )
 from rackcheck.views.signs import Signs
-from rackcheck.views.whereabouts import NodeLocation
 
 PLAIN, RICH = Signs(plain=True), Signs(plain=False)
 TWIN = Rack("p", "B", "twin", 6, {"top": RackSlot(5, 2, "storage"), "low": RackSlot(1, 1, "compute")})
@@ -232,7 +232,7 @@ def test_drift_counts_to_nine_and_a_node_that_was_not_compared_is_not_alike() ->
 def drawing(
     panels: Sequence[RackPanel], cells: Mapping[str, Cell], width: int = 80, mode: Mode = Mode.STATE
 ) -> list[str]:
-    return [str(line) for line in drawn.lines(panels, cells, mode, width, PLAIN)]
+    return [str(line) for line in rack_lines.lines(panels, cells, mode, width, PLAIN)]
 
 
 def test_racks_stand_side_by_side_as_they_fit() -> None:

@@ -7,17 +7,17 @@ import pytest
 from command import rackcheck
 from rack_runs import accepted, folder
 
-from rackcheck.session import counting
+from rackcheck.session import rejudge
 from rackcheck.session.subject import find
 from rackcheck.views.causes import causes
 from rackcheck.views.census import Census
-from rackcheck.views.grouped import FindingGroup, groups
+from rackcheck.views.finding_groups import FindingGroup, groups
 from rackcheck.views.summary import Summary
 
 
 @pytest.fixture(scope="module")
 def read() -> tuple[Summary, Census, tuple[FindingGroup, ...]]:
-    summary, census = counting.read(find(str(folder() / "first")))
+    summary, census = rejudge.read(find(str(folder() / "first")))
     return summary, census, groups(summary, census)
 
 
@@ -121,7 +121,7 @@ def test_an_acceptance_is_counted_by_the_newest_reading_of_each_plane(
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
     assert accepted("pod", "first", "os").status in {0, 1, 3}
-    _, census = counting.read(find("pod"))
-    _, single = counting.read(find(str(folder() / "first")))
+    _, census = rejudge.read(find("pod"))
+    _, single = rejudge.read(find(str(folder() / "first")))
     assert set(census.facts()) == set(single.facts())
     assert rackcheck("groups", "pod").status == 1

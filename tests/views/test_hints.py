@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rackcheck.views.census import Census
 from rackcheck.views.hints import Hint, Hints
-from rackcheck.views.traits import CELLS, HintKind
+from rackcheck.views.shared_traits import CELLS, HintKind
 
 NONE: frozenset[str] = frozenset()
 

@@ -14,8 +14,8 @@ from rackcheck.inventory import Node, Rack
 from rackcheck.model.change import Turn
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.probe.group import is_group
-from rackcheck.report.gather import gather
-from rackcheck.report.settle import settle
+from rackcheck.report.merge_runs import settle
+from rackcheck.report.run_data import gather
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
 from rackcheck.views.state import QUIET, Board, Turned
 from rackcheck.views.summary import findings, summarize

@@ -6,15 +6,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from rackcheck.base.mistake import Mistake
-from rackcheck.views.desk import OpenRun
+from rackcheck.base.user_error import UserError
+from rackcheck.views.open_run import OpenRun
 
 
 def show(
     name: str, desk: Callable[[], OpenRun], *, view: str = "groups", where: str = "", against: str = "peers",
     link: Literal["auto", "slow"] = "auto", early: bool = False, same: str = "rackcheck audit",
 ) -> None:  # fmt: skip
-    """Show what is laid on the desk until its reader quits; raises Mistake where there is no terminal to show it on.
+    """Show what is laid on the desk until its reader quits; raises UserError where there is no terminal to show it on.
 
     The desk is laid while the screens are there already; `early` lays it before: secrets may be asked for meanwhile.
     `same` is the command that prints what a run that has no name yet shows.
@@ -23,17 +23,17 @@ def show(
         if name:
             deque(desk().events(), 0)  # what is wrong with the run is worth more than where it is looked at
         prints = f"`rackcheck groups {name}` prints the first one" if name else f"`{same}` prints the same"
-        raise Mistake(f"the screens need a terminal; {prints}")
-    from rackcheck_tui.link import settle_environment  # noqa: PLC0415
+        raise UserError(f"the screens need a terminal; {prints}")
+    from rackcheck_tui.slow_link import settle_environment  # noqa: PLC0415
 
     settle_environment(link, os.environ)
     from rackcheck.views.signs import signs_for  # noqa: PLC0415
     from rackcheck_tui.app import Screens  # noqa: PLC0415  the screen library is loaded for screens only
-    from rackcheck_tui.controllers.trail import ViewState  # noqa: PLC0415
-    from rackcheck_tui.controllers.verbs import VIEWS  # noqa: PLC0415
+    from rackcheck_tui.controllers.commands import VIEWS  # noqa: PLC0415
+    from rackcheck_tui.controllers.view_history import ViewState  # noqa: PLC0415
 
     if view not in VIEWS:
-        raise Mistake(f"no view {view}; there are {', '.join(VIEWS)}")
+        raise UserError(f"no view {view}; there are {', '.join(VIEWS)}")
     first = ViewState(view, where=where)
     laid = desk() if early else None
     opened = desk if laid is None else lambda: laid

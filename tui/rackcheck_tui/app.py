@@ -12,27 +12,27 @@ from textual.filter import LineFilter
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from rackcheck.views.desk import OpenRun
+from rackcheck.views.open_run import OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.acting import FindingActions, Recollecting, RowViews
 from rackcheck_tui.controllers.background import Background, Dialogs, OutputScreen
-from rackcheck_tui.controllers.feed import Feed
-from rackcheck_tui.controllers.fetching import Fetching, Overlays
-from rackcheck_tui.controllers.foot import CommandLine, Foot, Palette
+from rackcheck_tui.controllers.background_reads import Fetching, Overlays
+from rackcheck_tui.controllers.command_line import CommandLine, Foot, Palette
+from rackcheck_tui.controllers.event_feed import Feed
+from rackcheck_tui.controllers.export import Copying, Exporting
 from rackcheck_tui.controllers.keys import BINDINGS
 from rackcheck_tui.controllers.lifecycle import Leaving, Opening
-from rackcheck_tui.controllers.looking import Colouring, Help, Looking
 from rackcheck_tui.controllers.navigation import Filter, Navigator
 from rackcheck_tui.controllers.reading import ReaderTask, board_of
-from rackcheck_tui.controllers.readout import Panes, Readout
+from rackcheck_tui.controllers.row_actions import FindingActions, Recollecting, RowViews
+from rackcheck_tui.controllers.run_screen import Panes, Readout
 from rackcheck_tui.controllers.selection import SelectedRows
-from rackcheck_tui.controllers.sharing import Copying, Exporting
-from rackcheck_tui.controllers.trail import Trail, ViewState
+from rackcheck_tui.controllers.view_history import Trail, ViewState
+from rackcheck_tui.controllers.view_modes import Colouring, Help, Looking
 from rackcheck_tui.controllers.waiving import Waiving
-from rackcheck_tui.pace import FrameRate
+from rackcheck_tui.diff_writer import Sparing
+from rackcheck_tui.frame_rate import FrameRate
 from rackcheck_tui.screens.context import ViewContext
-from rackcheck_tui.sparing import Sparing
 from rackcheck_tui.widgets.rackview import Racks
 from rackcheck_tui.widgets.table import TableWidget
 from rackcheck_tui.widgets.themes import Colours

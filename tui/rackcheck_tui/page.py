@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rackcheck_tui.controllers.commands import VIEWS
 from rackcheck_tui.controllers.keys import chapters
-from rackcheck_tui.controllers.verbs import VIEWS
 
 MADE = "<!-- made by `make schemas` from the tables of views and keys, never by hand -->"
 END = "<!-- end of what is made -->"

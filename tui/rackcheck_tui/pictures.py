@@ -21,7 +21,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.probe.group import is_group
 from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, NodeAsked, RunStarted
 from rackcheck.session import subject
-from rackcheck.session.desk import RunSession
+from rackcheck.session.run_session import RunSession
 from rackcheck.views.signs import Signs
 from rackcheck_tui.app import Screens
 

@@ -9,7 +9,7 @@ from rackcheck import Absent, Class, Member, Reason, Sourced, Unknown, compariso
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin import votes
 from rackcheck.parse.burnin.straggler import FLEET, Measured, PeerComparison, StragglerOutcome, judge
-from rackcheck.probe.among import ItemFacts
+from rackcheck.probe.compare import ItemFacts
 
 SLOW, HOT = ("fine", "slow"), ("fine", "hot")
 MEASURED = Class.MEASUREMENT

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Fault
-from rackcheck.parse.burnin.told import described
+from rackcheck.parse.burnin.readings import described
 
 MOST = 20
 """Things that are named with a finding."""

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn
-from rackcheck.parse.burnin.told import cited, column, figure, highest, mismatches, untested
+from rackcheck.parse.burnin.readings import cited, column, figure, highest, mismatches, untested
 
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 

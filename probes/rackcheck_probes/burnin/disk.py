@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, Load, collection, integer, probe, quantity, spell_key
 from rackcheck.model.burn_record import Burn
-from rackcheck.parse.burnin.told import cited, figure, mismatches
+from rackcheck.parse.burnin.readings import cited, figure, mismatches
 
 
 @probe(

@@ -3,7 +3,7 @@
 from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.fact import Reading, Sourced
-from rackcheck.parse.burnin.told import (
+from rackcheck.parse.burnin.readings import (
     again,
     beside,
     cited,

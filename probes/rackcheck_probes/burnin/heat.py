@@ -7,8 +7,8 @@ from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, probe, quanti
 from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin.plan import Tier
+from rackcheck.parse.burnin.readings import column, rows, stretch
 from rackcheck.parse.burnin.thermal import Refused, TemperatureSample, ThermalFit, fit
-from rackcheck.parse.burnin.told import column, rows, stretch
 
 MEASURED = Class.MEASUREMENT
 

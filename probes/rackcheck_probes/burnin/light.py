@@ -9,7 +9,7 @@ from rackcheck.model.burn_record import Burn, Record, Stage
 from rackcheck.model.fact import Reading
 from rackcheck.parse.burnin import light
 from rackcheck.parse.burnin.light import Observed
-from rackcheck.parse.burnin.told import column, figure, rows, span, untested
+from rackcheck.parse.burnin.readings import column, figure, rows, span, untested
 
 MEASURED = Class.MEASUREMENT
 

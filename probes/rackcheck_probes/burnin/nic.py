@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, spell_key
 from rackcheck.model.burn_record import Burn, Record
-from rackcheck.parse.burnin.told import EDGE, column, moved
+from rackcheck.parse.burnin.readings import EDGE, column, moved
 
 
 @probe(

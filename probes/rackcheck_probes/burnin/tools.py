@@ -11,7 +11,7 @@ from rackcheck import Absent, Facts, Load, Reason, Unknown, probe
 from rackcheck.model.burn_record import Burn
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Unreadable
-from rackcheck.parse.burnin.told import untested
+from rackcheck.parse.burnin.readings import untested
 from rackcheck.parse.burnin.tools import every
 from rackcheck.parse.burnin.tools.answer import answer
 

@@ -8,9 +8,18 @@ from dataclasses import dataclass, field
 from sys import intern
 
 from rackcheck import Absent, Class, Facts, Inputs, Member, Reason, Scope, Unknown, gathering, join, listing
+from rackcheck.model.duplicate_identities import (
+    IdentityKind,
+    NamedParts,
+    Own,
+    Twice,
+    Weight,
+    boards,
+    repeated,
+    within,
+)
 from rackcheck.model.fact import Reading
 from rackcheck.model.identity import Spell, Spot, between, given, gives_none, guid, lacking, mac, serial, uuid
-from rackcheck.model.repeated import IdentityKind, NamedParts, Own, Twice, Weight, boards, repeated, within
 from rackcheck_probes.cross_plane.identity_host import BMC_SERIAL, BMC_UUID, SERIAL, UUID
 
 BMC = "by its BMC"

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from zlib import compress
 
-from rackcheck.probe.pruned import needed
+from rackcheck.probe.tree_shaking import needed
 
 
 def payload() -> str:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from rackcheck.base import bounded
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.importers import ansible, columns, slurm
 from rackcheck.inventory.importers.taken import Taken
 from rackcheck.inventory.importers.writing import written
@@ -17,27 +17,27 @@ READERS: dict[str, Callable[[str, str], Taken]] = {
     "slurm": slurm.read,
     "csv": columns.read,
 }
-"""Readers by the word for their form: text and the file's name in, nodes out; they raise Mistake or BadFile."""
+"""Readers by the word for their form: text and the file's name in, nodes out; they raise UserError or BadFile."""
 
 SIZE = 32 << 20
 """Bytes that a foreign file may have."""
 
 
 def text_of(path: Path) -> str:
-    """Read a foreign file; raises Mistake."""
+    """Read a foreign file; raises UserError."""
     try:
-        with bounded.opened(path) as file:
+        with safe_read.opened(path) as file:
             return drained(file, str(path))
     except OSError as error:
-        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
 def drained(stream: BinaryIO, name: str) -> str:
-    """Read a stream as UTF-8 text, with or without a byte order mark; raises Mistake."""
+    """Read a stream as UTF-8 text, with or without a byte order mark; raises UserError."""
     raw = stream.read(SIZE + 1)
     if len(raw) > SIZE:
-        raise Mistake(f"{name} is longer than {SIZE >> 20} MiB")
+        raise UserError(f"{name} is longer than {SIZE >> 20} MiB")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Mistake(f"{name} is no UTF-8 text (byte {error.start})") from None
+        raise UserError(f"{name} is no UTF-8 text (byte {error.start})") from None

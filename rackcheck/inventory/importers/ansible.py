@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
 from rackcheck.profile.document import BadFile, Problem, SourcePlace
@@ -39,7 +39,7 @@ _OWN = frozenset({"_meta", "all", "ungrouped"})
 
 
 def read(text: str, source: str) -> Taken:
-    """Read the output of `ansible-inventory --list`; raises BadFile or Mistake on anything else."""
+    """Read the output of `ansible-inventory --list`; raises BadFile or UserError on anything else."""
     root = _json(text, source)
     meta = root.get("_meta")
     hostvars = meta.get("hostvars") if isinstance(meta, dict) else None
@@ -66,9 +66,9 @@ def _json(text: str, source: str) -> dict[str, Any]:
         words = f"no JSON ({error.msg}): this is not what ansible-inventory --list prints"
         raise BadFile([Problem(place, words)]) from None
     except (RecursionError, ValueError):  # nested without end; a number of more digits than Python reads
-        raise Mistake(f"{source}: JSON beyond all bounds") from None
+        raise UserError(f"{source}: JSON beyond all bounds") from None
     if not isinstance(root, dict):
-        raise Mistake(f"{source} is not what ansible-inventory --list prints: a table of groups")
+        raise UserError(f"{source} is not what ansible-inventory --list prints: a table of groups")
     return root
 
 

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
 from rackcheck.profile.document import BadFile, Problem, SourcePlace
@@ -90,9 +90,9 @@ def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, li
     walk = rows()
     head = next((row for _, row in walk if any(cell.strip() for cell in row)), None)
     if head is None:
-        raise Mistake(f"{source} is empty")
+        raise UserError(f"{source} is empty")
     if len(head) > COLUMNS:
-        raise Mistake(f"{source} has {len(head)} columns; a sheet may have {COLUMNS}")
+        raise UserError(f"{source} has {len(head)} columns; a sheet may have {COLUMNS}")
     return [cell.strip() for cell in head], walk
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory.importers.taken import ImportedNodes, Taken
 from rackcheck.model.fact import clean
 
@@ -13,7 +13,7 @@ _ABSENT = ("CLOUD", "POWERED_DOWN", "POWER_DOWN")
 
 
 def read(text: str, source: str) -> Taken:
-    """Read the output of `scontrol show nodes`; raises Mistake on anything else."""
+    """Read the output of `scontrol show nodes`; raises UserError on anything else."""
     found = ImportedNodes(source)
     for record in _records(text):
         name = record["NodeName"]
@@ -37,7 +37,7 @@ def read(text: str, source: str) -> Taken:
             if partition.strip() not in _NOTHING:
                 found.group(partition.strip(), [name])
     if not found.nodes and not found.odd:
-        raise Mistake(
+        raise UserError(
             f"{source} has no NodeName=: this is not what scontrol show nodes prints (its text, not its JSON)"
         )
     return found.finish()

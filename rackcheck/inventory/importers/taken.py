@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from rackcheck.base.mistake import Mistake
-from rackcheck.inventory import ways
+from rackcheck.base.user_error import UserError
+from rackcheck.inventory import unreachable
 from rackcheck.inventory.nodeset import NODES, is_name
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
@@ -28,7 +28,7 @@ BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
 _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PORT = re.compile(PORT["pattern"])
-_CHECKS: Mapping[str, Callable[[str], str]] = {"host": ways.host, "bmc.fingerprint": ways.fingerprint}
+_CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
 """By key, what says why a value can never work."""
 
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -63,7 +63,7 @@ class ImportedNodes:
             return False
         self.nodes.setdefault(name, {})
         if len(self.nodes) > NODES:
-            raise Mistake(f"{self.source} has more than the {NODES} nodes that an inventory may hold")
+            raise UserError(f"{self.source} has more than the {NODES} nodes that an inventory may hold")
         return True
 
     def say(self, name: str, key: str, value: object) -> None:
@@ -80,7 +80,7 @@ class ImportedNodes:
         """Take a BMC's address over, as the url of its Redfish service."""
         text = _text(value)
         url = None if text is None else _url(text)
-        if url is None or ways.url(url):
+        if url is None or unreachable.url(url):
             self.note("`bmc.url` left out: it is https://HOST, or a bare address", name)
         else:
             self.nodes[name]["bmc.url"] = url
@@ -104,7 +104,7 @@ class ImportedNodes:
         known |= {name: None for name in names if name in self.nodes}
         self.members += len(known) - before
         if self.members > MEMBERS:
-            raise Mistake(f"{self.source}: more than {MEMBERS} memberships in groups")
+            raise UserError(f"{self.source}: more than {MEMBERS} memberships in groups")
 
     def leave(self, key: str, name: str) -> None:
         """Note a key of the source that our form has no word for; its value is not looked at."""
@@ -115,9 +115,9 @@ class ImportedNodes:
         self.odd.setdefault(words, {})[name] = None
 
     def finish(self) -> Taken:
-        """Give what was gathered; raises Mistake where that is no node at all."""
+        """Give what was gathered; raises UserError where that is no node at all."""
         if not self.nodes:
-            raise Mistake(f"{self.source} names no node")
+            raise UserError(f"{self.source} names no node")
         for name, words in self.nodes.items():
             if "bmc.url" not in words and any(key.startswith("bmc.") for key in words):
                 self.note("a BMC's user or password without its address: left out", name)

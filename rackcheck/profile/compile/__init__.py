@@ -10,10 +10,10 @@ from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Phase, Profile, Rule, Scope, Source
 from rackcheck.profile.compile.context import CompileContext
 from rackcheck.profile.compile.rules import rule_of
-from rackcheck.profile.conform import deviations
 from rackcheck.profile.document import BadFile, Problem, YamlMapping, YamlNode, plain
 from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, texts, word
 from rackcheck.profile.schema import profile as profile_schema
+from rackcheck.profile.schema_check import deviations
 
 # What a profile says itself wins over what most nodes say: consensus is asked only of the facts left open. Pure.
 

@@ -5,7 +5,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.model.operator import SIBLINGS, TWICE, WARNING, WORDS, Test
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.profile import Clause, RuleSelection, Scope
-from rackcheck.model.siblings import Siblings, siblings_of
+from rackcheck.model.sibling_silence import Siblings, siblings_of
 from rackcheck.profile.compile.context import Bad, CompileContext
 from rackcheck.profile.compile.operands import test_of
 from rackcheck.profile.document import Scalar, YamlMapping, YamlNode, YamlSequence

@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 
-from rackcheck.model.called import Called
 from rackcheck.model.catalogue import Type
 from rackcheck.model.operator import WORDS
 from rackcheck.model.path import parse
 from rackcheck.model.profile import Phase, Rule, RuleSelection, Scope, Severity
-from rackcheck.model.siblings import siblings_of
+from rackcheck.model.python_rule import Called
+from rackcheck.model.sibling_silence import siblings_of
 from rackcheck.profile import installed
 from rackcheck.profile.compile.across import across_of
 from rackcheck.profile.compile.clauses import clause_of, clauses_of

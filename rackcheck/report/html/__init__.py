@@ -11,17 +11,17 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Severity
-from rackcheck.report import alike, chart
+from rackcheck.report import chart, hardware_groups
 from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
-from rackcheck.report.dossier import LETTERS, OUT, Brand, Dossier
-from rackcheck.report.folded import gaps, in_short, things
-from rackcheck.report.force import in_force
 from rackcheck.report.html import burn, overview, reading, text
 from rackcheck.report.html.data import script_data
 from rackcheck.report.qr import svg
-from rackcheck.report.withheld import missing
-from rackcheck.views import whereabouts
-from rackcheck.views.apart import apart
+from rackcheck.report.redacted_parts import missing
+from rackcheck.report.report_model import LETTERS, OUT, Brand, Dossier
+from rackcheck.report.shared_causes import gaps, in_short, things
+from rackcheck.report.waiver_counts import in_force
+from rackcheck.views import locations
+from rackcheck.views.other_machines import apart
 from rackcheck.views.reasons import LONGEST, MOST, is_alone
 from rackcheck.views.signs import OUTCOME
 from rackcheck.views.summary import COUNTED, several
@@ -54,7 +54,7 @@ def page(dossier: Dossier, digest: str) -> str:
     """Write the whole report; `digest` is the SHA-256 of the record, in hex. Same input, same characters."""
     style, script = _file("report.css") + _print_head(dossier, digest), _file("report.js")
     chapters, left_out = reading.chapters(dossier)
-    firmware = alike.firmware(dossier.firmware)
+    firmware = hardware_groups.firmware(dossier.firmware)
     gone = gaps(dossier.unchecked)
     return _environment(dossier).get_template("page.html.j2").render(
         d=dossier, digest=digest, style=Markup(style), script=Markup(script),  # noqa: S704  our own two files
@@ -69,7 +69,7 @@ def page(dossier: Dossier, digest: str) -> str:
         whys=[(names, clean(why, LONGEST)) for why, names in dossier.reasons[:MOST]],
         alone=is_alone(dossier.reasons, dossier.whole),
         aside=apart(dossier.findings, dossier.others).said("findings.csv lists them"),
-        as_whole={group.name: group.outcome for group in dossier.groups}, together=alike.together(dossier),
+        as_whole={group.name: group.outcome for group in dossier.groups}, together=hardware_groups.together(dossier),
     )  # fmt: skip
 
 
@@ -83,14 +83,14 @@ def _environment(dossier: Dossier) -> Environment:
     made.filters.update(
         n=text.number, bounded=lambda told: clean(told, LONGEST),
         prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
-        share=lambda names: whereabouts.share(names, of), said=whereabouts.said, in_force=in_force,
+        share=lambda names: locations.share(names, of), said=locations.said, in_force=in_force,
         origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,
     )  # fmt: skip
     made.globals.update(
         Status=Status, COUNTED=COUNTED, GLYPHS=GLYPHS, LETTERS=LETTERS, OUT=OUT, Outcome=Outcome, OUTCOME=OUTCOME,
         Severity=Severity, BOUNDS=BOUNDS, PLANES=PLANES, by_letter={v: k for k, v in LETTERS.items()},
-        missing=missing, anchor=text.anchor, covered=reading.covered, among=whereabouts.among,
-        passing=whereabouts.passing, SIMULATED=SIMULATED,
+        missing=missing, anchor=text.anchor, covered=reading.covered, among=locations.among,
+        passing=locations.passing, SIMULATED=SIMULATED,
     )  # fmt: skip
     return made
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from rackcheck.model.fold import fold
 from rackcheck.report import chart
 from rackcheck.report.burn_model import BurnChart
-from rackcheck.report.dossier import Dossier
+from rackcheck.report.report_model import Dossier
 
 
 def drawn(dossier: Dossier) -> Mapping[tuple[int, BurnChart], Markup]:

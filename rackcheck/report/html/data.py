@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rackcheck.model.fit import Match
-from rackcheck.report.dossier import LETTERS, Dossier, Hardware, NodeRow
 from rackcheck.report.html.reading import Chapter, Instance
 from rackcheck.report.html.text import prose, shown
+from rackcheck.report.report_model import LETTERS, Dossier, Hardware, NodeRow
 
 PARTS = 10_000
 """Parts that are carried along for the drill-down; where there are more, inventory.csv holds them."""

@@ -8,8 +8,8 @@ from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fit import Match
 from rackcheck.model.profile import Scope
 from rackcheck.model.text import natural
-from rackcheck.report.alike import vectors
-from rackcheck.report.dossier import LETTERS, OUT, Dossier, Gate, NodeRow
+from rackcheck.report.hardware_groups import vectors
+from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
 """Patterns shown from the common end, and as many from the rare one: what lies between is counted."""

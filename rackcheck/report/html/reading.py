@@ -8,12 +8,12 @@ from rackcheck.evaluate.verdict import Status
 from rackcheck.model.fold import fold
 from rackcheck.model.profile import Severity
 from rackcheck.model.text import natural
-from rackcheck.report.alike import ComponentGroup, PartShelf, shelves
-from rackcheck.report.dossier import Dossier, Exemption, FindingEntry, Gate, Hardware, Versions
-from rackcheck.report.folded import Block, blocks
+from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, shelves
 from rackcheck.report.html.text import anchor
-from rackcheck.views.apart import deciding
-from rackcheck.views.whereabouts import said, share
+from rackcheck.report.report_model import Dossier, Exemption, FindingEntry, Gate, Hardware, Versions
+from rackcheck.report.shared_causes import Block, blocks
+from rackcheck.views.locations import said, share
+from rackcheck.views.other_machines import deciding
 
 FINDINGS = 500
 """Findings that are written out; the annexes hold all."""

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
-from rackcheck.views.whereabouts import Whole, said, told
+from rackcheck.views.locations import Whole, said, told
 
 LIMIT = 4000
 """Characters of one text that are shown; record and annexes hold the whole of it."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
-from rackcheck.report.dossier import Dossier, Logo
+from rackcheck.base.user_error import UserError
 from rackcheck.report.pdf.burn import drawings
 from rackcheck.report.pdf.model import model, token
 from rackcheck.report.pdf.words import spelt, strings
 from rackcheck.report.qr import svg
+from rackcheck.report.report_model import Dossier, Logo
 
 __all__ = ["Pdf", "document"]
 
@@ -42,12 +42,12 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
     """Set a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's own copy of the template's folder.
 
     The same input gives the same bytes. Nothing outside the template's folder is read, and no network is asked. Raises
-    Mistake where typst is not installed, or cannot set the site's template or logo.
+    UserError where typst is not installed, or cannot set the site's template or logo.
     """
     try:
         import typst  # noqa: PLC0415
     except ImportError:
-        raise Mistake(
+        raise UserError(
             "the PDF report needs typst, which is not installed: pip install 'rackcheck[pdf]'; "
             "or take --format html: it prints well"
         ) from None
@@ -72,7 +72,7 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
         except typst.TypstError as error:
             more = letters.named(error.diagnostic) - lacking
             if last or not more:
-                raise Mistake(f"typst cannot set {folder.name}/{MAIN}: {error.message}") from error
+                raise UserError(f"typst cannot set {folder.name}/{MAIN}: {error.message}") from error
             lacking |= more
             continue
         return Pdf(data, _notes(missed))
@@ -83,31 +83,31 @@ def _checked(template: Path) -> Path:
     """Give a site's template folder, sure to be one and to ask no network."""
     folder = template.resolve()
     if not (folder / MAIN).is_file():
-        raise Mistake(
+        raise UserError(
             f"{template}: no {MAIN} in this template folder; copy {TEMPLATE.name}/*.typ of rackcheck and change it"
         )
     for file in sorted(folder.rglob("*.typ")):
         for number, line in enumerate(file.read_text("utf-8", "replace").splitlines(), 1):
             if _PACKAGE.search(line):
-                raise Mistake(
+                raise UserError(
                     f"{file}:{number}: a package is loaded from the network; put its files beside the template"
                 )
     return folder
 
 
 def _logo(logo: Logo | None) -> Mapping[str, str]:
-    """Give a picture as the template takes it: a JSON list of its bytes; raises Mistake where typst cannot draw it."""
+    """Give a picture as the template takes it: a JSON list of its bytes; raises UserError where typst cannot draw it."""
     if logo is None:
         return {"logo": "", "logo-kind": ""}
     if logo.kind not in KINDS:
-        raise Mistake(f"the logo is {logo.kind}; the PDF report takes {', '.join(KINDS)}")
+        raise UserError(f"the logo is {logo.kind}; the PDF report takes {', '.join(KINDS)}")
     given = {"logo": json.dumps(list(logo.data)), "logo-kind": KINDS[logo.kind]}
     import typst  # noqa: PLC0415
 
     try:
         typst.compile(_TRY_LOGO, ignore_system_fonts=True, timestamp=0, sys_inputs=given)
     except typst.TypstError as error:
-        raise Mistake(f"the logo ({logo.kind}) cannot be drawn: {error.message}") from error
+        raise UserError(f"the logo ({logo.kind}) cannot be drawn: {error.message}") from error
     return given
 
 

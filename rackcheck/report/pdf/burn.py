@@ -6,10 +6,10 @@ from rackcheck.model.fold import fold
 from rackcheck.report import chart
 from rackcheck.report.burn_model import BurnChart, BurnFault, BurnFigure, BurnLimit, BurnRow, BurnRun, BurnTable
 from rackcheck.report.burn_words import SIMULATED, again, ended, unverified
-from rackcheck.report.dossier import Dossier
 from rackcheck.report.pdf.listing import LINES, Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.views.whereabouts import Whole
+from rackcheck.report.report_model import Dossier
+from rackcheck.views.locations import Whole
 
 THINGS = 16
 """Things of a kind up to which each stands in a table; of more, those of which something was found."""

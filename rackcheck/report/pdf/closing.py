@@ -1,10 +1,10 @@
 """What follows the findings: exceptions, punch list, rework, baseline and the evidence index."""
 
 from rackcheck.evaluate.verdict import Status
-from rackcheck.report.dossier import Dossier, Exemption, Punch, RawReply, Rework
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.views.whereabouts import Whole
+from rackcheck.report.report_model import Dossier, Exemption, Punch, RawReply, Rework
+from rackcheck.views.locations import Whole
 
 CLASSES = ("A", "B", "C")
 

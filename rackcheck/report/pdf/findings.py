@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Severity
-from rackcheck.report.dossier import Dossier, Exhibit, FindingEntry, Gate
-from rackcheck.report.folded import MARK, Block, blocks
 from rackcheck.report.pdf.listing import Json, bounded
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.views.apart import apart, deciding
-from rackcheck.views.whereabouts import Whole
+from rackcheck.report.report_model import Dossier, Exhibit, FindingEntry, Gate
+from rackcheck.report.shared_causes import MARK, Block, blocks
+from rackcheck.views.locations import Whole
+from rackcheck.views.other_machines import apart, deciding
 
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that get a block; what does not apply is a table, what passed is counted beside its gate."""

@@ -3,13 +3,13 @@
 from collections import Counter
 from typing import Any
 
-from rackcheck.report import alike
-from rackcheck.report.alike import ComponentGroup, PartShelf, Unread, shelves, unread
-from rackcheck.report.dossier import Billed, Dossier, Hardware, NodeRow, Versions
+from rackcheck.report import hardware_groups
+from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, Unread, shelves, unread
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
 from rackcheck.report.pdf.words import text, where
+from rackcheck.report.report_model import Billed, Dossier, Hardware, NodeRow, Versions
+from rackcheck.views.locations import Whole
 from rackcheck.views.reasons import LONGEST
-from rackcheck.views.whereabouts import Whole
 
 COMPONENTS = 60
 """Lines of one list of components; a line holds all that are alike."""
@@ -143,7 +143,7 @@ def firmware(dossier: Dossier) -> Json:
     names = [node.name for node in dossier.nodes]
     total = len(names)
     columns = names if total <= GRID else []
-    matrix = alike.firmware(dossier.firmware)
+    matrix = hardware_groups.firmware(dossier.firmware)
     most = 8 if len(matrix.odd) <= 12 else 3
     return {
         "total": len(dossier.firmware),

@@ -9,19 +9,19 @@ from collections.abc import Iterable, Sequence
 from rackcheck.evaluate.verdict import Outcome, Status
 from rackcheck.model.fact import clean
 from rackcheck.model.profile import Scope, Severity
-from rackcheck.report.alike import Likeness, likenesses, together
-from rackcheck.report.dossier import CountedRun, Dossier, Gate
-from rackcheck.report.folded import gaps, in_short
-from rackcheck.report.force import in_force
+from rackcheck.report.hardware_groups import Likeness, likenesses, together
 from rackcheck.report.pdf import closing
 from rackcheck.report.pdf.burn import burn, simulated
 from rackcheck.report.pdf.findings import findings, not_applicable
 from rackcheck.report.pdf.hardware import bill, firmware, inventory
 from rackcheck.report.pdf.listing import Json, bounded, counts
 from rackcheck.report.pdf.words import prose, text, where
-from rackcheck.report.withheld import MISSING, missing
+from rackcheck.report.redacted_parts import MISSING, missing
+from rackcheck.report.report_model import CountedRun, Dossier, Gate
+from rackcheck.report.shared_causes import gaps, in_short
+from rackcheck.report.waiver_counts import in_force
+from rackcheck.views.locations import Whole
 from rackcheck.views.reasons import LONGEST, MOST, is_alone
-from rackcheck.views.whereabouts import Whole
 
 PATTERNS = 24
 """Groups of nodes that answer alike, the worst first."""

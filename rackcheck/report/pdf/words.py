@@ -7,7 +7,7 @@ from typing import Any
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
-from rackcheck.views.whereabouts import Whole, told
+from rackcheck.views.locations import Whole, told
 
 PIECE = 6
 """Letters of a long word that stay together on a line; the narrowest column holds more."""

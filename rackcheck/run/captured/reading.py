@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rackcheck.base import bounded
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import BmcAccess, Node
 from rackcheck.inventory.nodeset import is_name
 from rackcheck.model.fact import Plane, clean
 from rackcheck.profile.layers import did_you_mean
-from rackcheck.run import kept
+from rackcheck.run import stored_forms
 from rackcheck.run.captured import places
 from rackcheck.run.captured.writing import FORMAT
 from rackcheck.run.event import Answered
@@ -54,16 +54,16 @@ class Captured:
     _told: Mapping[str, Mapping[str, Any]]
 
     def node(self, name: str) -> Node:
-        """Find a node; raises Mistake with the nearest name."""
+        """Find a node; raises UserError with the nearest name."""
         found = next((node for node in self.nodes if node.name == name), None)
         if found is None:
             names = [node.name for node in self.nodes]
             there = did_you_mean(name, names) or f"; it has {', '.join(names[:8])}"
-            raise Mistake(f"no node {clean(name, 60)} in the capture {self.folder}{there}")
+            raise UserError(f"no node {clean(name, 60)} in the capture {self.folder}{there}")
         return found
 
     def answers(self, name: str | None = None) -> Iterator[Answered]:
-        """Every answer with its raw side, or those of one node; raises Mistake where one is damaged."""
+        """Every answer with its raw side, or those of one node; raises UserError where one is damaged."""
         for node in self.nodes:
             if name is None or node.name == name:
                 for plane, told in sorted(self._told[node.name]["planes"].items()):
@@ -90,7 +90,7 @@ class Captured:
 
         def build() -> Answered:
             trouble = told.get("trouble", {})
-            trouble = {word: kept.word(trouble, word) for word in ("unknown", "detail") if word in trouble}
+            trouble = {word: stored_forms.word(trouble, word) for word in ("unknown", "detail") if word in trouble}
             doc = {"node": name, "plane": plane.value, "time": told["time"], **trouble}
             file = room / (places.BMC if plane is Plane.BMC else places.HOST)
             if not file.is_file() and "unknown" not in trouble:
@@ -98,7 +98,7 @@ class Captured:
             raw = None
             if file.is_file():
                 raw = _bmc(room) if plane is Plane.BMC else _json(file)
-            return kept.answered(doc, None if raw is None else kept.capture(raw, plane))
+            return stored_forms.answered(doc, None if raw is None else stored_forms.capture(raw, plane))
 
         return _held(room, build)
 
@@ -112,29 +112,29 @@ def is_one(folder: Path) -> bool:
 
 
 def load(folder: Path) -> Captured:
-    """Read what a capture says of itself; raises Mistake where it is none, or damaged."""
+    """Read what a capture says of itself; raises UserError where it is none, or damaged."""
     if not is_one(folder):
-        raise Mistake(f"{folder} is no capture: it would hold {places.HEAD}")
+        raise UserError(f"{folder} is no capture: it would hold {places.HEAD}")
     return _held(folder / places.HEAD, lambda: _head(folder, _json(folder / places.HEAD, HEAD)))
 
 
 def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
     if doc.get("rackcheck") != FORMAT:
         raise ValueError(f"not of format {FORMAT}")
-    name = kept.word(doc, "capture")
+    name = stored_forms.word(doc, "capture")
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,100}", name) is None:
         raise ValueError("`capture` is no name of one")
-    time = kept.word(doc, "time")
+    time = stored_forms.word(doc, "time")
     datetime.fromisoformat(time)
     nodes = tuple(_node(name, told) for name, told in doc["nodes"].items())
     rooms = [told.get("folder", name) for name, told in doc["nodes"].items()]
     if not all(isinstance(room, str) and places.is_room(room) for room in rooms) or len({*rooms}) < len(rooms):
         raise ValueError("a node's folder is none, or another one's")
-    planes = tuple(kept.words_of(doc, "planes"))
+    planes = tuple(stored_forms.words_of(doc, "planes"))
     if not nodes or not {*planes} <= {*_PLANES}:
         raise ValueError("no nodes, or planes that there are not")
     return Captured(
-        folder, name, time, kept.word(doc, "version"), planes, doc.get("anonymised") is True,
+        folder, name, time, stored_forms.word(doc, "version"), planes, doc.get("anonymised") is True,
         doc.get("interrupted") is True, nodes, doc["nodes"],
     )  # fmt: skip
 
@@ -143,7 +143,11 @@ def _node(name: str, told: Mapping[str, Any]) -> Node:
     """Give a node as far as a capture knows it: that there is a way to a plane, but not which."""
     if not is_name(name):
         raise ValueError(f"{clean(name, 60)!r} is no node's name")
-    role, rack, slot = kept.word(told, "role"), kept.word(told, "rack", ""), kept.word(told, "slot", "")
+    role, rack, slot = (
+        stored_forms.word(told, "role"),
+        stored_forms.word(told, "rack", ""),
+        stored_forms.word(told, "slot", ""),
+    )
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}", role) is None:
         raise ValueError(f"{clean(role, 60)!r} is no role")
     if any(len(word) > 100 or not word.isprintable() for word in (rack, slot)):
@@ -155,9 +159,9 @@ def _node(name: str, told: Mapping[str, Any]) -> Node:
         if plane not in _PLANES or not isinstance(answer, dict):
             raise ValueError(f"{name}: {clean(plane, 20)!r} is no plane that is asked")
         if answer:
-            datetime.fromisoformat(kept.word(answer, "time"))
+            datetime.fromisoformat(stored_forms.word(answer, "time"))
             if "trouble" in answer:
-                kept.word(answer["trouble"], "unknown")
+                stored_forms.word(answer["trouble"], "unknown")
     planes = told["planes"]
     bmc = BmcAccess("https://captured.invalid") if Plane.BMC.value in planes else None
     host = "captured.invalid" if Plane.OS.value in planes else ""
@@ -188,7 +192,7 @@ def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
     """Walk a mockup's folders, in the order of names: each body's folders from `redfish` on, and its file."""
     top = room / "redfish"
     if room.is_symlink() or top.is_symlink():
-        raise Mistake(f"{top} is behind a link, and no capture has one")
+        raise UserError(f"{top} is behind a link, and no capture has one")
     seen, level = 0, ["redfish"] if top.is_dir() else []
     while level:
         way = level.pop()
@@ -196,9 +200,9 @@ def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
         for entry in sorted(os.scandir(room / way), key=lambda e: e.name):
             seen += 1
             if seen > RESOURCES:
-                raise Mistake(f"{room / 'redfish'} holds more than {RESOURCES} files and folders")
+                raise UserError(f"{room / 'redfish'} holds more than {RESOURCES} files and folders")
             if entry.is_symlink():
-                raise Mistake(f"{room / way / entry.name} is a link, and no capture has one")
+                raise UserError(f"{room / way / entry.name} is a link, and no capture has one")
             if entry.is_dir():
                 below.append(f"{way}/{entry.name}")
             elif entry.name == places.BODY:
@@ -208,7 +212,7 @@ def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
 
 def _headers(folder: Path) -> dict[str, str]:
     told = _json(folder / places.HEADERS)["GET"]
-    return {name: kept.word(told, name) for name in told}
+    return {name: stored_forms.word(told, name) for name in told}
 
 
 def _seconds(folder: Path) -> float:
@@ -218,7 +222,7 @@ def _seconds(folder: Path) -> float:
 def _json(file: Path, size: int = LARGEST) -> dict[str, Any]:
     if file.is_symlink():
         raise ValueError(f"{file.name} is a link, and no capture has one")
-    found = json.loads(bounded.text(file, size), parse_constant=_refuse)
+    found = json.loads(safe_read.text(file, size), parse_constant=_refuse)
     if not isinstance(found, dict):
         raise TypeError(f"{file.name} holds no object")
     return found
@@ -229,10 +233,10 @@ def _refuse(word: str) -> float:
 
 
 def _held(place: Path, build: Callable[[], T]) -> T:
-    """Build something from a file of anybody's; raises Mistake, of one line, where it has not its shape."""
+    """Build something from a file of anybody's; raises UserError, of one line, where it has not its shape."""
     try:
         return build()
     except _DAMAGED as error:
-        raise Mistake(f"{place} is damaged: {clean(str(error) or repr(error))}") from None
+        raise UserError(f"{place} is damaged: {clean(str(error) or repr(error))}") from None
     except OSError as error:
-        raise Mistake(f"cannot read {place}: {error.strerror}") from None
+        raise UserError(f"cannot read {place}: {error.strerror}") from None

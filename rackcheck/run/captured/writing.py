@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.inventory import Node
 from rackcheck.model.capture import BmcCapture, NodeCapture
 from rackcheck.model.fact import Plane, Unknown
@@ -124,24 +124,24 @@ def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
 
 
 def free(target: Path) -> None:
-    """Hold a folder against what a capture may be written to; raises Mistake where other things are there."""
+    """Hold a folder against what a capture may be written to; raises UserError where other things are there."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise Mistake(f"{target} is there already, and is no folder")
+        raise UserError(f"{target} is there already, and is no folder")
     try:
         inside = {path.name for path in target.iterdir()} if target.exists() else set()
     except OSError as error:
-        raise Mistake(f"cannot read {target}: {error.strerror}") from None
+        raise UserError(f"cannot read {target}: {error.strerror}") from None
     if places.HEAD in inside:
-        raise Mistake(f"{target} is there already; a capture is never written over")
+        raise UserError(f"{target} is there already; a capture is never written over")
     if inside:
-        raise Mistake(f"{target} holds other things; name a folder that is new or empty")
+        raise UserError(f"{target} holds other things; name a folder that is new or empty")
 
 
 @contextmanager
 def writing(target: Path) -> Iterator[Path]:
     """Give a folder to write a capture to, which takes its place at the end of the block, and else is gone.
 
-    `plain` and `made` are the folders in it: what is in `made` at the end is the capture. Raises Mistake where the disk
+    `plain` and `made` are the folders in it: what is in `made` at the end is the capture. Raises UserError where the disk
     does not take it.
     """
     free(target)
@@ -149,13 +149,13 @@ def writing(target: Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
-        raise Mistake(f"cannot write a capture to {target}: {error.strerror}") from None
+        raise UserError(f"cannot write a capture to {target}: {error.strerror}") from None
     try:
         for name in ("plain", "made"):
             (scratch / name).mkdir(mode=ROOM)
         yield scratch
         (scratch / "made").replace(target)
     except OSError as error:
-        raise Mistake(f"cannot write a capture to {target}: {error.strerror}; nothing of it was kept") from None
+        raise UserError(f"cannot write a capture to {target}: {error.strerror}; nothing of it was kept") from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

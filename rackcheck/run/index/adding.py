@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.change import STEADY
 from rackcheck.model.evidence import Status
@@ -60,7 +60,7 @@ class Adder:
     def add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
         """Add a run, or put it in the place of what was known of it; on return it is acknowledged.
 
-        `size` in bytes and `mtime` in nanoseconds are those of its events, by which a change is seen. Raises Mistake
+        `size` in bytes and `mtime` in nanoseconds are those of its events, by which a change is seen. Raises UserError
         where the events are damaged or do not say how the run began, and then nothing of it is added.
         """
         try:
@@ -90,7 +90,7 @@ class Adder:
                     if vector is not None or number not in counts:
                         counts[number] = (0, 0) if vector is None else (vector.fails, vector.unknowns)
         if started is None:
-            raise Mistake(f"{name}/events.jsonl does not say how the run began")
+            raise UserError(f"{name}/events.jsonl does not say how the run began")
         for node in started.nodes:  # who did not come to an answer belongs to the run all the same
             rows.setdefault(self._named("node", node), (None,) * 5)
         words = map(plain, (started.time, started.profile, started.digest, started.targets))

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import visible
 from rackcheck.run import store
 from rackcheck.run.index.adding import Adder, drop
@@ -28,7 +28,7 @@ class Stamp:
 
 
 def closed() -> tuple[str, ...]:
-    """Give the runs' folders that this user may not look into, by name; raises Mistake where that is all of them.
+    """Give the runs' folders that this user may not look into, by name; raises UserError where that is all of them.
 
     Whoever may not look would otherwise be told that there is nothing.
     """
@@ -39,7 +39,7 @@ def closed() -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise Mistake(f"cannot read {_barred(folder)}: {error.strerror}") from None
+        raise UserError(f"cannot read {_barred(folder)}: {error.strerror}") from None
     return tuple(name for name in names if _shut(folder / name))
 
 
@@ -63,7 +63,7 @@ def _shut(place: Path) -> bool:
 def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done, _of: None) -> tuple[str, ...]:
     """Read every run that is new or has changed, drop those that are gone; gives what is damaged, one line each.
 
-    Raises Mistake where nobody may read the runs' folder: what is not seen is not gone.
+    Raises UserError where nobody may read the runs' folder: what is not seen is not gone.
     """
     shut = closed()
     there = dict(_stamps())
@@ -94,7 +94,7 @@ def _read(adder: Adder, connection: sqlite3.Connection, name: str, stamp: Stamp)
         adder.add(name, told(stored), stamp.size, stamp.mtime)
     except Unusable:
         raise
-    except Mistake as error:
+    except UserError as error:
         with writing(connection):
             drop(connection, name)
             row = (name, stamp.size, stamp.mtime, visible(str(error)))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.run import store
 from rackcheck.run.index.schema import migrate
 
@@ -17,7 +17,7 @@ WAIT = 30.0
 """Seconds that a second writer waits for the first; one run of a rack is added in less than one."""
 
 
-class Unusable(Mistake):
+class Unusable(UserError):
     """The index cannot be used here and now; runs can still be read from their folders."""
 
 
@@ -45,7 +45,7 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA trusted_schema = OFF")
             try:
                 migrate(connection)
-            except Mistake as error:
+            except UserError as error:
                 raise Unusable(f"the index {path} {error}") from None
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if mode != "wal":

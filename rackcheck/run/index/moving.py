@@ -6,7 +6,7 @@ from typing import Any
 from rackcheck.model import path as paths
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
-from rackcheck.model.moves import Moved, PartPlace
+from rackcheck.model.part_moves import Moved, PartPlace
 from rackcheck.model.text import natural
 
 LETTERS = 120

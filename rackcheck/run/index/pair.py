@@ -4,10 +4,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.change import STEADY, Change, ComparedFacts, Turn, beyond, compare, turned, unknown_both
 from rackcheck.model.fact import Class
-from rackcheck.model.moves import Moved, Still, joined, names_a_part, sorted_out, still
+from rackcheck.model.part_moves import Moved, Still, joined, names_a_part, sorted_out, still
 from rackcheck.run.event import RunStarted
 from rackcheck.run.index import queries
 from rackcheck.run.index.parts import PLANE, IndexPart
@@ -185,7 +185,7 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
                 shared = {cls: pool.setdefault(part.digest, part) for cls, part in parts.items()}
                 found[node] = laid(found.get(node), Snap(node, shared, vector, outcome))
     if not found:
-        raise Mistake(f"{stored.folder}/events.jsonl tells of no node")
+        raise UserError(f"{stored.folder}/events.jsonl tells of no node")
     return found
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model import path as paths
 from rackcheck.model.change import STEADY, ComparedFacts, reading
 from rackcheck.model.evidence import Status
 from rackcheck.model.fact import Class, Plane, clean, visible
 from rackcheck.probe.group import is_group
-from rackcheck.run import kept
+from rackcheck.run import stored_forms
 from rackcheck.run.event import RunDone, RunStarted
 from rackcheck.run.index.parts import IndexPart, canonical, part_of
 from rackcheck.run.store import Stored
@@ -70,7 +70,7 @@ def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Indexe
     Where a node's siblings have a say, its verdicts come when all were heard: such a node comes twice, at first with
     its facts alone, then with its verdicts alone, so that nobody must hold the facts of a whole fleet. `laid` joins.
 
-    Raises Mistake, which names the line, at a form that no run of ours has.
+    Raises UserError, which names the line, at a form that no run of ours has.
     """
     silent: dict[str, dict[str, dict[str, Any]]] = {}
     nodes: frozenset[str] = frozenset()
@@ -100,11 +100,11 @@ def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Indexe
                     waiting = None
                     yield Snap(node, parts, _vector(doc), Outcome(doc["outcome"]))
                 case "run done":
-                    yield kept.done(doc)
+                    yield stored_forms.done(doc)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             event = clean(str(doc["event"]), 40)
             said = f"line {number}, an event `{event}`, is damaged: {clean(repr(error), 300)}"
-            raise Mistake(f"{stored.folder}/events.jsonl: {said}") from None
+            raise UserError(f"{stored.folder}/events.jsonl: {said}") from None
     if waiting is not None:
         yield waiting
 
@@ -118,7 +118,7 @@ def laid(before: Snap | None, now: Snap) -> Snap:
 
 
 def _started(doc: Mapping[str, Any]) -> RunStarted:
-    started = kept.started(doc)
+    started = stored_forms.started(doc)
     if len(started.nodes) > NODES:
         raise ValueError(f"{len(started.nodes)} nodes")
     for node in started.nodes:
@@ -127,7 +127,7 @@ def _started(doc: Mapping[str, Any]) -> RunStarted:
 
 
 def _node(doc: Mapping[str, Any], nodes: frozenset[str]) -> str:
-    node = kept.word(doc, "node")
+    node = stored_forms.word(doc, "node")
     if node not in nodes:
         raise ValueError(f"{clean(node, 80)} is none of the run's nodes")
     return node
@@ -157,7 +157,7 @@ def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) ->
     for path, fact in facts.items():
         paths.parse(path)
         reading(fact)
-        kept.word(fact, "unit", "")
+        stored_forms.word(fact, "unit", "")
         Plane(fact["plane"])
         found[Class(fact["class"])][path] = {key: fact[key] for key in KEPT if key in fact}
     found[Class.CONFIG].update(planes)
@@ -175,7 +175,9 @@ def _vector(doc: Mapping[str, Any]) -> Vector:
     for verdict in verdicts:
         if verdict["status"] not in _STATUSES:
             raise ValueError(f"no verdict: {clean(repr(verdict['status']), 40)}")
-        found.append((_name(verdict["rule"]), str(verdict["status"]), clean(kept.word(verdict, "reason", ""), REASON)))
+        found.append(
+            (_name(verdict["rule"]), str(verdict["status"]), clean(stored_forms.word(verdict, "reason", ""), REASON))
+        )
     if len({rule for rule, _, _ in found}) != len(found):
         raise ValueError("a rule was judged twice")
     return vector_of(found)

@@ -10,7 +10,7 @@ Numbers stand for names, so that a node's day takes some twenty bytes. What is h
 
 import sqlite3
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 
 MARK = 0x7261636B
 """SQLite's `application_id` of our files: "rack"."""
@@ -56,7 +56,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
-    """Bring a file up to the last step, all of it or nothing; raises Mistake at a file that is not ours to change."""
+    """Bring a file up to the last step, all of it or nothing; raises UserError at a file that is not ours to change."""
     # In one transaction: between two of its looks another rackcheck may bring the file up to date.
     connection.execute("BEGIN")
     try:
@@ -85,9 +85,9 @@ def _step(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) ->
     (step,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if mark != MARK and tables:
-        raise Mistake("is another program's database; name another place in RACKCHECK_INDEX")
+        raise UserError("is another program's database; name another place in RACKCHECK_INDEX")
     if step > len(steps):
-        raise Mistake(
+        raise UserError(
             f"was made by a newer rackcheck (step {step}; this one knows {len(steps)}); "
             "use that one, or name another place in RACKCHECK_INDEX"
         )

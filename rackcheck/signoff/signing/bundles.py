@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from rackcheck.base import state
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.signoff.signing import files, manifest
 from rackcheck.signoff.signing.shape import BundleFault, BundleHead
@@ -29,20 +29,20 @@ def names() -> list[str]:
 
 
 def find(text: str) -> Path:
-    """Find a bundle by folder or by name (pod7, pod7-customer); raises Mistake with the nearest name."""
+    """Find a bundle by folder or by name (pod7, pod7-customer); raises UserError with the nearest name."""
     try:
         given = Path(text)
         if text and _is_bundle(given):
             return given
         if given.is_dir():
-            raise Mistake(f"{text} is no bundle: it holds neither {manifest.NAME} nor {HEAD}")
+            raise UserError(f"{text} is no bundle: it holds neither {manifest.NAME} nor {HEAD}")
     except (OSError, ValueError):  # a name that no file can have
         pass
     known = names()
     if text in known:
         return folder() / text
     hint = did_you_mean(text, known) or "; rackcheck report RUN --bundle makes one"
-    raise Mistake(f"no bundle {text}{hint}")
+    raise UserError(f"no bundle {text}{hint}")
 
 
 def _is_bundle(place: Path) -> bool:

@@ -30,7 +30,7 @@ def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Pat
     """Check a bundle's files against its manifest, and its signatures against these signers.
 
     `at` is when the signers' keys have to be valid, besides the time that a statement claims: now, unless our user
-    knows better. `full` is the bundle that this one says it is a redacted copy of. Raises Mistake without ssh-keygen.
+    knows better. `full` is the bundle that this one says it is a redacted copy of. Raises UserError without ssh-keygen.
     """
     listed = manifest.read(folder)
     head, head_fault = _head(folder)

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 from rackcheck.signoff.signing.signers import Signers
 from rackcheck.signoff.signing.sshsig import NAMESPACE
@@ -40,9 +40,9 @@ class SigningKey:
 
 
 def signed(message: bytes, key: Path) -> bytes:
-    """Sign a message; a passphrase is asked by ssh-keygen itself, on the terminal. Raises Mistake where it cannot."""
+    """Sign a message; a passphrase is asked by ssh-keygen itself, on the terminal. Raises UserError where it cannot."""
     if not key.is_file():
-        raise Mistake(f"cannot sign with {key}: there is no such file")
+        raise UserError(f"cannot sign with {key}: there is no such file")
     asking = sys.stderr is not None and sys.stderr.isatty()
     argv = [_program(), "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key)]
     try:
@@ -51,13 +51,13 @@ def signed(message: bytes, key: Path) -> bytes:
             timeout=PATIENCE, env=_environment(), check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise Mistake(f"cannot sign with {key}: no passphrase and no touch within {PATIENCE} s") from None
+        raise UserError(f"cannot sign with {key}: no passphrase and no touch within {PATIENCE} s") from None
     if done.returncode == 0 and done.stdout:
         return done.stdout
     said = _said(done.stderr or b"")
     if "passphrase" in said:
         said = "its passphrase is wrong, or there is no terminal to ask for it; ssh-add it, and sign with its .pub file"
-    raise Mistake(f"cannot sign with {key}: {said or 'ssh-keygen refused'}")
+    raise UserError(f"cannot sign with {key}: {said or 'ssh-keygen refused'}")
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class SignerFolder:
                 check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise Mistake(f"ssh-keygen -Y {what} did not end within {CHECKING} s") from None
+            raise UserError(f"ssh-keygen -Y {what} did not end within {CHECKING} s") from None
 
 
 @contextmanager
@@ -131,5 +131,5 @@ def _environment() -> dict[str, str]:
 def _program() -> str:
     found = shutil.which("ssh-keygen")
     if found is None:
-        raise Mistake("signatures need ssh-keygen, and PATH has none; OpenSSH brings it (Debian: openssh-client)")
+        raise UserError("signatures need ssh-keygen, and PATH has none; OpenSSH brings it (Debian: openssh-client)")
     return str(Path(found).absolute())

@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.profile import reviewed
 from rackcheck.signoff.signing import bundles, files, keygen, manifest, reviewing, sshsig, statement
 from rackcheck.signoff.signing.parties import parties, paths
@@ -25,18 +25,18 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     """Sign a bundle with a key file, or a `.pub` whose private half an agent holds.
 
     `time` is the signer's own claim, kept in UTC to the second. Raises Unsound where the bundle is not what its
-    manifest says, Mistake where the party has signed already, where nobody answers for the profile, or where the key
+    manifest says, UserError where the party has signed already, where nobody answers for the profile, or where the key
     cannot sign.
     """
     if not statement.PARTY.fullmatch(party):
-        raise Mistake(f"a party is named in small letters, digits and dashes (integrator, customer), not {party!r}")
+        raise UserError(f"a party is named in small letters, digits and dashes (integrator, customer), not {party!r}")
     if not statement.is_name(name):
-        raise Mistake(
+        raise UserError(
             f"the signer's name has 1 to {statement.LONGEST} letters, none of them a control: not {name!r:.80}"
         )
     places = [folder / path for path in paths(party)]
     if any(map(os.path.lexists, places)):
-        raise Mistake(f"{party} has signed {folder} already; a signature is never written over")
+        raise UserError(f"{party} has signed {folder} already; a signature is never written over")
     listed = manifest.read(folder)
     faults = manifest.compared(folder, listed) or _signed_otherwise(folder, listed.digest)
     if faults:
@@ -50,7 +50,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
         raise Unsound((wrong,))
     waiting = reviewing.waiting(folder, listed.entries, head.full) or head.unreviewed
     if waiting:
-        raise Mistake(f"not signed: {reviewed.said(waiting)}, audit again, and make the bundle of that run")
+        raise UserError(f"not signed: {reviewed.said(waiting)}, audit again, and make the bundle of that run")
     made = time.astimezone(UTC).strftime(statement.FORM)
     words = Statement(head.bundle, head.level, listed.digest, party, name, made).encode()
     statement.decode(words)
@@ -63,7 +63,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     except ValueError:
         found = None
     if found is None:
-        raise Mistake(f"what {key} signed does not hold; nothing was written")
+        raise UserError(f"what {key} signed does not hold; nothing was written")
     _keep(places, (words, armoured))
     return Signature(party, name, made, "", found.fingerprint, found.kind)
 
@@ -96,4 +96,4 @@ def _keep(places: list[Path], contents: tuple[bytes, bytes]) -> None:
     except OSError as error:
         for path in written:
             path.unlink(missing_ok=True)
-        raise Mistake(f"cannot write {places[0]}: {error.strerror}") from None
+        raise UserError(f"cannot write {places[0]}: {error.strerror}") from None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import visible
 from rackcheck.signoff.signing import files
 from rackcheck.signoff.signing.shape import BundleFault
@@ -44,12 +44,12 @@ class Manifest:
 def write(folder: Path) -> str:
     """Write a bundle's manifest, and give the digest of it.
 
-    Raises Mistake where a party has signed already, and at files that no manifest can name: links, devices, names with
+    Raises UserError where a party has signed already, and at files that no manifest can name: links, devices, names with
     control characters or backslashes, or that are no UTF-8.
     """
     with contextlib.suppress(OSError):
         if any((folder / SIGNATURES).iterdir()):
-            raise Mistake(f"{folder} is signed; its manifest is not written over")
+            raise UserError(f"{folder} is signed; its manifest is not written over")
     digests = {}
     for path, wrong in files.walk(folder, _OWN):
         said = wrong or _unspeakable(path)
@@ -60,15 +60,15 @@ def write(folder: Path) -> str:
         except files.Unfit as unfit:
             said = str(unfit)
         if said:
-            raise Mistake(f"cannot make a manifest of {folder}: {visible(path)} {said}")
+            raise UserError(f"cannot make a manifest of {folder}: {visible(path)} {said}")
     lines = [f"{digests[path]}  {path}\n".encode() for path in sorted(digests, key=str.encode)]
     data = b"".join(lines)
     if len(data) > SIZE:
-        raise Mistake(f"cannot make a manifest of {folder}: it would have more than {SIZE >> 20} MiB")
+        raise UserError(f"cannot make a manifest of {folder}: it would have more than {SIZE >> 20} MiB")
     try:
         _replace(folder, data)
     except OSError as error:
-        raise Mistake(f"cannot write {folder / NAME}: {error.strerror}") from None
+        raise UserError(f"cannot write {folder / NAME}: {error.strerror}") from None
     return hashlib.sha256(data).hexdigest()
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rackcheck.base import bounded
-from rackcheck.base.mistake import Mistake
+from rackcheck.base import safe_read
+from rackcheck.base.user_error import UserError
 from rackcheck.signoff.signing.sshsig import NAMESPACE
 
 SIZE = 1 << 20
@@ -30,19 +30,19 @@ class Signers:
 
 
 def from_file(path: Path) -> Signers:
-    """Take an allowed signers file as it is; raises Mistake where it cannot be read."""
+    """Take an allowed signers file as it is; raises UserError where it cannot be read."""
     try:
-        with bounded.opened(path) as file:
+        with safe_read.opened(path) as file:
             data = file.read(SIZE + 1)
     except OSError as error:
-        raise Mistake(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
     if len(data) > SIZE:
-        raise Mistake(f"{path} has more than {SIZE} bytes, and a list of signers may have no more")
+        raise UserError(f"{path} has more than {SIZE} bytes, and a list of signers may have no more")
     return Signers(data)
 
 
 def from_keys(paths: Iterable[Path]) -> Signers:
-    """Make a list of signers from public key files; raises Mistake at what is none.
+    """Make a list of signers from public key files; raises UserError at what is none.
 
     A comment is anybody's text, and could be read as a pattern or an option; so the list calls the keys by numbers, and
     the comment is only shown.
@@ -63,25 +63,25 @@ def comment(path: Path) -> str:
     public = path if path.suffix == ".pub" else path.with_name(f"{path.name}.pub")
     try:
         return _keys(public)[0][2]
-    except Mistake:
+    except UserError:
         return ""
 
 
 def _keys(path: Path) -> list[tuple[str, str, str]]:
     """Read the keys of a public key file: type, base64, comment; at least one."""
-    text = bounded.text(path, SIZE)
+    text = safe_read.text(path, SIZE)
     if "PRIVATE KEY-----" in text:
-        raise Mistake(f"{path} is a private key, and a signature is checked with the public one; try {path}.pub")
+        raise UserError(f"{path} is a private key, and a signature is checked with the public one; try {path}.pub")
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split(None, 2)
         if not words or words[0].startswith("#"):
             continue
         if len(words) < 2 or not _is_key(words[0], words[1]):
-            raise Mistake(f"{path}:{number}: not a public key (ssh-ed25519 AAAA… comment)")
+            raise UserError(f"{path}:{number}: not a public key (ssh-ed25519 AAAA… comment)")
         found.append((words[0], words[1], words[2].strip() if len(words) > 2 else ""))
     if not found:
-        raise Mistake(f"{path} holds no public key")
+        raise UserError(f"{path} holds no public key")
     return found
 
 

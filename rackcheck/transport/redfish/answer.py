@@ -9,10 +9,10 @@ from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.model.hide import Hiding
 from rackcheck.model.redfish_value import BROKEN
 from rackcheck.model.resource import Body
 from rackcheck.model.secret import DEPTH, scrub, scrub_text
+from rackcheck.model.secret_filter import Hiding
 
 BUSY = frozenset({429, 502, 503, 504})
 MOVED = frozenset({301, 302, 303, 307, 308})

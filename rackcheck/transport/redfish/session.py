@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.model.hide import Hiding
 from rackcheck.model.resource import ROOT, Body
+from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport.redfish.answer import (
     BUSY,
     MOVED,

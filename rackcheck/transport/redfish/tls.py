@@ -26,7 +26,7 @@ from urllib3 import exceptions as wrong
 from urllib3.connection import HTTPSConnection
 
 from rackcheck.model.fact import Reason, Unknown, clean
-from rackcheck.model.hide import Hiding
+from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport.redfish.handshake import Handshake
 
 # The library logs what BMCs answer, and a session's token, at levels a user may switch on; it warns on stderr.

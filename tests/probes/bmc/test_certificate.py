@@ -29,7 +29,7 @@ from rackcheck.model.fact import Reading
 from rackcheck.model.resource import ROOT, Body
 from rackcheck.sim import certificate as sim
 from rackcheck.sim.bmc import SimBmc, tls
-from rackcheck.sim.doors import Doors
+from rackcheck.sim.listeners import Doors
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.handshake import Handshake
 from rackcheck_probes.bmc.certificate import bmc_certificate

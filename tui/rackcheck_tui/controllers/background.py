@@ -5,12 +5,12 @@ from typing import Any
 
 from textual.app import App
 
-from rackcheck.base.mistake import Mistake
-from rackcheck.views.desk import CommandResult, Commands
+from rackcheck.base.user_error import UserError
+from rackcheck.views.open_run import CommandResult, Commands
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line, within
-from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.trail import Trail
+from rackcheck_tui.controllers.run_screen import Panes, Readout
+from rackcheck_tui.controllers.view_history import Trail
 from rackcheck_tui.screens.reader import ReaderScreen
 from rackcheck_tui.widgets.dialogs import Choose, ConfirmDialog, FormDialog, FormField, Option
 
@@ -35,7 +35,7 @@ class Background:
         def run() -> None:
             try:
                 found = work()
-            except Mistake as mistake:
+            except UserError as mistake:
                 self._app.call_from_thread(arrived, self._readout.message, str(mistake))
                 return
             except Exception as error:  # noqa: BLE001  the edge of the thread: a fault of ours costs this work only

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.binding import Binding, BindingType
 
-from rackcheck_tui.controllers.verbs import VIEWS
+from rackcheck_tui.controllers.commands import VIEWS
 from rackcheck_tui.widgets.rackview import Racks
 from rackcheck_tui.widgets.table import TableWidget
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from textual.app import App
 
-from rackcheck.views.desk import OpenRun
+from rackcheck.views.open_run import OpenRun
 from rackcheck.views.signs import Signs
 from rackcheck.views.summary import several
 from rackcheck_tui.controllers.reading import ReaderTask
-from rackcheck_tui.pace import FrameRate
+from rackcheck_tui.frame_rate import FrameRate
 from rackcheck_tui.widgets.dialogs import LeaveDialog
 
 

@@ -2,10 +2,10 @@
 
 from rackcheck.filter.where import EVERYTHING, WORDS, FilterError, Where, parse
 from rackcheck_tui.controllers.background import Background
-from rackcheck_tui.controllers.fetching import Fetching, Overlays
-from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.trail import Trail, ViewState
-from rackcheck_tui.controllers.verbs import VIEWS
+from rackcheck_tui.controllers.background_reads import Fetching, Overlays
+from rackcheck_tui.controllers.commands import VIEWS
+from rackcheck_tui.controllers.run_screen import Panes, Readout
+from rackcheck_tui.controllers.view_history import Trail, ViewState
 from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
 

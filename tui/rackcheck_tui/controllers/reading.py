@@ -6,17 +6,17 @@ from typing import Any, Protocol
 
 from textual.app import App
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.run.event import Burning, Event, RunDone
 from rackcheck.views.burning import Burns
-from rackcheck.views.desk import EventSource, RunInfo
+from rackcheck.views.open_run import EventSource, RunInfo
 from rackcheck.views.state import Board
-from rackcheck_tui.controllers.feed import Feed
-from rackcheck_tui.controllers.fetching import Fetching
-from rackcheck_tui.controllers.readout import Readout
-from rackcheck_tui.controllers.trail import Trail
-from rackcheck_tui.pace import FrameRate
+from rackcheck_tui.controllers.background_reads import Fetching
+from rackcheck_tui.controllers.event_feed import Feed
+from rackcheck_tui.controllers.run_screen import Readout
+from rackcheck_tui.controllers.view_history import Trail
+from rackcheck_tui.frame_rate import FrameRate
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import turned
 
@@ -141,7 +141,7 @@ class ReaderTask:
     def _fail(self, board: Board, failure: Exception) -> None:
         """Show why the reading failed; what came so far is not taken for the whole."""
         self._feed.failed = None
-        self._readout.failure = str(failure) if isinstance(failure, Mistake) else f"rackcheck failed: {failure!r}"
+        self._readout.failure = str(failure) if isinstance(failure, UserError) else f"rackcheck failed: {failure!r}"
         if board.done is None:
             board.take(RunDone("", Outcome.INCOMPLETE, interrupted=True))
         self._collecting = False

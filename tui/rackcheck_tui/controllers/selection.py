@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from rackcheck_tui.controllers.readout import Panes, Readout
-from rackcheck_tui.controllers.trail import Trail
+from rackcheck_tui.controllers.run_screen import Panes, Readout
+from rackcheck_tui.controllers.view_history import Trail
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntry
 

@@ -5,13 +5,13 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Protocol
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.model.fold import fold
-from rackcheck.views.desk import CommandResult, Commands, WaiverFiles
+from rackcheck.views.open_run import CommandResult, Commands, WaiverFiles
 from rackcheck.views.summary import several
 from rackcheck_tui.controllers.background import Background, Dialogs
 from rackcheck_tui.controllers.reading import ReaderTask
-from rackcheck_tui.controllers.readout import Readout
+from rackcheck_tui.controllers.run_screen import Readout
 from rackcheck_tui.controllers.selection import SelectedRows
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import FormField
@@ -112,6 +112,6 @@ class Waiving:
                 return said.text
         try:
             self._desk.waived(file)
-        except Mistake as mistake:
+        except UserError as mistake:
             return str(mistake)
         return ""

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.profile import Rule
-from rackcheck.views.bearing import PartsRow, Rank, rows, seen
 from rackcheck.views.burning import Burns
 from rackcheck.views.part import HOST, LoadedPart
+from rackcheck.views.part_health import PartsRow, Rank, rows, seen
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.part import histories, is_over, line_of, mark, stage_of, told
 from rackcheck_tui.widgets.charts import bar, digits, limits, scaled, spark

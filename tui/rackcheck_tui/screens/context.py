@@ -7,10 +7,10 @@ from rackcheck.filter.where import EVERYTHING, Where
 from rackcheck.model.fact import Reading
 from rackcheck.model.profile import Rule
 from rackcheck.views.burning import Burns
-from rackcheck.views.desk import Viewed
+from rackcheck.views.open_run import Viewed
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 
 
 @dataclass

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from rackcheck.base.mistake import Mistake
+from rackcheck.base.user_error import UserError
 from rackcheck.filter.where import FINDING_KEYS, FilterRow
 from rackcheck.model import operator
 from rackcheck.model.fact import Absent, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
@@ -18,7 +18,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show a node's facts, once they were read in the background."""
     name = place.about[0] if place.about else ""
     tree = ctx.fetched.get(ViewState("facts", place.about))
-    if isinstance(tree, Mistake):
+    if isinstance(tree, UserError):
         return ViewContent(ListEntries(()), f"facts of {name}", str(tree))
     if not isinstance(tree, Tree):
         return ViewContent(

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from rackcheck.evaluate.verdict import Verdict
-from rackcheck.views.grouped import FindingGroup
+from rackcheck.views.finding_groups import FindingGroup
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.groups import details, name_of, numbered
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.filter.where import FINDING_KEYS, FilterRow
-from rackcheck.views import whereabouts
+from rackcheck.views import locations
 from rackcheck.views.causes import Cause
-from rackcheck.views.grouped import FindingGroup, groups
+from rackcheck.views.finding_groups import FindingGroup, groups
+from rackcheck.views.locations import Whole
 from rackcheck.views.summary import Finding
 from rackcheck.views.terminal import STYLES, Line
-from rackcheck.views.whereabouts import Whole
 from rackcheck_tui.controllers.filtering import kept_nodes, rule_words
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled
@@ -118,7 +118,7 @@ def _where(nodes: tuple[str, ...], of: Whole) -> str:
     """Say how many nodes of all, and which; folded once, as it is written with every key."""
     if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
         return ""
-    return whereabouts.told(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {whereabouts.said(some)}")
+    return locations.told(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {locations.said(some)}")
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ from rackcheck.views.progress import NodeProgress, Pulse, Step, progress, pulse
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens import burning
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent

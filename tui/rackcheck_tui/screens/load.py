@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from rackcheck.model.burn_record import Fault, Stage
-from rackcheck.views.bearing import Bearing, bearings
 from rackcheck.views.part import LoadedPart
+from rackcheck.views.part_health import Bearing, bearings
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens import burning
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.part import drawn, histories, line_of, mark, stage_of, told

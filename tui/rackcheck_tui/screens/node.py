@@ -6,12 +6,12 @@ from rackcheck.evaluate.verdict import Outcome, Status, Verdict
 from rackcheck.model.fit import Match
 from rackcheck.model.profile import Rule
 from rackcheck.run.event import Judged
-from rackcheck.views.apart import OtherMachines
+from rackcheck.views.other_machines import OtherMachines
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import ORDER, several
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_rules
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled

@@ -10,7 +10,7 @@ from rackcheck.views.signs import OUTCOME
 from rackcheck.views.summary import COUNTED, ORDER, several
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.node import aside, why
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from rackcheck.model.burn_record import Fault
-from rackcheck.parse.burnin.told import described
-from rackcheck.views.bearing import Bearing, Rank
+from rackcheck.parse.burnin.readings import described
 from rackcheck.views.part import HOST, LoadedPart
+from rackcheck.views.part_health import Bearing, Rank
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.charts import ChartPoints, chart, digits, limits, spark

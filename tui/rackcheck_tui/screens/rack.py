@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from rackcheck.views import modes
 from rackcheck.views.elevation import dots, elevation
+from rackcheck.views.locations import among
 from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode
 from rackcheck.views.terminal import Line
-from rackcheck.views.whereabouts import among
 from rackcheck_tui.controllers.filtering import kept_nodes
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens import nodes
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.screens.odd import compared

@@ -9,7 +9,7 @@ from rackcheck.model.profile import Rule
 from rackcheck.views.summary import COUNTED
 from rackcheck.views.terminal import STYLES, Line
 from rackcheck_tui.controllers.filtering import rule_words
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rackcheck.evaluate.waiver import Standing, WaiverState
 from rackcheck.model.fold import fold
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled

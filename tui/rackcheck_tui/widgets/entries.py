@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackcheck.views.terminal import Line
-from rackcheck_tui.controllers.trail import ViewState
+from rackcheck_tui.controllers.view_history import ViewState
 
 HeadLine = Callable[[int], Line | None]
 """Writes the heading of the columns for a width."""

@@ -17,7 +17,7 @@ from rackcheck.views.listing import Listing
 from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 from rackcheck_tui.widgets.marks import find, marked, settle
-from rackcheck_tui.widgets.strips import strip
+from rackcheck_tui.widgets.styled_lines import strip
 
 GUTTER = 2
 """Cells at the left of each row: the mark's, then the cursor's."""

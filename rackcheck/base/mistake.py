@@ -1,5 +1,0 @@
-"""What our user got wrong."""
-
-
-class Mistake(Exception):
-    """Our user's mistake, in one clear line; ends a command with exit 2 before any node is asked."""

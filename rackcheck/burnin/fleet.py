@@ -1,0 +1,176 @@
+"""Drives a burn-in over nodes and yields events: a thread speaks with each, since all are to be under load at once."""
+
+import math
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackcheck.burnin import pack
+from rackcheck.burnin.node_stream import Talk
+from rackcheck.evaluate.verdict import Outcome, worst
+from rackcheck.inventory import Node
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Plane, Reason, Unknown, clean
+from rackcheck.model.secret import scrub_text
+from rackcheck.model.secret_filter import Hiding
+from rackcheck.model.tree import Tree
+from rackcheck.parse.burnin.plan import Tier, document, starts
+from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
+from rackcheck.run.job import Job, now
+from rackcheck.run.judging import Judging, tree_of
+from rackcheck.transport.wire import ShellLimits, ShellReply
+
+MOST = 1024
+"""Nodes under load at once from one controller: each takes a thread."""
+
+LATE = 10.0
+"""Seconds beyond the plan's own end after which a node is given up."""
+
+LEFT = 5.0
+"""Seconds that nodes have to say their last words once somebody wants an end."""
+
+EVERY = 5.0
+"""Seconds between two looks at a BMC while its node is under load."""
+
+Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
+"""Reads once what a node's BMC measures; none where it told nothing."""
+
+
+@dataclass(frozen=True)
+class Burnin:
+    """What is burnt in: the tier, its seed, tools that are on the nodes already, and whether GPUs take part."""
+
+    tier: Tier
+    seed: int
+    tools: tuple[str, ...] = ()
+    gpus: bool = True
+    scratch: str = ""
+    beside: Beside | None = field(default=None, compare=False)
+
+
+def new_seed() -> int:
+    """Give a seed for one run: all nodes of it do the same work, and another run does other work."""
+    return random.SystemRandom().randrange(1, 2**31)
+
+
+def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
+    """Burn in all nodes at once and judge them; `stop` ends the load within a second and keeps what came in."""
+    yield job.started()
+    events: queue.Queue[Event] = queue.Queue()
+    begins = starts([node.name for node in job.nodes])
+    here = [node for node in job.nodes if node.host]
+    for node in here:
+        task = _Task(node, job, what, begins[node.name], events, stop)
+        threading.Thread(target=task.run, daemon=True, name=f"burn-{node.name}").start()
+    nodes = {node.name: node for node in here}
+    trees: dict[str, Tree] = {}
+    until = math.inf
+    while len(trees) < len(here) and time.monotonic() < until:
+        if stop.is_set():  # who is still at the door is not waited for
+            until = min(until, time.monotonic() + LEFT)
+        try:
+            event = events.get(timeout=0.1)
+        except queue.Empty:
+            continue
+        yield event
+        if isinstance(event, Answered):  # read while others still work: they begin one after the other, and end so
+            trees[event.node] = tree_of(job, nodes[event.node], [event])
+    for node in here:
+        if node.name not in trees:
+            why = Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
+            gone = Answered(node.name, Plane.BURNIN, now(), why)
+            trees[node.name] = tree_of(job, node, [gone])
+            yield gone
+    judging = Judging(job)
+    for node in job.nodes:
+        yield from judging.take(node, trees.pop(node.name) if node.name in trees else tree_of(job, node, []))
+    yield from judging.close()
+    outcome = Outcome.INCOMPLETE if stop.is_set() else worst(judged.outcome for judged in judging.judged)
+    yield RunDone(now(), outcome, stop.is_set())
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One node's part: its burn-in, and its BMC beside it."""
+
+    node: Node
+    job: Job
+    what: Burnin
+    begin: float
+    events: "queue.Queue[Event]"
+    stop: threading.Event
+
+    def run(self) -> None:
+        """Speak with the node to the end; never raises."""
+        name = self.node.name
+        self.events.put(NodeAsked(name, Plane.BURNIN))
+        try:
+            told = self._burn()
+        except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one node
+            why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
+            told = Answered(name, Plane.BURNIN, now(), why)
+        self.events.put(told)
+
+    def _burn(self) -> Answered:
+        what, name = self.what, self.node.name
+        plan = document(
+            what.tier, seed=what.seed, start=self.begin, tools=what.tools, gpus=what.gpus, scratch=what.scratch
+        )
+        text = pack.payload(plan).encode()
+        talk = Talk(text, self.stop, lambda records: self.events.put(Burning(name, records)))
+        over = threading.Event()
+        looker = threading.Thread(target=self._look, args=(talk, over), daemon=True, name=f"beside-{name}")
+        looker.start()
+        try:
+            reply = self._reach(pack.command(len(text)), ShellLimits(deadline=plan["deadline"] + LATE), talk)
+        finally:
+            over.set()
+        looker.join(EVERY)
+        records = tuple(_scrubbed(record) for record in talk.records)
+        trouble = None if talk.ended else reply.cut
+        if records and not _asked(records[0], plan):  # an old one proves nothing of today
+            said = f"its records are of no burn-in that was asked for: tier {plan['tier']}, seed {plan['seed']}"
+            return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, said))
+        return Answered(name, Plane.BURNIN, now(), trouble, BurnCapture(records) if records else None)
+
+    def _reach(self, command: str, limits: ShellLimits, talk: Talk) -> ShellReply:
+        if self.node.is_local:
+            from rackcheck.transport import local  # noqa: PLC0415  only the transport that is used is loaded
+
+            return local.talk(command, limits, talk)
+        from rackcheck.transport import ssh, ssh_config  # noqa: PLC0415
+
+        target = ssh_config.resolve(self.node, self.job.secrets)
+        bmc = self.node.bmc.password if self.node.bmc is not None else ""
+        hiding = Hiding(target.password, self.job.secrets.get(bmc, ""))
+        talk.hide, talk.clean = hiding.data, hiding.json
+        return ssh.talk(target, command, limits, talk)
+
+    def _look(self, talk: Talk, over: threading.Event) -> None:
+        """Ask the BMC now and then what it measures, and lay that among the node's records, on the node's clock."""
+        beside = self.what.beside
+        while beside is not None and self.node.bmc is not None and not over.is_set():
+            at = talk.since()
+            if at is not None:
+                told = beside(self.node, over)
+                if told is not None:
+                    talk.add({"k": "sample", "of": "bmc", "t": round(at, 3), **told})
+            over.wait(EVERY if at is not None else 0.2)
+
+
+def _asked(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Whether a node answers with the burn-in that it was sent; one that says something else first is read as noise."""
+    return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
+
+
+def _scrubbed(told: Any) -> Any:
+    """Give a record without secrets: what a tool printed, or was called with, may hold some."""
+    if isinstance(told, str):
+        return scrub_text(told)
+    if isinstance(told, list):
+        return [_scrubbed(each) for each in told]
+    return {key: _scrubbed(value) for key, value in told.items()} if isinstance(told, dict) else told

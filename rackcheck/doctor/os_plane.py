@@ -1,0 +1,247 @@
+"""The operating system's plane: a handful of questions, and what their answers mean; pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from rackcheck.doctor import file_access
+from rackcheck.doctor.finding import Grant, PlaneTrouble, System, Trouble
+from rackcheck.doctor.tools import Need, looked_for, needs
+from rackcheck.doctor.unknown_rules import of_plane
+from rackcheck.model.capture import NodeCapture, Output, named
+from rackcheck.model.fact import Plane, Reason, Unknown, clean
+from rackcheck.model.question import Read, Shell
+from rackcheck.model.refusal import LATE
+from rackcheck.probe.collect import collect
+from rackcheck.probe.plan import Plan
+from rackcheck.probe.sudoers import root_probes
+
+SECONDS = 5.0
+"""How long one question may take on a node."""
+
+CAP = 1 << 14
+"""How many bytes an answer may have: of a command that only root gets an answer to, the beginning tells enough."""
+
+FILES = 20
+"""Files that may not be read and are named; what each costs is counted for all."""
+
+PYTHON = "python3"
+
+_REFUSED = frozenset({Reason.DENIED, Reason.UNREACHABLE})
+"""Why root's part has no answer for us: others say that the command itself ran, and had nothing or much to tell."""
+
+_WHO = (
+    'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
+    "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
+)
+_ON_BUS = "0x10de0x03"
+"""In a question: it looks for NVIDIA's GPUs on the bus first, and has an answer without python3 where there is none."""
+
+_NO_GPU = (
+    "(cd /sys/bus/pci/devices 2>/dev/null || exit 1; for d in *; do "
+    '{ read -r v <"$d/vendor" && read -r c <"$d/class"; } 2>/dev/null || continue; '
+    f"case $v$c in {_ON_BUS}*) exit 1;; esac; done) && echo 'idle python'"
+)
+_SOME = 'some() { for f; do [ ! -e "$f" ] || return 0; done; return 1; }'
+_SUDO = '[ "$(id -u)" = 0 ] && exit 0; command -v sudo >/dev/null || { echo "no sudo"; exit 0; }; sudo -n -l'
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What doctor asks an operating system on behalf of a plan; `sudo` says whether sudo may be called there."""
+
+    plan: Plan
+    sudo: bool = True
+    seconds: float = SECONDS
+
+    @cached_property
+    def needs(self) -> Mapping[Need, Sequence[str]]:
+        """What the plan's probes need of the node's programs, each with the probes that need it there."""
+        found: dict[Need, list[str]] = {}
+        for probe in self.plan.probes:
+            if isinstance(probe.ask, Shell):
+                for need in needs(probe.ask):
+                    found.setdefault(need, []).append(probe.name)
+        return {need: tuple(found[need]) for need in sorted(found, key=lambda n: (n.tool, n.where))}
+
+    @cached_property
+    def tools(self) -> tuple[str, ...]:
+        """The programs that some probe needs somewhere."""
+        return tuple(dict.fromkeys(need.tool for need in self.needs))
+
+    @cached_property
+    def _wheres(self) -> tuple[str, ...]:
+        """The conditions under which some program is needed; a node tells them by their numbers."""
+        return tuple(dict.fromkeys(need.where for need in self.needs if need.where))
+
+    @cached_property
+    def scripts(self) -> tuple[str, ...]:
+        """The probes that bring a program for the node's own python3."""
+        shells = (probe for probe in self.plan.probes if isinstance(probe.ask, Shell))
+        return tuple(probe.name for probe in shells if PYTHON in looked_for(str(probe.ask)))
+
+    def _scripts(self, out: str) -> tuple[str, ...]:
+        """Name those of them that have no answer without python3: of a bus without an NVIDIA GPU, they have one."""
+        if re.search(r"^idle python$", out, re.MULTILINE) is None:
+            return self.scripts
+        idle = {p.name for p in self.plan.probes if isinstance(p.ask, Shell) and _ON_BUS in p.ask.command}
+        return tuple(name for name in self.scripts if name not in idle)
+
+    @cached_property
+    def asked(self) -> tuple[Shell, ...]:
+        """The questions, those that only root gets an answer to last."""
+        shells = (probe.ask for probe in root_probes(self.plan.probes))
+        root = [replace(ask, seconds=self.seconds, cap=CAP) for ask in shells if isinstance(ask, Shell)]
+        return (self._looks, *self._files, *([self._sudo] if root and self.sudo else []), *dict.fromkeys(root))
+
+    @cached_property
+    def files(self) -> dict[str, tuple[str, ...]]:
+        """The files that the plan's probes read, by their globs, each with the probes that read it."""
+        found: dict[str, list[str]] = {}
+        for probe in self.plan.probes:
+            ask = probe.ask.asking(self.plan.wanted)
+            if isinstance(ask, Read):
+                for glob in ask.globs:
+                    found.setdefault(glob, []).append(probe.name)
+        return {glob: tuple(names) for glob, names in found.items()}
+
+    @cached_property
+    def _files(self) -> Mapping[Shell, Sequence[str]]:
+        """Whether the files may be read: each question with the globs that it is about."""
+        asked = file_access.questions(tuple(self.files))
+        return {Shell(text, seconds=self.seconds, cap=file_access.CAP): globs for text, globs in asked}
+
+    @cached_property
+    def _sudo(self) -> Shell:
+        return Shell(_SUDO, seconds=self.seconds, cap=CAP)
+
+    @cached_property
+    def _looks(self) -> Shell:
+        """Who answers, which tools are missing, which conditions do not hold, which python3 runs: all in one shell."""
+        names = " ".join(self.tools) or ":"
+        there = f'for t in {names}; do command -v "$t" >/dev/null 2>&1 || echo "missing $t"; done'
+        idle = [f"({where}) >/dev/null 2>&1 || echo 'idle {n}'" for n, where in enumerate(self._wheres)]
+        python = f'p=$(command -v {PYTHON} || command -v /usr/libexec/platform-python) && "$p" -V 2>&1; :'
+        parts = (_WHO, *self._paths, there, _SOME, *idle, _NO_GPU, "echo 'asked all'", python)
+        return Shell("; ".join(parts), seconds=self.seconds, cap=CAP)
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        """Where some questions look for their program beside the usual places, as the shell is told so."""
+        shells = (named(probe.ask.command) for probe in self.plan.probes if isinstance(probe.ask, Shell))
+        return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
+
+    def read(self, capture: NodeCapture) -> tuple[tuple[PlaneTrouble, ...], System | None, float | None]:
+        """Read the answers: the findings, who answered, and our clock when the script was sent."""
+        answer = capture.output(self._looks)
+        if not isinstance(answer, Output) or not re.search(r"^asked all$", answer.out, re.MULTILINE):
+            return (self._silent(answer),), None, None
+        who = _words(answer.out)
+        python = self._python(answer)
+        denied = self._denied(capture)
+        grant = self._grant(capture, who.get("uid", ""), denied)
+        found = [*self._missing(answer.out)]
+        scripts = self._scripts(answer.out)
+        if scripts and not python:
+            said = "it did not answer" if python is None else ""
+            found.append(PlaneTrouble(Trouble.NO_PYTHON, said, (PYTHON,), scripts))
+        if denied:
+            refused = tuple(dict.fromkeys(str(p.ask) for p in root_probes(self.plan.probes) if p.name in denied))
+            found.append(PlaneTrouble(Trouble.NO_ROOT, grant.value, refused, tuple(denied)))
+        found += self._unread(capture)
+        name = who.get("name", "").strip("\"' ")
+        sent = who.get("sent", "")
+        system = System(name, who.get("kernel", ""), who.get("user", ""), grant, python or "", None, None)
+        return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
+
+    def _missing(self, out: str) -> Iterable[PlaneTrouble]:
+        """Say which programs are missing where a probe needs them: a device that is not there needs none."""
+        said = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
+        idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
+        at_work = {"", *(where for n, where in enumerate(self._wheres) if str(n) not in idle)}
+        gone = {need: probes for need, probes in self.needs.items() if need.tool in said and need.where in at_work}
+        if gone:
+            tools = tuple(dict.fromkeys(need.tool for need in gone))
+            lost = tuple(dict.fromkeys(probe for probes in gone.values() for probe in probes))
+            yield PlaneTrouble(Trouble.NO_TOOL, "", tools, lost)
+
+    def _unread(self, capture: NodeCapture) -> Iterable[PlaneTrouble]:
+        """Say which files an audit would be refused; a look that did not end tells nothing of any of them."""
+        for ask, globs in self._files.items():
+            refused = file_access.refused(capture.output(ask), globs)
+            blind = globs if isinstance(refused, Unknown) else refused.values()
+            lost = tuple(dict.fromkeys(probe for glob in blind for probe in self.files[glob]))
+            if isinstance(refused, Unknown):
+                yield PlaneTrouble(
+                    Trouble.SLOW if refused.reason is Reason.TIMEOUT else Trouble.CUT, str(refused), (), lost
+                )
+            elif refused:
+                yield PlaneTrouble(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
+
+    def _silent(self, answer: Output | Unknown) -> PlaneTrouble:
+        """Say why our own question has no answer: then nothing is known of tools and of root's part either."""
+        said = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
+        reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
+        trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
+        things = ("timeout", "head", "tail") if trouble is Trouble.NO_FRAME else ()
+        return PlaneTrouble(trouble, clean(said), things, of_plane(self.plan, Plane.OS))
+
+    def _python(self, answer: Output) -> str | None:
+        """Give the version of python3; empty where there is none that runs, None where it did not answer in time."""
+        found = re.search(r"^Python (3\.[0-9]{1,3}(?:\.[0-9]{1,3})?)", answer.out, re.MULTILINE)
+        return found[1] if found else None if answer.status in LATE else ""
+
+    def _denied(self, capture: NodeCapture) -> dict[str, None]:
+        """Name the probes of root's that would get no answer, judged as an audit judges their answers.
+
+        A command that asks many devices may need longer than a visit gives it: that is a refusal only where sudo itself
+        does not answer either.
+        """
+        refused = _REFUSED | ({Reason.TIMEOUT} if self._hangs(capture) else set())
+        found: dict[str, None] = {}
+        for probe in root_probes(self.plan.probes):
+            leaves = collect((probe,), capture, "").values()
+            if any(isinstance(leaf.reading, Unknown) and leaf.reading.reason in refused for leaf in leaves):
+                found[probe.name] = None
+        return found
+
+    def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
+        """Whether root told anything: where a tool or a device is missing, nobody was asked, and nothing is granted."""
+        asks = (probe.ask for probe in root_probes(self.plan.probes) if probe.name not in denied)
+        return any(_told(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
+
+    def _hangs(self, capture: NodeCapture) -> bool:
+        """Whether sudo, where it is called, did not say in time what it grants."""
+        if self._sudo not in self.asked:
+            return False
+        answer = capture.output(self._sudo)
+        return answer.status in LATE if isinstance(answer, Output) else answer.reason is Reason.TIMEOUT
+
+    def _grant(self, capture: NodeCapture, uid: str, denied: dict[str, None]) -> Grant:
+        wanted = root_probes(self.plan.probes)
+        if not wanted:
+            return Grant.NOT_NEEDED
+        if uid == "0":
+            return Grant.ROOT
+        if not self.sudo:
+            return Grant.OFF
+        answer = capture.output(self._sudo)
+        said = answer.out if isinstance(answer, Output) else ""
+        if said.startswith("no sudo"):
+            return Grant.NO_PROGRAM
+        if denied:
+            return Grant.PART if self._some(capture, denied) else Grant.NONE
+        return Grant.ALL if re.search(r"^\s+\([^)]{1,200}\) NOPASSWD: ALL$", said, re.MULTILINE) else Grant.LIST
+
+
+def _told(answer: Output | Unknown, ok: Sequence[int]) -> bool:
+    """Whether a command ran and said something, though it be of no use to a reader."""
+    if isinstance(answer, Unknown):
+        return answer.reason is Reason.TOO_LARGE
+    return answer.status in ok and bool(answer.out)
+
+
+def _words(out: str) -> dict[str, str]:
+    rows = out.splitlines()[:20]
+    return {word: clean(rest, 60) for word, _, rest in (row.partition(" ") for row in reversed(rows))}

@@ -1,0 +1,51 @@
+"""What is held of a node that waits for others: few facts, and one tree for all nodes that tell the same. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from rackcheck.evaluate.input_numbers import OWN, Numbered, Reads, RuleReads
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import Path
+from rackcheck.model.tree import Leaf, Tree
+
+TREES = 1024
+"""Trees among which that of another node is looked for."""
+
+
+def read_of(facts: Iterable[Path]) -> RuleReads:
+    """Give what is held of these facts: they, and the collections on their way."""
+    wanted = frozenset(facts)
+    ways = frozenset(way for fact in wanted for way in fact.collections)
+    return RuleReads(wanted | ways, ways, frozenset(Plane))
+
+
+class TreeNarrower:
+    """Narrows trees to what is read; `newest` is the time of the newest leaf that came."""
+
+    def __init__(self, read: RuleReads, reads: Reads) -> None:
+        self.newest = ""
+        self._patterns = frozenset(str(fact.pattern) for fact in read.facts)
+        self._places = reads.places(read)
+        self._known: dict[tuple[int, ...], Tree] = {}
+
+    def of(self, tree: Tree, numbered: Numbered) -> Tree:
+        """Give what is held of a tree; leaves without their times."""
+        key = tuple(numbered.numbers[place] for place in self._places)
+        texts = numbered.texts(self._places)
+        if texts is None:
+            leaves: Mapping[str, Leaf] = tree.narrowed(self._patterns).leaves
+        else:
+            leaves = {text: leaf for text in texts if (leaf := tree.leaves.get(text)) is not None}
+        self.newest = max(self.newest, *(leaf.time for leaf in leaves.values()), "")
+        known = None if OWN in key else self._known.get(key)
+        if known is None:
+            known = Tree({text: _timeless(leaf) for text, leaf in leaves.items()}, tree.silent)
+            if len(self._known) >= TREES:
+                self._known.clear()
+            if OWN not in key:
+                self._known[key] = known
+        return known
+
+
+def _timeless(leaf: Leaf) -> Leaf:
+    return replace(leaf, time="")

@@ -1,0 +1,223 @@
+"""Hardware told by what is alike: components with even versions, parts of one make on a node, nodes with one vector.
+
+What differs is what a reader looks for, and comes first. Pure.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.fit import Match
+from rackcheck.model.fold import fold
+from rackcheck.model.text import natural
+from rackcheck.report.report_model import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Versions
+
+IDENTITIES = ("uuid", "guid", "wwn", "mac")
+"""What tells one thing from another where it has no serial, the first that is known."""
+
+LOUD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
+"""Verdicts that make a node worth a look."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentGroup:
+    """Components that have the very same versions on the very same nodes; `facts` are their paths."""
+
+    facts: tuple[str, ...]
+    versions: Versions
+
+    @property
+    def label(self) -> str:
+        """The paths, folded: `gpu/[0-7].vbios`."""
+        return fold(self.facts)
+
+    @property
+    def version(self) -> str:
+        """The version that most nodes have; empty where none has told one."""
+        return self.versions.groups[0][0] if self.versions.groups else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Components that some nodes, the same ones for the same reason, did not tell; the others are alike."""
+
+    nodes: tuple[str, ...]
+    why: str
+    components: tuple[ComponentGroup, ...]
+
+    @property
+    def count(self) -> int:
+        """How many components."""
+        return sum(len(component.facts) for component in self.components)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The firmware and software of all nodes: `odd` has several versions, `even` one on all nodes."""
+
+    odd: tuple[ComponentGroup, ...]
+    unread: tuple[Unread, ...]
+    even: tuple[ComponentGroup, ...]
+
+    @property
+    def evens(self) -> int:
+        """How many components are alike on all nodes."""
+        return sum(len(component.facts) for component in self.even)
+
+
+def firmware(versions: Iterable[Versions]) -> Matrix:
+    """Fold the components that are alike, and sort out which differ."""
+    gathered: dict[tuple[object, ...], list[Versions]] = {}
+    for one in versions:
+        gathered.setdefault((one.plane, one.groups, one.why), []).append(one)
+    odd, even = [], []
+    unread: dict[tuple[tuple[str, ...], str], list[ComponentGroup]] = {}
+    for members in gathered.values():
+        component = ComponentGroup(tuple(one.fact for one in members), members[0])
+        told = [version for version, _ in members[0].groups if version]
+        if len(told) > 1:
+            odd.append(component)
+        elif members[0].even:
+            even.append(component)
+        else:
+            nodes = tuple(node for version, where in members[0].groups if not version for node in where)
+            unread.setdefault((nodes, members[0].why), []).append(component)
+    silent = (Unread(nodes, why, tuple(components)) for (nodes, why), components in unread.items())
+    return Matrix(tuple(odd), tuple(sorted(silent, key=lambda one: -one.count)), tuple(even))
+
+
+@dataclass(frozen=True, slots=True)
+class PartShelf:
+    """Parts of one make on one node; `items` are fact paths, each with its identity, which is of the sort `identity`.
+
+    The sort is empty, and so is each identity, where nobody told any; `why` says why, if that is known.
+    """
+
+    node: str
+    kind: str
+    model: str
+    part_number: str
+    identity: str
+    why: str
+    items: tuple[tuple[str, str], ...]
+
+    @property
+    def label(self) -> str:
+        """The items, folded: `gpu/[0-7]`."""
+        return fold(item for item, _ in self.items)
+
+    @property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """Each item without its kind, and its identity."""
+        return tuple((item.removeprefix(f"{self.kind}/"), value) for item, value in self.items)
+
+
+def shelves(parts: Iterable[Hardware]) -> tuple[PartShelf, ...]:
+    """Gather each node's parts, in the order of the first of a make."""
+    gathered: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for part in parts:
+        sort, value = _identity(part)
+        why = "" if sort else part.other.get("serial", "")
+        key = (part.node, part.kind, part.model, part.part_number, sort, why)
+        gathered.setdefault(key, []).append((part.item, value))
+    return tuple(
+        PartShelf(node, kind, model, number, sort, why, tuple(items))
+        for (node, kind, model, number, sort, why), items in gathered.items()
+    )
+
+
+def _identity(part: Hardware) -> tuple[str, str]:
+    if part.serial:
+        return "serial", part.serial
+    for word in IDENTITIES:
+        value = part.other.get(word, "")
+        if value and not value.startswith("not read ("):
+            return word, value
+    return "", ""
+
+
+def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
+    """Count parts without a serial, by kind and by what they are known by instead (empty: by nothing)."""
+    found: dict[tuple[str, str], int] = {}
+    for part in parts:
+        if not part.serial:
+            key = (part.kind, _identity(part)[0])
+            found[key] = found.get(key, 0) + 1
+    return tuple(
+        (kind, count, sort) for (kind, sort), count in sorted(found.items(), key=lambda one: natural(one[0][0]))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Nodes with the very same verdicts; `rules` are those that are not simply well, by their verdict.
+
+    Of machines that the profile is not for there are none; `reason` is why the nodes are INCOMPLETE.
+    """
+
+    nodes: tuple[str, ...]
+    outcome: Outcome
+    rules: tuple[tuple[Status, tuple[str, ...]], ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Racks with the very same verdicts, or the fleet; `nodes` counts all that they are of, `counts` their verdicts."""
+
+    names: tuple[str, ...]
+    outcome: Outcome
+    nodes: int
+    counts: Mapping[Status, int]
+    rules: tuple[tuple[Status, tuple[str, ...]], ...]
+
+
+def together(dossier: Dossier) -> tuple[Together, ...]:
+    """Give the racks that are alike, and the fleet, the worst outcome first."""
+    found: dict[tuple[str, str], list[GroupRow]] = {}
+    for group in dossier.groups:
+        found.setdefault((group.scope, group.vector), []).append(group)
+    made = [
+        Together(
+            tuple(group.name for group in alike),
+            alike[0].outcome,
+            sum(len(group.nodes) for group in alike),
+            {status: vector.count(letter) * len(alike) for status, letter in LETTERS.items()},
+            _loud(dossier, vector),
+        )
+        for (_, vector), alike in found.items()
+    ]
+    return tuple(sorted(made, key=lambda one: _WORST.index(one.outcome)))
+
+
+_WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
+
+
+def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]], ...]:
+    """Give the rules that are not simply well, by their verdict."""
+    lettered = [(gate.id, letter) for gate, letter in zip(dossier.gates, vector, strict=False)]
+    by = ((status, tuple(rule for rule, letter in lettered if letter == LETTERS[status])) for status in LOUD)
+    return tuple((status, rules) for status, rules in by if rules)
+
+
+def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
+    """Gather nodes by their verdicts and what they come to, the most common first, then in the nodes' order.
+
+    Machines that the profile is not for are alike where they are that for one reason: no verdict of theirs tells.
+    """
+    found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
+    for node in nodes:
+        vector = OUT * len(node.vector) if node.fit.match is Match.OTHER else node.vector
+        found.setdefault((vector, node.outcome, node.reason, node.fit.match), []).append(node)
+    return sorted(((vector, some) for (vector, *_), some in found.items()), key=lambda group: -len(group[1]))
+
+
+def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
+    """Give the groups of nodes that answer alike, the worst outcome first, and the rarest before the common ones."""
+    made = [
+        Likeness(
+            tuple(node.name for node in nodes), nodes[0].outcome, _loud(dossier, vector), nodes[0].reason,
+        )
+        for vector, nodes in vectors(dossier.nodes)
+    ]  # fmt: skip
+    return tuple(sorted(made, key=lambda one: (_WORST.index(one.outcome), len(one.nodes))))

@@ -1,0 +1,260 @@
+"""Several readings of one rack as one: for each node and rule the newest counts, and the earlier ones stay visible.
+
+Pure. A newest reading that is unknown counts as unknown, whatever an earlier one knew.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rackcheck.evaluate.consensus import large_enough
+from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over
+from rackcheck.model import path as paths
+from rackcheck.model.evidence import Evidence, said
+from rackcheck.model.fact import Absent, Class, Plane, Reason, Unknown
+from rackcheck.model.fit import ProfileFit
+from rackcheck.model.part_moves import TRACKED
+from rackcheck.model.profile import Across, Phase, Profile, Rule, Scope
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.group import FLEET, Seat, groups, is_group
+from rackcheck.report.report_model import Rework
+from rackcheck.report.run_data import CollectedRun, Print
+from rackcheck.run.event import Judged
+from rackcheck.run.judging import concluded, of_profile
+
+ANY = "any"
+"""A role that every rule is for."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What counts of several readings; `latest` names the newest run of each node."""
+
+    judged: tuple[Judged, ...]
+    trees: Mapping[str, Tree]
+    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]]
+    latest: Mapping[str, str]
+    groups: tuple[Judged, ...] = ()
+
+    @property
+    def everyone(self) -> tuple[Judged, ...]:
+        """The nodes, then the racks and the fleet that were judged as a whole."""
+        return (*self.judged, *self.groups)
+
+
+def settle(
+    readings: Sequence[CollectedRun],
+    profile: Profile,
+    agreed: frozenset[Plane] | None = None,
+    seats: Sequence[Seat] = (),
+) -> Settled:
+    """Lay readings, the oldest first, over each other.
+
+    `agreed` are the planes that an acceptance was begun for, `seats` its nodes: what no reading asked of them is
+    unknown. A single run has none; what it was not asked for is not in its scope.
+    """
+    rules = profile.rules
+    known = {rule.id: rule for rule in rules}
+    nodes = list(dict.fromkeys(node for told in readings for node in told.started.nodes))
+    wanted = [rule for rule in rules if rule.across is None or _comparable(rule.across, seats)]
+    judged, trees, prints, latest = [], {}, {}, {}
+    for node in nodes:
+        mine = [told for told in readings if node in told.judged]
+        if not mine:
+            continue
+        verdicts: dict[str, Verdict] = {}
+        for told in mine:
+            verdicts |= {verdict.rule: verdict for verdict in told.judged[node].verdicts}
+        newest = mine[-1].judged[node]
+        tree = _tree(node, mine, agreed or frozenset())
+        verdicts |= _unasked(wanted, newest.role, verdicts, agreed, tree.silent)
+        ordered = tuple(verdicts[rule.id] for rule in rules if rule.id in verdicts)
+        own = sum(not known[verdict.rule].built_in for verdict in ordered)
+        left = sum(rule.scope is Scope.NODE for rule in profile.own) - own
+        fit = next(
+            (told.judged[node].fit for told in reversed(mine) if told.judged[node].fit != ProfileFit()), ProfileFit()
+        )
+        judged.append(
+            concluded(
+                Judged(node, newest.role, Outcome.INCOMPLETE, ordered, left, newest.note, fit=fit), known, profile.law
+            )
+        )
+        trees[node] = tree
+        prints[node] = _prints(node, mine)
+        latest[node] = mine[-1].started.run
+    together = tuple(_together(readings, profile, agreed, seats)) if len(rules) > 0 else ()
+    return Settled(tuple(judged), trees, prints, latest, together)
+
+
+def _together(
+    readings: Sequence[CollectedRun], profile: Profile, agreed: frozenset[Plane] | None, seats: Sequence[Seat]
+) -> Iterator[Judged]:
+    """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
+    rules = profile.rules
+    known = {rule.id: rule for rule in rules}
+    everyone = {node for told in readings for node in told.started.nodes} | {seat.name for seat in seats}
+    scopes = {name: Scope(each.role) for told in readings for name, each in told.judged.items() if is_group(name)}
+    scopes |= {g.name: g.scope for g in groups(seats, frozenset(seat.name for seat in seats))}
+    for name, scope in sorted(scopes.items(), key=lambda item: (item[0] == FLEET, natural(item[0]))):
+        verdicts = dict[str, Verdict]()
+        for told in (told for told in readings if name in told.judged):
+            part = name == FLEET and len(told.started.nodes) < len(everyone)
+            verdicts = over(verdicts, told.judged[name].verdicts, part=part)
+        mine = [rule for rule in rules if rule.scope is scope]
+        verdicts |= _unasked(mine, ANY, verdicts, agreed, {})
+        ordered = tuple(verdicts[rule.id] for rule in mine if rule.id in verdicts)
+        if ordered:
+            fits = (told.judged[name].fit for told in reversed(readings) if name in told.judged)
+            group = Judged(name, scope.value, Outcome.INCOMPLETE, ordered, fit=next(fits, None) or of_profile(profile))
+            yield concluded(group, known, profile.law)
+
+
+def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
+    """Whether there are nodes enough for a vote: where there never can be, nothing is left to be asked."""
+    expected = sum(seat.role == across.role for seat in seats)
+    return large_enough(across, expected, expected)
+
+
+def _newest(mine: Sequence[CollectedRun]) -> Mapping[Plane, CollectedRun]:
+    """Give for each plane the newest reading that asked it."""
+    return {Plane(plane): told for told in mine for plane in told.started.planes}
+
+
+def _unasked(
+    rules: Sequence[Rule],
+    role: str,
+    judged: Mapping[str, Verdict],
+    agreed: frozenset[Plane] | None,
+    silent: Mapping[Plane, Unknown],
+) -> Mapping[str, Verdict]:
+    """Give unknown for every rule that was agreed on and that no reading judged."""
+    found: dict[str, Verdict] = {}
+    for rule in rules:
+        if agreed is None or rule.built_in or rule.id in judged or (role != ANY and rule.scope is not Scope.NODE):
+            continue
+        if in_scope(
+            rule if role != ANY else replace(rule, roles=(ANY,)),
+            role,
+            agreed | {Plane.DERIVED},
+            frozenset({Phase.CONFIG}),
+        ):
+            plane = next((p for p in sorted(rule.planes) if p in silent), None)
+            why = (
+                silent[plane] if plane is not None else Unknown(Reason.NOT_COLLECTED, "no one reading asked all of it")
+            )
+            shown = Evidence(Status.UNKNOWN, f"{plane or 'every'} plane", "", "must be read", "", why)
+            found[rule.id] = Verdict(rule.id, Status.UNKNOWN, said(shown), (shown,))
+    return found
+
+
+def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> Tree:
+    found: dict[str, Leaf] = {}
+    silent: dict[Plane, Unknown] = {}
+    for plane, told in _newest(mine).items():
+        tree = told.trees[node]
+        found |= {path: leaf for path, leaf in tree.leaves.items() if leaf.plane in {plane, Plane.DERIVED}}
+        silent |= {p: why for p, why in tree.silent.items() if p is plane}
+    for plane in agreed - set(_newest(mine)):
+        silent[plane] = Unknown(Reason.NOT_COLLECTED, f"no reading asked the {plane.value} plane")
+    return Tree(found, silent)
+
+
+def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Class], Print]:
+    return {
+        key: told_print
+        for plane, told in _newest(mine).items()
+        for key, told_print in told.prints[node].items()
+        if key[0] is plane
+    }
+
+
+def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterator[Rework]:
+    """Tell what turned between readings: verdicts in the profile's order, then parts that were swapped."""
+    gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
+    nodes = sorted({node for told in readings for node in told.judged}, key=lambda n: (is_group(n), natural(n)))
+    order = {rule.id: n for n, rule in enumerate(rules)}
+    for node in nodes:
+        mine = [told for told in readings if node in told.judged]
+        if len(mine) < 2:
+            continue
+        for rule, steps in _turns(node, mine).items():
+            gathered.setdefault((rule, "", steps), []).append(node)
+        for fact, steps in () if is_group(node) else _swaps(node, mine):
+            gathered.setdefault(("", fact, steps), []).append(node)
+    ranked = sorted(gathered.items(), key=lambda g: (order.get(g[0][0], len(order)), natural(g[0][1]), g[0][2]))
+    for (rule, fact, steps), where in ranked:
+        yield Rework(rule, fact, tuple(where), steps)
+
+
+def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
+    said: dict[str, list[tuple[str, str, str]]] = {}
+    for told in mine:
+        for verdict in told.judged[node].verdicts:
+            if verdict.status is not Status.NA:
+                said.setdefault(verdict.rule, []).append((told.started.run, told.started.time, verdict.status.value))
+    return {rule: tuple(steps) for rule, steps in said.items() if len({status for _, _, status in steps}) > 1}
+
+
+def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
+    """Tell which part took another's place between readings; one that only changed its index is the same part.
+
+    A reading that could not tell, or was not asked, changes nothing: what was known before it still counts.
+    """
+    held: dict[str, tuple[str, str, str]] = {}
+    for at, told in enumerate(mine):
+        tree, run = told.trees[node], (told.started.run, told.started.time)
+        now = _known(tree)
+        had, have = _by_kind({path: step[2] for path, step in held.items()}), _by_kind(now)
+        for path in sorted({*held, *now}, key=natural):
+            kind, before, after = _kind(path), held.get(path), now.get(path, "")
+            gone = before if before is not None and before[2] not in have.get(kind, ()) else None
+            new = (*run, after) if after and after not in had.get(kind, ()) else None
+            first = gone or (_nothing_before(node, mine[:at], path) if new else None)
+            second = new or ((*run, NOT_THERE) if gone and _nothing(tree, path) else None)
+            if first is not None and second is not None:
+                yield path, (first, second)
+            if after:
+                held[path] = (*run, after)
+            elif _nothing(tree, path):
+                held.pop(path, None)
+
+
+def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:
+    """Give the newest earlier reading that could tell that there was no such part; None where none could."""
+    found = next((told.started for told in reversed(earlier) if _nothing(told.trees[node], path)), None)
+    return (found.run, found.time, NOT_THERE) if found is not None else None
+
+
+def _known(tree: Tree) -> Mapping[str, str]:
+    return {
+        path: leaf.reading
+        for path, leaf in tree.leaves.items()
+        if leaf.kind.cls is Class.IDENTITY and path.rpartition(".")[2] in TRACKED and isinstance(leaf.reading, str)
+    }
+
+
+def _kind(path: str) -> str:
+    return str(paths.parse(path).pattern)
+
+
+def _by_kind(known: Mapping[str, str]) -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path, value in known.items():
+        found.setdefault(_kind(path), set()).add(value)
+    return found
+
+
+def _nothing(tree: Tree, path: str) -> bool:
+    """Whether all of a kind are known by their values, so that one which is not among them is not there."""
+    items = list(paths.parse(path).items)
+    for collection, key in items:
+        leaf = tree.leaves.get(collection)
+        if leaf is None or not isinstance(leaf.reading, (tuple, Absent)):
+            return False
+        if isinstance(leaf.reading, tuple) and key in leaf.reading and path not in tree.leaves:
+            return False
+    kind = _kind(path)
+    return bool(items) and all(isinstance(leaf.reading, str) for p, leaf in tree.leaves.items() if _kind(p) == kind)
+
+
+NOT_THERE = "not there"

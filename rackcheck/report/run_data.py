@@ -1,0 +1,115 @@
+"""One run read for a document: its verdicts, the facts that name things, fingerprints of the rest, its raw answers.
+
+Reads the same events as everybody, and nothing else. Of a node's facts only identities, versions and the names of items
+are kept, so that a thousand nodes fit into memory; of all that should stay as it is, a digest is kept.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.catalogue import Type
+from rackcheck.model.fact import VOLATILE, Class, Plane, Unknown
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.collect import collect
+from rackcheck.probe.registry import registry
+from rackcheck.report import burn_read
+from rackcheck.report.burn_read import Burnt
+from rackcheck.report.report_model import RawReply
+from rackcheck.run.event import Answered, Event, FactsRead, Judged, RunDone, RunStarted, reading_json
+
+KEPT = frozenset({Class.IDENTITY, Class.VERSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """The fingerprint of the facts of one class on one plane of a node: SHA-256, how many, how many unknown."""
+
+    digest: str
+    facts: int
+    unknown: int
+
+
+@dataclass(frozen=True)
+class CollectedRun:
+    """What one run told; `trees` hold what names things, `prints` are by node, plane and class, `burns` by node."""
+
+    started: RunStarted
+    done: RunDone
+    judged: Mapping[str, Judged]
+    trees: Mapping[str, Tree] = field(repr=False)
+    prints: Mapping[str, Mapping[tuple[Plane, Class], Print]] = field(repr=False)
+    answers: tuple[RawReply, ...] = field(repr=False)
+    kind: str = "audit"
+    operator: str = ""
+    note: str = ""
+    burns: Mapping[str, Burnt] = field(default_factory=dict, repr=False)
+
+
+def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> CollectedRun:
+    """Read a whole run's events."""
+    started: RunStarted | None = None
+    done: RunDone | None = None
+    judged: dict[str, Judged] = {}
+    trees: dict[str, Tree] = {}
+    prints: dict[str, Mapping[tuple[Plane, Class], Print]] = {}
+    answers: list[RawReply] = []
+    burns: dict[str, Burnt] = {}
+    run = ""
+    for event in events:
+        match event:
+            case RunStarted():
+                started, run = event, event.run
+            case Answered(node, plane, time, trouble, capture, digest):
+                answers.append(RawReply(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
+                if isinstance(capture, BurnCapture) and started is not None:
+                    # All that its records tell, not only what rules ask for: figures are told beside what they mean.
+                    leaves = collect(registry().probes, capture, time)
+                    burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
+            case FactsRead(node, tree):
+                trees[node] = _names(tree)
+                prints[node] = _prints(tree)
+            case Judged():
+                judged[event.node] = event
+                if event.node in burns:
+                    burns[event.node] = burn_read.with_verdicts(burns[event.node], event)
+            case RunDone():
+                done = event
+    assert started is not None and done is not None  # noqa: PT018
+    return CollectedRun(started, done, judged, trees, prints, tuple(answers), kind, operator, note, burns)
+
+
+def _names(tree: Tree) -> Tree:
+    kept = {p: leaf for p, leaf in tree.leaves.items() if leaf.kind.cls in KEPT or leaf.kind.type is Type.COLLECTION}
+    return Tree(kept, tree.silent)
+
+
+def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
+    gathered: dict[tuple[Plane, Class], dict[str, object]] = {}
+    unknown: dict[tuple[Plane, Class], int] = {}
+    for path, leaf in tree.leaves.items():
+        if leaf.kind.cls not in VOLATILE:
+            key = (leaf.plane, leaf.kind.cls)
+            gathered.setdefault(key, {})[path] = _said(leaf)
+            unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
+    for plane, why in tree.silent.items():  # one that said nothing is not one that nobody asked
+        gathered.setdefault((plane, Class.CONFIG), {})[""] = {"unknown": why.reason.value}
+        unknown[plane, Class.CONFIG] = unknown.get((plane, Class.CONFIG), 0) + 1
+    return {
+        key: Print(hashlib.sha256(canonical(facts)).hexdigest(), len(facts), unknown[key])
+        for key, facts in gathered.items()
+    }
+
+
+def _said(leaf: Leaf) -> object:
+    """Give what a fact says, without what differs between two readings of it: where and when it was read."""
+    doc = reading_json(leaf.reading)
+    doc.pop("detail", None)
+    return {**doc, "unit": leaf.kind.unit} if leaf.kind.unit else doc
+
+
+def canonical(doc: object) -> bytes:
+    """Write a document the one way."""
+    return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()

@@ -1,0 +1,186 @@
+"""One cause said once in a document: findings that are unknown on the same nodes for the same cause are one block.
+
+`report.causes` does so for a run, which knows its silent planes; here only the document's texts are at hand. Pure.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.profile import Severity
+from rackcheck.model.text import natural
+from rackcheck.report.report_model import FindingEntry, Gate, Unchecked
+from rackcheck.views import locations
+from rackcheck.views.causes import told
+from rackcheck.views.summary import several
+
+MARK = "unknown: "
+"""How evidence begins that could not be read; its cause follows."""
+
+UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
+"""What is counted where something was not checked; else verdicts."""
+
+_BLOCKED = re.compile(r"blocked by (\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Findings that are told together; `causes` is empty where one finding stands for itself.
+
+    Nodes that keep silent for reasons of one kind, each naming its own address, give several causes; `spread` has the
+    nodes of each.
+    """
+
+    findings: tuple[FindingEntry, ...]
+    causes: tuple[str, ...] = ()
+    spread: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """The verdict that all of them have."""
+        return self.findings[0].status
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes of all findings."""
+        return tuple(sorted({node for found in self.findings for node in found.nodes}, key=natural))
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules, each once."""
+        return tuple(dict.fromkeys(found.rule for found in self.findings))
+
+    def severity(self, gates: Mapping[str, Gate]) -> Severity:
+        """Give the gravest severity of the rules."""
+        order = list(Severity)
+        told = [gates[rule].severity for rule in self.rules if rule in gates]
+        return min(told, key=order.index, default=Severity.ADVISORY)
+
+    def title(self, gates: Mapping[str, Gate]) -> str:
+        """Name the rules: `20 rules of the bmc plane`."""
+        planes = [set(gates[rule].planes) if rule in gates else set[str]() for rule in self.rules]
+        common = set.intersection(*planes)
+        of = f" of the {next(iter(common))} plane" if len(common) == 1 else ""
+        return f"{several(len(self.rules), 'rule')}{of}"
+
+    def cause(self, most: int = 3) -> str:
+        """Say why, with so many causes at most."""
+        more = f"; and {len(self.causes) - most} more like these" if len(self.causes) > most else ""
+        return "; ".join(told(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
+
+
+def blocks(findings: Sequence[FindingEntry]) -> tuple[Block, ...]:
+    """Gather findings, in the order of their first; what shares its cause with no other rule stays as it is."""
+    homes = _homes(findings)
+    gathered: dict[object, list[tuple[FindingEntry, str]]] = {}
+    for place, found in enumerate(findings):
+        home = homes.get(place)
+        gathered.setdefault(home or place, []).append((found, home[0] if home else ""))
+    merged: dict[object, list[tuple[FindingEntry, str]]] = {}
+    for key, members in gathered.items():
+        rules = frozenset(found.rule for found, _ in members)
+        kind = members[0][1].partition(":")[0]
+        merged.setdefault((kind, rules) if len(rules) > 1 else key, []).extend(members)
+    return tuple(
+        _shared(members)
+        if len({found.rule for found, _ in members}) > 1
+        else Block(tuple(found for found, _ in members))
+        for members in merged.values()
+    )
+
+
+def _shared(members: Sequence[tuple[FindingEntry, str]]) -> Block:
+    nodes: dict[str, set[str]] = {}
+    for found, cause in members:
+        nodes.setdefault(cause, set()).update(found.nodes)
+    spread = tuple(tuple(sorted(some, key=natural)) for some in nodes.values())
+    return Block(tuple(found for found, _ in members), tuple(nodes), spread)
+
+
+def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, ...]]]:
+    """Give, by a finding's place, its cause and nodes; what was blocked by a rule has that rule's cause."""
+    homes = {}
+    waiting = {}
+    for place, found in enumerate(findings):
+        if found.status is not Status.UNKNOWN:
+            continue
+        said = {exhibit.observed for exhibit in found.evidence}
+        blocked = _BLOCKED.fullmatch(found.reason)
+        if len(said) == 1 and not found.more and (only := said.pop()).startswith(MARK):
+            homes[place] = (only.removeprefix(MARK), found.nodes)
+        elif blocked:
+            waiting[place] = blocked[1]
+    while True:
+        known = {(findings[place].rule, home[1]): home for place, home in homes.items()}
+        freed = {
+            place: known[rule, findings[place].nodes]
+            for place, rule in waiting.items()
+            if (rule, findings[place].nodes) in known
+        }
+        if not freed:
+            return homes
+        homes |= freed
+        waiting = {place: rule for place, rule in waiting.items() if place not in freed}
+
+
+_NAMED = frozenset({"plane", "phase", "node"})
+"""Kinds of which each is told by its name or its own count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What was not checked for one and the same reason; `whats` are the things, `count` of verdicts or rules."""
+
+    kind: str
+    whats: tuple[str, ...]
+    why: str
+    count: int
+    nodes: tuple[str, ...]
+
+    @property
+    def what(self) -> str:
+        """The things in one text."""
+        return ", ".join(self.whats)
+
+    @property
+    def counted(self) -> str:
+        """How many, and of what."""
+        unit = UNITS.get(self.kind, "verdict")
+        return f"{self.count:,} {unit}{'' if self.count == 1 else 's'}"
+
+    def short(self) -> str:
+        """Say it in a few words, for a cover: `bmc plane of dgx08`, `7 site values`."""
+        if self.kind == "plane":
+            return f"{self.what} plane of {locations.said(self.nodes) or 'all nodes'}"
+        if self.kind == "phase":
+            return self.what
+        if self.kind == "node":
+            return several(self.count, "node")
+        return several(len(self.whats), self.kind)
+
+
+def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
+    """Say in a few words what all gaps are; rules and site values are counted once, whatever the reasons are."""
+    counted: dict[str, set[str]] = {}
+    for gap in found:
+        if gap.kind not in _NAMED:
+            counted.setdefault(gap.kind, set()).update(gap.whats)
+    said = (gap.short() if gap.kind in _NAMED else several(len(counted[gap.kind]), gap.kind) for gap in found)
+    return tuple(dict.fromkeys(said))
+
+
+def things(unchecked: Sequence[Unchecked]) -> int:
+    """Count what was not checked: a rule once, on however many nodes or racks it is unknown."""
+    return len({(one.kind, one.what, one.nodes if one.kind in _NAMED else ()) for one in unchecked})
+
+
+def gaps(unchecked: Sequence[Unchecked]) -> tuple[Gap, ...]:
+    """Gather what was not checked by kind, reason and nodes, in the order of the first."""
+    found: dict[tuple[str, str, tuple[str, ...]], list[Unchecked]] = {}
+    for one in unchecked:
+        found.setdefault((one.kind, one.why, one.nodes), []).append(one)
+    return tuple(
+        Gap(kind, tuple(one.what for one in ones), why, sum(one.count for one in ones), nodes)
+        for (kind, why, nodes), ones in found.items()
+    )

@@ -1,0 +1,24 @@
+"""How many waivers hide something, and how many were given and do not."""
+
+from collections.abc import Iterable
+
+from rackcheck.report.report_model import Exemption
+from rackcheck.views.summary import several
+
+
+def in_force(exemptions: Iterable[Exemption]) -> str:
+    """Count waivers in words: `1 waiver in force, 4 of no effect`; empty where none was given.
+
+    A waiver that is in force on some of its nodes alone counts once, as one in force.
+    """
+    told = list(exemptions)
+    given = {_name(e) for e in told}
+    used = {_name(e) for e in told if e.state == "used"}
+    idle = len(given) - len(used)
+    if not given:
+        return ""
+    return f"{several(len(used), 'waiver')} in force" + (f", {idle} of no effect" if idle else "")
+
+
+def _name(e: Exemption) -> tuple[object, ...]:
+    return e.rule, e.pins, e.until, e.by, e.ticket, e.reason, e.place

@@ -1,0 +1,213 @@
+"""An audit that is ready to begin: whom it asks what, what it is judged by, where it is kept."""
+
+import getpass
+import platform
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rackcheck.base.user_error import UserError
+from rackcheck.inventory import Node, Rack
+from rackcheck.model.fact import Plane
+from rackcheck.model.profile import Phase, Profile
+from rackcheck.probe.group import Seat
+from rackcheck.profile import library
+from rackcheck.run import store
+from rackcheck.run.engine import ask_plane, audit
+from rackcheck.run.event import Event
+from rackcheck.run.job import Again, Job, new_id, now
+from rackcheck.session import cli_choices
+from rackcheck.session.output import note
+from rackcheck.session.registry_loading import known
+from rackcheck.session.secrets import secrets_of
+from rackcheck.signoff import waivers
+from rackcheck.signoff.waivers import File
+
+CONFIG = frozenset({Phase.CONFIG})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One audit to be; `given` are site values, `files` the waivers of files, `own` those of the profile.
+
+    `again_of` names the run some of whose nodes it asks again: such a run is never the `last` one.
+    """
+
+    job: Job
+    folder: Path
+    given: Mapping[str, str]
+    files: tuple[File, ...]
+    own: tuple[File, ...]
+    racks: Mapping[str, Rack]
+    again_of: str = ""
+
+    @property
+    def profile(self) -> Profile:
+        """What it is judged by."""
+        assert self.job.profile is not None
+        return self.job.profile
+
+    def once_more(self, nodes: Sequence[Node]) -> "Prepared":
+        """The same for some of its nodes, as a run of its own beside the others; no secret is asked for again."""
+        job = replace(
+            self.job, nodes=tuple(nodes), id=new_id(), time=now(), targets=f"{len(nodes)} of {self.job.targets}"
+        )
+        return replace(self, job=job, folder=store.runs_folder() / job.id, again_of=self.again_of or self.job.id)
+
+    def run(
+        self, stop: threading.Event, tell: Callable[[str], None] = note, drive: "Drive | None" = None
+    ) -> Iterator[Event]:
+        """Drive it and store each event, which comes with the digest of its raw side; raises UserError at the store's.
+
+        `tell` is told what costs the record and not the verdict; without `drive` it is an audit.
+        """
+        texts = {file.name: file.text for file in self.files}
+        with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
+            events = (drive or _audit)(self.job, stop)
+            yield from _kept(events, writer, tell)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an audit is to be: its profile with site values, the waivers of files, its planes, phases and limits.
+
+    `seconds` bound one plane of one node, `deadline` the whole run; `again` lie between two readings.
+    """
+
+    profile: str
+    planes: frozenset[Plane]
+    values: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    files: tuple[File, ...] = ()
+    output: Path | None = None
+    seconds: float | None = None
+    deadline: float | None = None
+    again: float | None = None
+    phases: frozenset[Phase] = CONFIG
+
+
+def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepared:
+    """Make an audit ready; asks no node, writes nothing. Raises UserError, or a usage error.
+
+    Nodes are chosen once the profile is known to be one: a simulated rack takes its time to come up.
+    """
+    given = cli_choices.pairs(request.values)
+    profile = library.load(request.profile, known().catalogue, given, request.folders)
+    second = _second(profile, request.again, request.deadline)
+    if request.phases != CONFIG and not any(rule.phase in request.phases for rule in profile.own):
+        raise UserError(f"{profile.name} has no rule of phase {', '.join(sorted(request.phases))}")
+    own = waivers.within(profile.files)
+    chosen = choose()
+    wanted = known().planned(profile.facts(), request.phases)
+    job = Job(
+        wanted,
+        chosen.nodes,
+        profile,
+        request.planes,
+        request.phases,
+        targets=chosen.words,
+        waivers=tuple(waiver for kept in (*own, *request.files) for waiver in kept.waivers),
+        seconds=request.seconds,
+        deadline=request.deadline,
+        secrets=secrets_of(chosen.nodes, _asked(wanted.planes & request.planes)),
+        expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
+        again=second,
+    )
+    output = request.output
+    folder = output or store.runs_folder() / job.id
+    if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
+        raise UserError(f"{output} holds other things; name a folder that is new or empty")
+    return Prepared(job, folder, given, request.files, own, chosen.racks)
+
+
+def _asked(planes: frozenset[Plane]) -> frozenset[Plane]:
+    """Give the planes whose secrets are needed: beside a burn-in, BMCs are looked at."""
+    return planes | {Plane.BMC} if Plane.BURNIN in planes else planes
+
+
+def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
+    """Give what is asked a second time; raises a usage error where that is nothing, or where no time is left for it."""
+    if seconds is None:
+        return None
+    facts = profile.twice()
+    if not facts:
+        raise click.UsageError(f"--again: no rule of {profile.name} compares two readings (`steady`, `rate`)")
+    if deadline is not None and deadline <= seconds:
+        raise click.UsageError(f"--deadline {deadline:g} ends the run before --again {seconds:g}")
+    return Again(seconds, known().plan(facts))
+
+
+Drive = Callable[[Job, threading.Event], Iterator[Event]]
+"""Does a job and gives what happens, until it is done or somebody stops it."""
+
+
+def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
+    return audit(job, ask_plane, stop)
+
+
+def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None]) -> Iterator[Event]:
+    """Store each event; a disk that fills up costs the record, not the verdict."""
+    failed = False
+    for event in events:
+        stored = event
+        if not failed:
+            try:
+                stored = writer.write(event)
+            except OSError as error:
+                failed = True
+                tell(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
+        yield stored
+
+
+def head(audit: Prepared) -> dict[str, Any]:
+    """Give run.json: who, when, with what. No secret and no reference to one."""
+    job, profile, own = audit.job, audit.profile, audit.own
+    asked = {node.name for node in job.nodes}
+    return {
+        "run": job.id,
+        "time": job.time,
+        "version": job.version,
+        "python": platform.python_version(),
+        "operator": getpass.getuser(),
+        "profile": {
+            "name": profile.name,
+            "lineage": list(profile.lineage),
+            "digest": profile.digest,
+            **({"machines": profile.machines} if profile.machines else {}),
+            "set": dict(audit.given),
+            **({"waivers": waivers.fingerprint(own)} if own else {}),
+        },
+        "waivers": {file.name: file.digest for file in audit.files},
+        "targets": job.targets,
+        "planes": sorted(p.value for p in job.planes),
+        "phases": sorted(p.value for p in job.phases),
+        **({"again": job.again.seconds} if job.again is not None else {}),
+        **({store.AGAIN_OF: audit.again_of} if audit.again_of else {}),
+        "nodes": [
+            {
+                "name": n.name,
+                "role": n.role,
+                "host": n.host,
+                "bmc": n.bmc.url if n.bmc else "",
+                "rack": n.rack,
+                "u": n.u,
+                "height": n.height,
+                "slot": n.slot,
+            }
+            for n in job.nodes
+        ],
+        "others": [{"name": s.name, "role": s.role, "rack": s.rack} for s in job.seats if s.name not in asked],
+        "racks": [
+            _shape(audit.racks[name]) for name in dict.fromkeys(n.rack for n in job.nodes) if name in audit.racks
+        ],
+    }
+
+
+def _shape(rack: Rack) -> dict[str, Any]:
+    """Give a rack's shape, for whoever draws the run when the inventory is another or gone."""
+    slots = [{"name": name, "u": s.u, "height": s.height, "role": s.role} for name, s in rack.slots.items()]
+    return {"name": rack.name, "row": rack.row, "title": rack.title, "height": rack.height, "slots": slots}

@@ -1,0 +1,109 @@
+"""What several commands are given, resolved: nodes, planes, files of waivers, values of params."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import click
+
+from rackcheck import inventory
+from rackcheck.base.user_error import UserError
+from rackcheck.inventory import Node, Rack
+from rackcheck.inventory.targets import found as found_inventory
+from rackcheck.inventory.targets import narrowed
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.signoff import waivers
+
+PLANES = frozenset({Plane.OS, Plane.BMC})
+"""The planes that are asked unless somebody narrows them."""
+
+LONGEST_WAIT = 86_400
+"""Seconds between two readings, and of a whole run, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The nodes a command is for, where they come from in words, all nodes and racks that their inventory holds."""
+
+    nodes: tuple[Node, ...]
+    words: str
+    expected: tuple[Node, ...]
+    racks: Mapping[str, Rack] = field(default_factory=dict)
+
+
+def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
+    """Resolve what our user typed; a simulated rack is up until the command ends."""
+    given = place(file, rack)
+    if rack is None or given is None:
+        nodes, words = inventory.choose(targets, given)
+        held = found_inventory(given)
+        if held is None:
+            return Chosen(nodes, words, nodes)
+        whole = inventory.load(held)
+        return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks)
+    # Said with the rack's own name: its inventory lies in a folder that is gone when our user reads this.
+    up = replace(inventory.load(given), origin=rack)
+    wanted = tuple(targets)
+    if wanted == (inventory.LOCAL,) and inventory.LOCAL not in up.nodes:
+        raise UserError(f"which node of {rack}? it has {fold(up.nodes)}")
+    nodes = narrowed(wanted, up)
+    words = f"{len(nodes)} of {len(up.nodes)} nodes of {rack}" if wanted else f"all {len(nodes)} nodes of {rack}"
+    return Chosen(nodes, words, tuple(up.nodes.values()), up.racks)
+
+
+def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
+    """Give the nodes a command is for, and where they come from."""
+    found = chosen(targets, file, rack)
+    return found.nodes, found.words
+
+
+def place(file: Path | None, rack: str | None) -> Path | None:
+    """Give the inventory file that is meant: of a simulated rack, which is up until the command ends, or our user's."""
+    if rack is None:
+        return file
+    name = rack_name(rack, file)
+    from rackcheck.sim.child import running  # noqa: PLC0415  only those who ask for a rack pay for one
+
+    return click.get_current_context().with_resource(running(name))
+
+
+def rack_name(rack: str, file: Path | None = None) -> str:
+    """Give what stands after `sim:`; raises a usage error on anything else."""
+    if file is not None:
+        raise click.UsageError("--rack brings its own inventory: leave -i away")
+    kind, mark, name = rack.partition(":")
+    if kind != "sim" or not mark or not name:
+        raise click.UsageError(f"--rack wants sim:NAME, not {rack!r}; rackcheck sim list shows them")
+    return name
+
+
+def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File", ...]:
+    """Read files of waivers, and `./waivers.yaml` where none is given and it may be `found`."""
+    here = Path(waivers.FOUND)
+    paths = given or ((here,) if found and here.is_file() else ())
+    files = [waivers.load(path) for path in paths]
+    twice = [file.name for file in files if [f.name for f in files].count(file.name) > 1]
+    if twice:
+        raise UserError(f"two files of waivers are called {twice[0]}; a run keeps each by its name")
+    return tuple(files)
+
+
+def planes(text: str | None) -> frozenset[Plane]:
+    """Read `os,bmc`; without it both planes. Raises a usage error on anything else."""
+    if text is None:
+        return PLANES
+    known = {plane.value: plane for plane in PLANES}
+    words = [word.strip() for word in text.split(",")]
+    wrong = [word for word in words if word not in known]
+    if wrong:
+        raise click.UsageError(f"no plane {wrong[0]!r}; there are {', '.join(sorted(known, reverse=True))}")
+    return frozenset(known[word] for word in words)
+
+
+def pairs(values: tuple[str, ...]) -> dict[str, str]:
+    """Read NAME=VALUE pairs; raises a usage error on anything else."""
+    for value in values:
+        if "=" not in value or value.startswith("=") or not value.partition("=")[2].strip():
+            raise click.UsageError(f"--set wants NAME=VALUE, not {value!r}")
+    return {name: value for name, _, value in (v.partition("=") for v in values)}

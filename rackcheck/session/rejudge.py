@@ -1,0 +1,89 @@
+"""A stored run or acceptance judged again, and its nodes counted on the way: one pass for both."""
+
+from collections.abc import Mapping
+
+from rackcheck.filter.where import NODE_KEYS, TriState, Where, reader
+from rackcheck.filter.where import FilterRow as Row
+from rackcheck.model.fact import Plane
+from rackcheck.model.path import Path
+from rackcheck.model.tree import Tree
+from rackcheck.report.run_data import gather
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Answered
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session.registry_loading import known
+from rackcheck.session.stored import stored_racks
+from rackcheck.session.subject import RunSubject, summary
+from rackcheck.views.census import Census
+from rackcheck.views.finding_groups import counted
+from rackcheck.views.locations import RACK
+from rackcheck.views.summary import Summary, summarize
+
+NodePlaces = Mapping[str, Mapping[str, str]]
+"""Where each node stands: its rack, row, role, slot and lowest unit, as far as they are known."""
+
+
+def read(subject: RunSubject) -> tuple[Summary, Census]:
+    """Judge a subject again and count what its nodes tell: of each plane, what the newest reading told."""
+    census, where = Census(), places(subject)
+    if subject.kind == "run":
+        ((stored, job, _),) = subject.jobs
+        events = counted(replay(job, stored.answers(), stored.done()), census, where)
+        return summarize(events, subject.profile, subject.waivers), census
+    readings = [
+        gather(counted(replay(job, stored.answers(), stored.done()), census, where), kind=kind)
+        for stored, job, kind in subject.jobs
+    ]
+    return summary(subject, readings), census
+
+
+def places(subject: RunSubject) -> NodePlaces:
+    """Give where each node stands."""
+    racks = {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
+    rows = {name: rack.row for name, rack in racks.items()}
+    return {
+        name: {
+            "rack": p.rack, "row": rows.get(p.rack, ""), "role": p.role, "slot": p.slot, "u": str(p.u) if p.u else "",
+        }
+        for name, p in subject.places.items()
+    }  # fmt: skip
+
+
+def chosen(subject: RunSubject, where: Where, names: tuple[str, ...]) -> Mapping[str, TriState]:
+    """Say of each of these nodes, racks and the fleet whether a filter's terms about nodes hold of it."""
+    asked = where.about(NODE_KEYS)
+    if not asked:
+        return dict.fromkeys(names, True)
+    trees, standing = _trees(subject, asked), places(subject)
+    return {name: asked.holds(_row(name, standing.get(name, {}), trees.get(name))) for name in names}
+
+
+def _row(name: str, place: Mapping[str, str], tree: Tree | None) -> Row:
+    words = {"node": name, **place} | ({"rack": name.removeprefix(RACK)} if name.startswith(RACK) else {})
+    return Row(
+        {key: (word,) for key, word in words.items() if word},
+        name,
+        reader(tree, _plane_of) if tree is not None else None,
+    )
+
+
+def _trees(subject: RunSubject, where: Where) -> Mapping[str, Tree]:
+    """Read what a filter compares from the newest raw answers: the profile need not have asked for it."""
+    if not where.facts:
+        return {}
+    plan = known().plan(where.facts)
+    found: dict[str, Tree] = {}
+    for stored, job, _ in subject.jobs:
+        nodes = {node.name: node for node in job.nodes}
+        came: dict[str, list[Answered]] = {}
+        for answer in stored.answers():
+            if answer.node in nodes and answer.reading == 1:
+                came.setdefault(answer.node, []).append(answer)
+        found |= {name: tree_of(Job(plan, (nodes[name],)), nodes[name], answers) for name, answers in came.items()}
+    return found
+
+
+def _plane_of(pattern: Path) -> Plane:
+    entry = known().catalogue.find(pattern)
+    return entry.plane if entry is not None else Plane.DERIVED

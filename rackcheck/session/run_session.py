@@ -1,0 +1,383 @@
+"""The desk that the screens work at: runs read again or made, raw answers by node, and every command by its words."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from json import loads
+from pathlib import Path as File
+from typing import Any
+
+from rackcheck.base.user_error import UserError
+from rackcheck.evaluate.verdict import Verdict
+from rackcheck.evaluate.waiver import Waiver
+from rackcheck.inventory import Node, Rack
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BmcCapture, BurnCapture, Capture
+from rackcheck.model.catalogue import Kind
+from rackcheck.model.change import STEADY
+from rackcheck.model.documents import Documents
+from rackcheck.model.fact import Class, Plane
+from rackcheck.model.path import BadPath, Path
+from rackcheck.model.profile import Rule
+from rackcheck.model.tree import Tree
+from rackcheck.probe.contract import AnyProbe
+from rackcheck.profile import library
+from rackcheck.profile.layers import did_you_mean
+from rackcheck.remedy.settings import settings
+from rackcheck.run import store
+from rackcheck.run.engine import replay
+from rackcheck.run.event import Answered, Burning, Event, FactsRead, RunDone, RunStarted
+from rackcheck.run.job import Job
+from rackcheck.run.judging import tree_of
+from rackcheck.session import subject
+from rackcheck.session.audit_setup import Drive, Prepared
+from rackcheck.session.raw import probe_of
+from rackcheck.session.registry_loading import known
+from rackcheck.session.stored import stored_nodes, stored_racks
+from rackcheck.session.subject import RunSubject
+from rackcheck.session.verdict_since import since
+from rackcheck.signoff import acceptance, waivers
+from rackcheck.views import against, commands
+from rackcheck.views.open_run import CommandResult
+from rackcheck.views.rule_coverage import Covering
+
+PATIENCE = 120.0
+"""Seconds that a command called from the screens may take."""
+
+RECORDS = 512
+"""Records of a stored burn-in that are told at a time: the screens have other things to do."""
+
+CROSS = "cross-plane"
+"""The shipped fragment whose rules pair facts of both planes."""
+
+
+class RunSession:
+    """A subject on the desk: stored runs, to which an audit that is made here is added; asks only where it was told to.
+
+    What it keeps of an answer is where its raw side lies: a thousand nodes' facts are read when they are wanted.
+    """
+
+    def __init__(
+        self, *, found: RunSubject | None = None, ready: Prepared | None = None, drive: Drive | None = None
+    ) -> None:
+        self.ready, self.found, self._drives = ready, found, drive
+        self._stop = threading.Event()
+        self._runs: list[tuple[store.Stored, Job]] = []
+        self._heard: dict[str, dict[tuple[Plane, int], tuple[store.Stored, Answered]]] = {}
+        self._files: dict[str, waivers.File] = {}
+        self._places: list[File] = []
+        self._began = False
+        self.notes: Sequence[str] = ()
+        self.troubles: list[str] = []
+        self._tree = lru_cache(maxsize=16)(self._read)
+        if found is not None:
+            self.name, self.profile = found.name, found.profile
+            self._runs = [(stored, job) for stored, job, _ in found.jobs]
+            self.nodes: Mapping[str, Node] = _nodes(found)
+            self.racks: Mapping[str, Rack] = {k: v for stored, _ in self._runs for k, v in stored_racks(stored).items()}
+            self._own: tuple[Waiver, ...] = found.waivers
+        else:
+            assert ready is not None
+            self.name, self.profile = ready.job.id, ready.profile
+            self.nodes = {node.name: node for node in ready.job.nodes}
+            self.racks, self._own = ready.racks, ready.job.waivers
+
+    # ---- what it is about
+
+    @property
+    def waivers(self) -> Sequence[Waiver]:
+        """The waivers it is judged with: those that the runs were made with, and files written since."""
+        return (*self._own, *(waiver for file in self._files.values() for waiver in file.waivers))
+
+    @property
+    def began(self) -> Sequence[str]:
+        """When each run of an acceptance began, the oldest first; empty of a run."""
+        laid = self.found is not None and self.found.kind == "acceptance"
+        return [stored.started().time for stored, _ in self._runs] if laid else []
+
+    @property
+    def mute(self) -> str:
+        """Why nodes cannot be asked again from here; empty where they can."""
+        if self._drives is not None:
+            return "a load is not put on from here again: rackcheck burnin NODE --seed SEED does the same work"
+        if self.ready is not None:
+            return ""
+        return "a stored run is shown: rackcheck tui -p PROFILE -i INVENTORY asks nodes, and can ask them again"
+
+    @property
+    def replays(self) -> bool:
+        """Whether the events are those of stored runs."""
+        return self.ready is None
+
+    @property
+    def made(self) -> Sequence[File]:
+        """The folders of the runs that were made here, the first one first."""
+        return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
+
+    def ends(self) -> Iterator[RunDone | None]:
+        """Say how each run that was made here ended; None where its record does not."""
+        for folder in self.made:
+            yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
+
+    @property
+    def left_behind(self) -> str:
+        """What a document of the run does not hold."""
+        later = [stored.folder.name for stored, _ in self._runs[1:]] if self.ready is not None else []
+        return f"; it is of the first reading, and those after it are {', '.join(later)}" if later else ""
+
+    @property
+    def profile_word(self) -> str:
+        """What commands call the profile by: the file that the run kept, since the installed one may be another."""
+        kept = self._runs[0][0].folder / "profile" / f"{self.profile.name}.yaml" if self._runs else None
+        return str(kept) if kept is not None and kept.is_file() else self.profile.name
+
+    @property
+    def waiver_words(self) -> Sequence[str]:
+        """Options that name the files of waivers, where some were written since: those that the run kept, and these."""
+        if not self._places:
+            return ()
+        folders = [stored.folder / "waivers" for stored, _ in self._runs[:1]]
+        kept = [file for folder in folders if folder.is_dir() for file in sorted(folder.iterdir())]
+        files = [*(file for file in kept if file.name not in self._files), *self._places]
+        return tuple(word for file in files for word in ("--waivers", str(file)))
+
+    @property
+    def pairs(self) -> Sequence[Rule]:
+        """Rules that pair facts of two planes."""
+        return (*self.profile.rules, *_cross())
+
+    def run_of(self, *nodes: str) -> str:
+        """Name the newest run that read all of these nodes, as commands take it."""
+        mine = [stored for stored, job in self._runs if set(nodes) <= {node.name for node in job.nodes}]
+        return _word(mine[-1]) if mine else self.name
+
+    def baselines(self) -> Sequence[tuple[str, str]]:
+        """Give acceptances and other runs, the newest first."""
+        here = {stored.folder.name for stored, _ in self._runs}
+        accepted = [(name, "an acceptance: each node as it was accepted") for name in acceptance.names()]
+        return [*accepted, *((name, "another run") for name in reversed(store.ids()) if name not in here)]
+
+    def nearest(self, word: str, known: Sequence[str]) -> str:
+        """Say which known word was meant."""
+        return did_you_mean(word, list(known))
+
+    # ---- events
+
+    def events(self) -> Iterator[Event]:
+        """Give the run's events: at first an audit that was made ready, afterwards what is stored, judged again."""
+        if self.ready is not None and not self._began:
+            self._began = True
+            yield from self._drive(self.ready)
+            return
+        if self.found is not None and self.found.kind != "run":
+            yield from self._laid()
+            return
+        for stored, job in self._runs:
+            yield from self._replayed(stored, job)
+
+    def again(self, nodes: Sequence[str]) -> Iterator[Event]:
+        """Ask these nodes again, as a run of its own; raises UserError."""
+        if self.ready is None or self._drives is not None:
+            raise UserError(self.mute)
+        asked = self.ready.once_more([self.nodes[name] for name in nodes])
+        yield from self._drive(replace(asked, job=replace(asked.job, waivers=tuple(self.waivers))))
+
+    def stop(self) -> None:
+        """Stop asking; what came in is kept."""
+        self._stop.set()
+
+    def _drive(self, ready: Prepared) -> Iterator[Event]:
+        self._stop = stop = threading.Event()  # one a run: a run that has ended sets its own
+        for event in ready.run(stop, self.troubles.append, self._drives):
+            if isinstance(event, RunStarted):
+                self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
+            yield self._light(self._runs[-1][0], event)
+
+    def _replayed(self, stored: store.Stored, job: Job) -> Iterator[Event]:
+        done = stored.done() if (stored.folder / "events.jsonl").is_file() else None
+        for event in replay(replace(job, waivers=tuple(self.waivers)), stored.answers(), done):
+            yield from _burnt(event)
+            yield self._light(stored, event)
+
+    def _laid(self) -> Iterator[Event]:
+        """Lay the readings of an acceptance over each other, and tell them as the events of one run."""
+        assert self.found is not None
+        for stored, _ in self._runs:
+            for answer in stored.answered():
+                self._hear(stored, answer)
+        waived = tuple(self.waivers)
+        jobs = tuple((stored, replace(job, waivers=waived), kind) for stored, job, kind in self.found.jobs)
+        summary = subject.shown(replace(self.found, waivers=waived, jobs=jobs))
+        self.notes = summary.notes
+        yield summary.started
+        for each in summary.judged:
+            yield FactsRead(each.node, self.tree(each.node))
+            yield each
+        yield from summary.groups
+        yield summary.done
+
+    def _light(self, stored: store.Stored, event: Event) -> Event:
+        """Keep of an answer where it lies, and hand it on without its raw side."""
+        if isinstance(event, Answered):
+            event = replace(event, capture=None)
+            self._hear(stored, event)
+        return event
+
+    def _hear(self, stored: store.Stored, answer: Answered) -> None:
+        mine = self._heard.setdefault(answer.node, {})
+        mine[answer.plane, answer.reading] = stored, answer
+        self._tree.cache_clear()
+
+    # ---- what lies behind
+
+    def kind(self, fact: str) -> Kind | None:
+        """What a fact is."""
+        try:
+            entry = known().catalogue.find(paths.parse(fact))
+        except BadPath:
+            return None
+        return entry.kind if entry is not None else None
+
+    def plane(self, fact: Path) -> Plane:
+        """Which plane tells a fact."""
+        entry = known().catalogue.find(fact)
+        return entry.plane if entry is not None else Plane.DERIVED
+
+    def probe(self, fact: str) -> AnyProbe | None:
+        """The probe that tells a fact."""
+        try:
+            return probe_of(fact)
+        except BadPath:
+            return None
+
+    def near(self, fact: str) -> Sequence[str]:
+        """Facts of names like this one."""
+        return known().catalogue.near(fact)
+
+    def since(self, node: str, rule: str) -> str:
+        """Say since when a rule has had its verdict on a node."""
+        found = since(node, rule, self.run_of(node)) or since(node, rule)
+        if found is None:
+            return ""
+        runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
+        first = ", the first that judged it" if found.first else ""
+        return f"{found.verdict} since {found.time} ({runs}; run {found.run}{first})"
+
+    def tree(self, node: str) -> Tree:
+        """Read a node's facts from its newest answers; raises UserError."""
+        return self._tree(node)
+
+    def _read(self, node: str) -> Tree:
+        job = next((job for _, job in reversed(self._runs) if node in {each.name for each in job.nodes}), None)
+        if job is None or node not in self.nodes:
+            raise UserError(f"no node {node} in {self.name}{did_you_mean(node, list(self.nodes))}")
+        return tree_of(job, self.nodes[node], self._whole(node))
+
+    def replies(self, node: str) -> Mapping[Plane, Capture]:
+        """Give a node's newest raw answers by plane; raises UserError."""
+        return {a.plane: a.capture for a in self._whole(node) if a.capture is not None and a.reading == 1}
+
+    def _whole(self, node: str) -> Iterator[Answered]:
+        """Read the raw side of a node's answers."""
+        for stored, answer in list(self._heard.get(node, {}).values()):
+            if not answer.digest:
+                yield answer
+                continue
+            try:
+                yield replace(answer, capture=stored.capture(answer.digest, answer.plane))
+            except ValueError as error:
+                raise UserError(f"{stored.folder}/events.jsonl is damaged: {error}") from None
+
+    def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
+        """Tell what became of a node or a rule run by run, the newest first; raises UserError."""
+        doc = self.document(("history", name, "--limit", "200"))
+        kind = "rule" if "rule" in doc else "node"
+        return kind, doc["runs"]
+
+    def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
+        """Write what would mend some rules, by node, as `rackcheck remedy` does; raises UserError."""
+        urls = {name: node.bmc.url for name, node in self.nodes.items() if node.bmc is not None}
+        profile = f"{self.profile.name} {self.profile.version}"
+        return commands.fixes(self.name, profile, self.profile.rules, verdicts, only, self._resources, urls, settings())
+
+    def _resources(self, node: str) -> Documents | None:
+        found = self.replies(node).get(Plane.BMC)
+        return found.documents if isinstance(found, BmcCapture) else None
+
+    # ---- commands
+
+    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
+        """Call one of rackcheck's commands in a process of its own, which has no terminal and can ask nothing."""
+        done = self._call(words, width)
+        return CommandResult(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
+
+    def document(self, words: Sequence[str]) -> Mapping[str, Any]:
+        """Call one of rackcheck's commands with `--json`, and read its document; raises UserError."""
+        done = self._call((*words, "--json"))
+        if done.returncode not in {0, 1, 3}:
+            why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1].removeprefix("rackcheck: ")
+            raise UserError(why or f"rackcheck {words[0]} ended with {done.returncode}")
+        found: Mapping[str, Any] = loads(done.stdout)
+        return found
+
+    def _call(self, words: Sequence[str], width: int = 100) -> "subprocess.CompletedProcess[bytes]":
+        environment = {**os.environ, "COLUMNS": str(width), "NO_COLOR": "1"}
+        try:
+            return subprocess.run(  # noqa: S603  our own program, its words in a list
+                [sys.executable, "-m", "rackcheck", *words], stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=PATIENCE, check=False, env=environment,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise UserError(f"rackcheck {words[0]} took more than {PATIENCE:g} s and was stopped") from None
+        except OSError as error:
+            raise UserError(f"rackcheck {words[0]} cannot be called: {error.strerror}") from None
+
+    def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
+        """Hold a node against another one of the same runs; raises UserError."""
+        job = self._runs[-1][1]
+        covering = Covering(self.profile.rules, (*job.plan.joins, *job.plan.gatherings))
+        mine, theirs = against.facts_of(self.tree(node)), against.facts_of(self.tree(other))
+        found = against.against(mine, theirs, covering, verdicts, tuple(Class) if every else STEADY)
+        return {
+            "node": node, "against": other, "own": found.own, "silent": list(found.silent),
+            "unknown-in-both": found.unknown, "differing": [against.document(one) for one in found.differing],
+        }  # fmt: skip
+
+    def waived(self, file: str) -> None:
+        """Judge with this file of waivers from now on, in place of what the runs kept of its name; raises UserError."""
+        found = waivers.load(File(file))
+        self._own = tuple(waiver for waiver in self._own if not waiver.place.startswith(f"{found.name}:"))
+        self._files[found.name] = found
+        self._places = [place for place in self._places if place.name != found.name] + [File(file)]
+
+
+def _burnt(event: Event) -> Iterator[Burning]:
+    """Tell what a stored burn-in wrote as it was told live, piece by piece."""
+    if isinstance(event, Answered) and isinstance(event.capture, BurnCapture):
+        records = event.capture.records
+        for at in range(0, len(records), RECORDS):
+            yield Burning(event.node, records[at : at + RECORDS])
+
+
+def _word(stored: store.Stored) -> str:
+    """Name a run as commands take it: by its id where that finds it, else by its folder."""
+    at_home = stored.folder.resolve() == (store.runs_folder() / stored.folder.name).resolve()
+    return stored.folder.name if at_home else str(stored.folder)
+
+
+def _nodes(found: RunSubject) -> Mapping[str, Node]:
+    """Give every node of a subject, as its newest run names it."""
+    return {node.name: node for stored, _, _ in found.jobs for node in stored_nodes(stored)}
+
+
+@lru_cache(maxsize=1)
+def _cross() -> tuple[Rule, ...]:
+    """Load the rules that pair both planes; without them the profile's own must do."""
+    try:
+        return library.load(CROSS, known().catalogue).own
+    except UserError:
+        return ()

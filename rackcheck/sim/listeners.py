@@ -1,0 +1,145 @@
+"""Listening sockets of many simulated machines, watched by one thread; each visitor gets a thread of its own."""
+
+import contextlib
+import errno
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+
+from rackcheck.base.user_error import UserError
+
+Welcome = Callable[[socket.socket], None]
+"""What is done with a visitor; the socket is closed afterwards."""
+
+NETS = range(77, 127)
+"""Second octets of 127.0.0.0/8 that a rack may take; each rack that is up has one."""
+
+
+PORTS = {"ssh": 2222, "https": 8443}
+"""Where the machines listen, each on an address of its own."""
+
+
+class Doors:
+    """All listening sockets of a rack."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._over = threading.Event()
+        self._wake, self._woken = socket.socketpair()
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._open: list[socket.socket] = []
+        self._visitors: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="doors")
+        self._thread.start()
+
+    def open(self, place: tuple[str, int], welcome: Welcome) -> tuple[str, int]:
+        """Listen at a place and give where that is; port 0 takes any. Raises OSError where it cannot be had."""
+        return self._watched(socket.create_server(place, backlog=128), welcome)
+
+    def claim(self, place: tuple[str, int]) -> None:
+        """Take a place for ourselves, and turn away who knocks there. Raises OSError where it cannot be had.
+
+        Without SO_REUSEADDR: with it, two who bind at the same moment may both be told that the place is taken.
+        """
+        door = socket.socket()
+        try:
+            door.bind(place)
+            door.listen()
+        except OSError:
+            door.close()
+            raise
+        self._watched(door, lambda _: None)
+
+    def _watched(self, door: socket.socket, welcome: Welcome) -> tuple[str, int]:
+        door.setblocking(False)
+        with self._lock:
+            self._open.append(door)
+            self._selector.register(door, selectors.EVENT_READ, welcome)
+        self._wake.send(b".")
+        host, port = door.getsockname()[:2]
+        return str(host), int(port)
+
+    def close(self) -> None:
+        """Close every door and send every visitor away."""
+        self._over.set()
+        self._wake.send(b".")
+        self._thread.join(5)
+        with self._lock:
+            for line in (*self._open, *self._visitors, self._wake, self._woken):
+                with contextlib.suppress(OSError):
+                    line.close()
+            self._selector.close()
+
+    def _watch(self) -> None:
+        while not self._over.is_set():
+            for key, _ in self._selector.select(timeout=1):
+                if key.fileobj is self._woken:
+                    self._woken.recv(64)
+                elif isinstance(key.fileobj, socket.socket):
+                    self._let_in(key.fileobj, key.data)
+
+    def _let_in(self, door: socket.socket, welcome: Welcome) -> None:
+        try:
+            visitor, _ = door.accept()
+        except OSError:  # gone again, or no descriptor left: the next one may have more luck
+            self._over.wait(0.01)
+            return
+        visitor.setblocking(True)
+        visitor.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        threading.Thread(target=self._serve, args=(visitor, welcome), daemon=True, name="visitor").start()
+
+    def _serve(self, visitor: socket.socket, welcome: Welcome) -> None:
+        with self._lock:
+            self._visitors.add(visitor)
+        try:
+            with contextlib.suppress(OSError):
+                welcome(visitor)
+        finally:
+            with self._lock:
+                self._visitors.discard(visitor)
+            visitor.close()
+
+
+class Addresses:
+    """Loopback addresses for the machines of one rack: one each where the system has all of 127.0.0.0/8.
+
+    Where it has 127.0.0.1 only, as macOS does, every machine gets a port of its own there instead.
+    """
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+        self._net = self._claim()
+
+    def open(self, service: str, number: int, welcome: Welcome) -> tuple[str, int]:
+        """Open the door of machine `number` (from 1) for `ssh` or `https`."""
+        host, port = self.nowhere(service, number)
+        try:
+            return self._doors.open((host, port), welcome)
+        except OSError as error:
+            more = "; raise `ulimit -n`" if error.errno == errno.EMFILE else ""
+            raise UserError(
+                f"cannot listen at {host} port {port} for machine {number}: {error.strerror}{more}"
+            ) from None
+
+    def nowhere(self, service: str, number: int) -> tuple[str, int]:
+        """Give the address of a machine, where nobody listens unless its door was opened."""
+        if self._net is None:
+            return "127.0.0.1", 0
+        high, low = divmod(number, 250)
+        return f"127.{self._net}.{high + (128 if service == 'https' else 0)}.{low + 1}", PORTS[service]
+
+    def _claim(self) -> int | None:
+        """Take a network that no other rack has, by the address that would be machine 0's; none without networks."""
+        for net in NETS:
+            try:
+                self._doors.claim((f"127.{net}.0.1", PORTS["ssh"]))
+            except OSError as error:
+                if error.errno == errno.EADDRNOTAVAIL:
+                    return None
+                if error.errno != errno.EADDRINUSE:
+                    raise
+            else:
+                return net
+        raise UserError(f"every loopback network from 127.{NETS[0]} to 127.{NETS[-1]} is taken: end a rack that is up")

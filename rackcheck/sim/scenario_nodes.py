@@ -1,0 +1,153 @@
+"""The nodes of a scenario file, named as an inventory would have them, each with its machine and its place."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from rackcheck.base.user_error import UserError
+from rackcheck.inventory import unfold
+from rackcheck.inventory.merge import named
+from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, YamlMapping
+from rackcheck.profile.layers import did_you_mean, word
+from rackcheck.sim import machine
+from rackcheck.sim.behaviour import BmcConduct, Conduct, Station
+from rackcheck.sim.fault_words import SLOWEST, number
+
+ALL = "@{all}"
+"""In a node set of a scenario: as many nodes as our user asks for, `[0001-0072]`."""
+
+MOST = 5000
+"""Nodes of one simulated rack."""
+
+FASTEST, SEEDS = 1000, 2**31 - 1
+"""How many seconds of a node's load may pass in one of ours, and the highest seed of what nodes are like."""
+
+RACK, UNITS = "rack-48u", 48
+"""The type of every rack that a scenario names, and how many units it has."""
+
+
+class Growth:
+    """The node sets of a file that grow, and the names that they could ever have."""
+
+    def __init__(self, table: YamlMapping) -> None:
+        nodes = table.items["nodes"]
+        self._sets = [key for key in nodes.items if ALL in key] if isinstance(nodes, YamlMapping) else []
+
+    def __bool__(self) -> bool:
+        return bool(self._sets)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name of the largest rack."""
+        return frozenset(name for key in self._sets for name in unfold(key.replace(ALL, f"[0001-{MOST:04}]")))
+
+
+class Builder:
+    """Builds the stations of a file, and gathers what is wrong with them."""
+
+    def __init__(self, path: Path, table: YamlMapping, problems: list[Problem]) -> None:
+        self._path, self._table, self._problems = path, table, problems
+        self._filled: dict[str, int] = {}
+
+    def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
+        """Give every station by its name; raises UserError on a number for a rack that does not grow."""
+        listed = self._table.items["nodes"]
+        assert isinstance(listed, YamlMapping)
+        wanted = self._count(count, listed, shown, growing)
+        conduct = self._load(), self._bmc()
+        found: dict[str, Station] = {}
+        for key, own in listed.items.items():
+            if ALL in key and not wanted:
+                self._problems.append(Problem(listed.keys[key], f"`count` is to say how many {key} are"))
+                continue
+            place = listed.keys[key]
+            for name in named(key.replace(ALL, f"[0001-{wanted:04}]"), place, self._problems):
+                if len(found) == MOST:
+                    self._problems.append(Problem(place, f"more than {MOST} nodes"))
+                    return found
+                if name in found:
+                    self._problems.append(Problem(place, f"{name} stands here twice"))
+                elif isinstance(own, YamlMapping) and not self._add(found, name, own, conduct, place):
+                    break  # the others of this set would be told the same
+        return found
+
+    def _count(self, count: int | None, listed: YamlMapping, shown: str, growing: Iterable[str]) -> int:
+        """How many nodes of each set that grows; 0 where the file does not say."""
+        grows = any(ALL in key for key in listed.items)
+        if count is not None and not grows:
+            raise UserError(f"{shown} does not grow: its nodes are its own (racks that grow: {', '.join(growing)})")
+        said = self._table.get("count")
+        if not isinstance(said, Scalar):
+            return count or 0
+        if not grows:
+            self._problems.append(Problem(said.place, f"`count`, and no node set of `nodes` with {ALL} in it"))
+        return count or self._number(self._table, "count", 1, MOST, 0)
+
+    def _add(
+        self,
+        found: dict[str, Station],
+        name: str,
+        own: YamlMapping,
+        conduct: tuple[Conduct, BmcConduct],
+        place: SourcePlace,
+    ) -> bool:
+        before = len(self._problems)
+        height = self._number(own, "height", 1, UNITS, 1)
+        rack = word(own, "rack")
+        u = self._filled.get(rack, 0) + 1 if rack else 0
+        if rack and u + height - 1 > UNITS:
+            self._problems.append(Problem(place, f"{name} does not fit into rack {rack}, which has {UNITS} units"))
+        if len(self._problems) > before:
+            return False
+        try:
+            held = machine.load(_machine(word(own, "machine"), self._path), name, len(found) + 1)
+        except BadFile as error:
+            self._problems += error.problems
+            return False
+        except UserError as error:
+            self._problems.append(Problem(place, str(error)))
+            return False
+        self._filled[rack] = u + height - 1
+        found[name] = Station(name, len(found) + 1, held, *conduct, rack=rack, u=u, height=height)
+        return True
+
+    def _load(self) -> Conduct:
+        own = self._table.get("load")
+        if not isinstance(own, YamlMapping):
+            return Conduct()
+        pace, seed = self._number(own, "pace", 1, FASTEST, 1), self._number(own, "seed", 0, SEEDS, 0)
+        return Conduct(load_pace=float(pace), load_seed=seed)
+
+    def _bmc(self) -> BmcConduct:
+        own = self._table.get("bmc")
+        usual = BmcConduct()
+        if not isinstance(own, YamlMapping):
+            return usual
+        return replace(
+            usual,
+            sessions=self._number(own, "sessions", 1, 1000, usual.sessions),
+            workers=self._number(own, "workers", 1, 1000, usual.workers),
+            latency=self._number(own, "milliseconds", 0, SLOWEST, 0) / 1000,
+        )
+
+    def _number(self, table: YamlMapping, key: str, low: int, high: int, default: int) -> int:
+        said = table.get(key)
+        if not isinstance(said, Scalar):
+            return default
+        try:
+            return number({key: said.text}, key, low, high)
+        except UserError as error:
+            self._problems.append(Problem(said.place, str(error)))
+            return default
+
+
+def _machine(name: str, beside: Path) -> Path:
+    """Find a machine by its name, or by a path from the scenario's own folder."""
+    known = machine.shipped()
+    if name in known:
+        return known[name]
+    path = beside.parent / Path(name).expanduser()
+    if "/" in name and path.is_dir():
+        return path
+    raise UserError(f"no machine {name}{did_you_mean(name, list(known))} (there are {', '.join(known)})")

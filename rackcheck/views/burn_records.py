@@ -1,0 +1,154 @@
+"""The records of a burn-in that a fact was read from: those about its thing and its stage, each as one line. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rackcheck.model import path as paths
+from rackcheck.model.capture import BurnCapture
+from rackcheck.model.fact import Plane, visible
+from rackcheck.model.path import EVERY, Path
+from rackcheck.model.secret import scrub_text
+from rackcheck.model.tree import Leaf
+from rackcheck.views.evidence import INPUTS, NodeReplies, Proof, ProofFact
+from rackcheck.views.matching_lines import WIDTH
+from rackcheck.views.reply import NumberedLine, RawText
+
+KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
+"""What records call the things of facts, by the word of their collection."""
+
+STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
+"""The stage that a word of a GPU's fact stands for."""
+
+COLUMNS = {
+    "temperature": "temp", "memory_temperature": "memory_temp", "throttled": "reasons", "generation": "gen",
+    "constant": "temp", "give": "temp", "resistance": "temp", "ahead": "temp", "rise": "temp", "capped": "reasons",
+    "of_limit": "power", "energy": "energy", "power": "power", "inlet": "inlet", "was_up": "up", "stayed": "up",
+    "symbol_errors": "symbol_error",
+}  # fmt: skip
+"""The column of samples that a fact's last word follows from, where it is not its own name."""
+
+MEMBERS = 4
+"""Members of a long list that are shown."""
+
+BurnRecordDict = Mapping[str, Any]
+
+
+class BurntNode(NodeReplies):
+    """All that a node said, with what it wrote under load."""
+
+    def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
+        """Find the raw side of a fact."""
+        capture = self.captures.get(leaf.plane)
+        if leaf.plane is Plane.BURNIN and isinstance(capture, BurnCapture):
+            return (records(paths.parse(path), capture.records, self.lines),)
+        return super().replies(path, leaf)
+
+
+def followed(found: Proof, said: NodeReplies) -> Proof:
+    """Add what a fact follows from to each that was compared among nodes: such a one is in no single node's tree."""
+    return replace(found, pieces=tuple(_followed(piece, said) for piece in found.pieces))
+
+
+def _followed(piece: ProofFact, said: NodeReplies) -> ProofFact:
+    source = piece.evidence.source if piece.evidence is not None else ""
+    if piece.leaf is not None or not source.startswith("from "):
+        return piece
+    keys = [segment.key or "" for segment in paths.parse(piece.path).segments if segment.key is not None]
+    needs = source.removeprefix("from ").rpartition(" of ")[0] or source.removeprefix("from ")
+    names = [name for need in needs.split(", ") if "/*" in need for name in said.named(paths.parse(need).fill(keys))]
+    leaves = said.tree.leaves
+    told = tuple(ProofFact(name, None, leaves[name], said.replies(name, leaves[name])) for name in names[:INPUTS])
+    return replace(piece, inputs=told, cut=len(names) - len(told))
+
+
+def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
+    """Show the records that a fact was read from, so many at most: what is wrong first, then its work, then samples."""
+    thing = _thing(fact)
+    about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
+    hits = dict.fromkeys(at for at, record in about if record.get("k") == "error")
+    hits |= dict.fromkeys(_work(fact, about))
+    hits |= dict.fromkeys(_samples(fact, about))
+    hits |= dict.fromkeys(_words(fact, found))
+    shown = sorted(list(hits)[:most] or [at for at, _ in about[:most]])
+    rows = tuple(NumberedLine(at + 1, _text(found[at], thing), at in hits) for at in shown)
+    name = f"burn-in, records of {thing}" if thing else "burn-in"
+    trouble = "" if rows else "it wrote no record about this"
+    return RawText(name, Plane.BURNIN, rows, len(about) if thing else len(found), trouble=trouble)
+
+
+def _thing(fact: Path) -> str:
+    """Name what a fact is about as records do: `gpu/3`; a kind without a key for all of them; empty for the node."""
+    segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
+    if segment is None:
+        return "bmc" if fact.segments[-1].word in {"inlet", "power"} else ""
+    kind = KINDS[segment.word]
+    return kind if segment.key in {None, EVERY} else f"{kind}/{segment.key}"
+
+
+def _is_about(record: BurnRecordDict, thing: str) -> bool:
+    of = str(record.get("of", ""))
+    if thing.startswith("gpu/") and of.startswith("peer/"):
+        return of.removeprefix("peer/").partition("-")[0] == thing.removeprefix("gpu/")
+    if thing == "cpu" and of == "node":
+        return True
+    return of == thing or (bool(thing) and "/" not in thing and of.startswith(f"{thing}/"))
+
+
+def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
+    """Find the pieces of work: those of the fact's stage and of the test that it names, else all of its stage."""
+    words = [segment.word for segment in fact.segments]
+    stages = {STAGES[word] for word in words[2:] if word in STAGES}
+    mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]
+    tested = [at for at, record in mine if record.get("test") == words[-1]]
+    wrong = [at for at, record in mine if record.get("mismatches") or record.get("status") != "done"]
+    return tested or [*wrong, *(at for at, _ in mine if at not in wrong)] if stages or words[-1] in WORK else tested
+
+
+WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested", "odd", "triad", "odd_sms", "result"})
+"""Last words of facts that are read from pieces of work."""
+
+
+def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
+    """Find the samples that a measured fact or a counter follows from: the first, the highest, the last."""
+    word = fact.segments[-1].word
+    column = COLUMNS.get(word, word)
+    told = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
+    if not told:
+        return []
+    lowest = [min(told, key=lambda each: each[1])[0]] if column == "up" else []
+    return list(dict.fromkeys([*lowest, max(told, key=lambda each: each[1])[0], told[0][0], told[-1][0]]))
+
+
+def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
+    """Find what the node said of itself at first, or at last, for facts that are that."""
+    word = fact.segments[-1].word
+    kinds = {
+        "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),
+        "end": ("verdict",), "seed": ("hello",), "tier": ("hello",), "faults": ("error",), "fault": ("error",),
+    }.get(word, ())  # fmt: skip
+    thing = _thing(fact)
+    return [
+        at for at, record in enumerate(found)
+        if record.get("k") in kinds and ("of" not in record or not thing or record["of"] == thing)
+        and (record.get("k") != "about" or thing.partition("/")[0] in {word.rstrip("s") for word in record})
+    ]  # fmt: skip
+
+
+def _text(record: BurnRecordDict, thing: str) -> str:
+    """Write a record in one line; of all GPUs that it tells of, the one that is meant."""
+    gpus, index = record.get("gpus"), thing.partition("/")[2]
+    if isinstance(gpus, dict) and index in gpus:
+        record = {"k": record.get("k"), "t": record.get("t"), "gpus": {index: gpus[index]}}
+    record = {key: _cut(value) for key, value in record.items()}
+    first = {key: record[key] for key in ("k", "t", "of", "stage", "test", "name") if key in record}
+    text = visible(scrub_text(json.dumps({**first, **record}, ensure_ascii=False)))
+    return text if len(text) <= 2 * WIDTH else f"{text[: 2 * WIDTH]}…"
+
+
+def _cut(value: Any) -> Any:
+    """Give a long list with its first members and how many more there are."""
+    if not isinstance(value, list) or len(value) <= 2 * MEMBERS:
+        return value
+    return [*value[:MEMBERS], f"and {len(value) - MEMBERS} more"]

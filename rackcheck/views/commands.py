@@ -1,0 +1,223 @@
+"""What a person types to see the same as rackcheck, or to mend it: lines to copy, never run by us. Pure.
+
+Hosts, files and addresses may come from anybody's run: all of them are quoted, and what cannot be typed as it stands is
+told as a comment. A command is given only if it is a question of our probes. No secret stands in any line.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from urllib.parse import quote, urlsplit
+
+from rackcheck.evaluate.verdict import Verdict
+from rackcheck.inventory import BmcAccess, Node
+from rackcheck.model import operator
+from rackcheck.model.capture import PAYLOAD, named
+from rackcheck.model.documents import HANDSHAKE, Documents
+from rackcheck.model.fact import Absent, Plane, Unknown, clean
+from rackcheck.model.fold import fold
+from rackcheck.model.profile import Rule
+from rackcheck.model.question import Read, Redfish, Shell
+from rackcheck.model.resource import ROOT
+from rackcheck.model.text import natural
+from rackcheck.model.tree import Leaf, Tree
+from rackcheck.probe.contract import AnyProbe
+from rackcheck.remedy.bios import patches
+from rackcheck.remedy.fixes import ByHand, Firmware, Lines, by_hand, remedies
+from rackcheck.remedy.text import BmcOrder, RemedyText, text
+from rackcheck.remedy.words import SettingTable
+from rackcheck.run.event import facts_json
+
+UNCHECKED = "# the certificate is not checked by this line"
+
+ANYBODY = '"$USER"'
+"""The login at a BMC where nobody said which; curl asks for the password by itself."""
+
+
+def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
+    """Write what a person types to read a fact at its source; several lines where the question is a script of several.
+
+    `probe` is the one that tells the fact: with it, commands are known for ours, and asked as root where we do so.
+    Lines that begin with `#` are comments for people.
+    """
+    if plane is Plane.DERIVED:
+        return f"# it follows from other facts: {clean(source.removeprefix('from '))}"
+    if plane is Plane.BMC:
+        return _bmc(source, node, probe)
+    remote = question(source, probe, sudo=node.ssh.sudo)
+    if remote is None or remote.startswith("#"):
+        told = remote or f"# no question of this rackcheck: {clean(source)}"
+        again = f"\nrackcheck probe run {_word(probe.name)} {_word(node.name)} --raw" if probe is not None else ""
+        return told + (again if _typed(node.name) else "")
+    return over_ssh(node, remote)
+
+
+def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -> str | None:
+    """Write what the node's own shell is asked for a fact's source; None for what is no question of ours.
+
+    A comment where the question cannot be typed: it brings a program along, or uses what only rackcheck sets.
+    """
+    ask = probe.ask if probe is not None else None
+    if isinstance(ask, Shell) and (source == named(ask.command) or not source.startswith("/")):
+        if PAYLOAD in ask.command or "$RACKCHECK_" in ask.command:
+            return f"# rackcheck asks this by a program of its own: {clean(source, 80)}"
+        return _each(ask, sudo=sudo)
+    globs = [source] if " " not in source else re.split(r",? ", source)
+    if isinstance(ask, Read) and source == str(ask):
+        globs = list(ask.globs)
+    if not all(glob.startswith("/") and _typed(glob) for glob in globs):
+        return None
+    if any(re.search(r"[*?\[]", glob) for glob in globs) or len(globs) > 1:
+        return f"head -v -- {' '.join(map(_glob, globs))}"
+    return f"cat -- {shlex.quote(source)}"
+
+
+def _each(ask: Shell, *, sudo: bool) -> str:
+    """Write a command as it is asked, once for each device where it is asked so."""
+    root = "sudo -n " if ask.root and sudo else ""
+    if not ask.each:
+        return f"{root}{ask.command}"
+    command = f"{root}{ask.command}".replace("{}", '"${f##*/}"')
+    return f'for f in {" ".join(map(_glob, ask.each.split()))}; do [ ! -e "$f" ] || {command}; done'
+
+
+def _glob(glob: str) -> str:
+    """Quote all of a glob but its signs."""
+    parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
+    return "".join(part if at % 2 else shlex.quote(part) if part else "" for at, part in enumerate(parts))
+
+
+def over_ssh(node: Node, remote: str) -> str:
+    """Write a command for a node's shell as a line of our user's own; jumps are those of our user's ssh."""
+    if node.is_local:
+        return remote
+    if not node.host:
+        return f"# the inventory names no host of {clean(node.name)}"
+    place = f"{node.ssh.user}@{node.host}" if node.ssh.user else node.host
+    words = ["ssh"]
+    words += ["-p", str(node.ssh.port)] if node.ssh.port else []
+    words += ["-i", node.ssh.key] if node.ssh.key else []
+    words += ["-o", f'UserKnownHostsFile="{node.ssh.known_hosts}"'] if node.ssh.known_hosts else []
+    if not all(map(_typed, (*words, place))):
+        return f"# the way to {clean(node.name)} holds characters that nobody can type: {clean(place)}"
+    return " ".join([*map(_word, words), "--", _word(place), shlex.quote(remote)])
+
+
+def _bmc(source: str, node: Node, probe: AnyProbe | None) -> str:
+    if node.bmc is None or not _is_url(node.bmc.url):
+        return f"# the inventory names no https address of a BMC of {clean(node.name)}"
+    if source.startswith(HANDSHAKE):
+        return _handshake(node.bmc)
+    if source.startswith(ROOT):
+        return get(node.bmc, source.partition("#")[0])
+    links = source if probe is None or not isinstance(probe.ask, Redfish) else str(probe.ask)
+    return f"# several resources, by their links from the root: {clean(links)}\n{get(node.bmc, ROOT)}"
+
+
+def get(bmc: BmcAccess, uri: str) -> str:
+    """Write a GET of one resource for curl, which asks for the password itself."""
+    place = bmc.url.rstrip("/") + quote(uri, safe="/%?&=$@:~!*'(),;+-._", errors="replace")
+    user = shlex.quote(bmc.user) if bmc.user and ":" not in bmc.user and _typed(bmc.user) else ANYBODY
+    trust = f"--cacert {_word(bmc.ca)}" if bmc.ca and _typed(bmc.ca) else "--insecure"
+    line = f"curl -sS -g {trust} -u {user} -- {shlex.quote(place)}"
+    return line if trust != "--insecure" else f"{UNCHECKED}\n{line}"
+
+
+def _handshake(bmc: BmcAccess) -> str:
+    place = urlsplit(bmc.url)
+    host = f"[{place.hostname}]" if ":" in (place.hostname or "") else place.hostname
+    return f"openssl s_client -connect {shlex.quote(f'{host}:{place.port or 443}')} </dev/null"
+
+
+def _is_url(url: str) -> bool:
+    """Whether a stored run's url is one that may stand in a line."""
+    try:
+        place = urlsplit(url)
+        _ = place.port
+    except ValueError:
+        return False
+    return _typed(url) and place.scheme == "https" and bool(place.hostname) and "@" not in url and " " not in url
+
+
+def _typed(text: str) -> bool:
+    """Whether a text can be copied from a screen as it stands: no control characters, no broken letters."""
+    return text.isprintable()
+
+
+def _word(text: str) -> str:
+    """Quote a word; the home folder at its beginning stays our user's."""
+    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
+
+
+def nodes(names: Iterable[str]) -> str:
+    """Write nodes as the one word that every command of ours takes; the shell must not read its brackets."""
+    return shlex.quote(fold(names))
+
+
+def value(leaf: Leaf) -> str:
+    """Write a fact's value alone, as exactly as it is known; what is not known says so."""
+    if isinstance(leaf.reading, Unknown):
+        return f"unknown ({leaf.reading})"
+    if isinstance(leaf.reading, Absent):
+        return str(leaf.reading)
+    return operator.exact(leaf.reading, leaf.kind) or operator.spell(leaf.reading, leaf.kind)
+
+
+def document(node: str, path: str, leaf: Leaf) -> str:
+    """Write a fact as `facts --json` does."""
+    facts = facts_json(Tree({path: leaf}))
+    return json.dumps({"node": node, "facts": facts}, ensure_ascii=False, indent=2)
+
+
+def fixes(
+    run: str,
+    profile: str,
+    rules: Sequence[Rule],
+    verdicts: Mapping[str, Iterable[Verdict]],
+    only: Mapping[str, Collection[str]],
+    bmc: Callable[[str], Documents | None],
+    urls: Mapping[str, str],
+    known: SettingTable,
+) -> tuple[str, ...]:
+    """Write what `rackcheck remedy` says of some rules on some nodes: `only` has the rules by node.
+
+    `verdicts` holds all verdicts of these nodes; `bmc` gives what a node's BMC answered, and is asked only where a BIOS
+    setting is to be mended; `urls` says where it is. Without them that is left to a person.
+    """
+    whole = {each.id: each for each in rules}
+    steps: dict[str, list[Lines]] = {}
+    hands: dict[ByHand, list[str]] = {}
+    orders: list[BmcOrder] = []
+    for node in sorted(only, key=natural):
+        needs: list[Firmware] = []
+        for each in remedies(rules, verdicts[node], only[node]):
+            match each:
+                case Lines():
+                    steps.setdefault(node, []).append(each)
+                case ByHand():
+                    hands.setdefault(each, []).append(node)
+                case Firmware():
+                    needs.append(each)
+        made, why = _firmware(node, needs, bmc(node) if needs else None, urls, known)
+        orders += made
+        for rule, reason in why:
+            hands.setdefault(by_hand(whole[rule], reason), []).append(node)
+    left = tuple((hand, tuple(names)) for hand, names in hands.items())
+    return tuple(text(RemedyText(run, profile, steps, tuple(orders), left)))
+
+
+def _firmware(
+    node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: SettingTable
+) -> tuple[list[BmcOrder], list[tuple[str, str]]]:
+    """Make the bodies for a node's BMC, and say why there is none."""
+    if not needs:
+        return [], []
+    mine = list(dict.fromkeys(need.rule for need in needs))
+    if bmc is None:
+        return [], [(rule, "this run holds no answer of its BMC") for rule in mine]
+    made, left = patches(bmc, needs, known)
+    if made and not _is_url(urls.get(node, "")):
+        return [], [(rule, "the inventory names no https address of this BMC") for rule in mine]
+    orders = [BmcOrder(node, urls[node], patch, number) for number, patch in enumerate(made, start=1)]
+    return orders, list(dict.fromkeys((each.rule, each.why) for each in left))

@@ -1,0 +1,178 @@
+"""A run's findings as numbered groups of nodes that fail alike, each with what was wanted, seen, and hinted at. Pure.
+
+The command line and the screens both show these; a group's number is its place among all, whatever is filtered.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rackcheck.evaluate.verdict import Outcome, Status
+from rackcheck.model.evidence import Evidence, seen
+from rackcheck.model.fact import Plane, Reason, Unknown
+from rackcheck.model.profile import Rule, Severity
+from rackcheck.probe.group import is_group
+from rackcheck.run.event import Event, FactsRead, RunStarted
+from rackcheck.views.causes import Cause, causes
+from rackcheck.views.census import Census
+from rackcheck.views.hints import Hint, Hints
+from rackcheck.views.other_machines import deciding
+from rackcheck.views.reasons import gathered
+from rackcheck.views.summary import Finding, Summary, several
+
+QUIET = frozenset({Status.PASS, Status.NA})
+"""Verdicts that nobody is shown unless asked for, and that need no hint."""
+
+_BE = "must be "
+_TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Nodes, or racks, that show the same; `rule` is empty where many rules have one cause, which `about` then is.
+
+    A group of nodes that are INCOMPLETE for a reason of their own is about no rule at all: `got` is that reason.
+    """
+
+    number: int
+    status: Status
+    rule: str
+    title: str
+    severity: str
+    nodes: tuple[str, ...]
+    want: str
+    got: str
+    hint: Hint | None
+    about: Finding | Cause
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that it is about."""
+        return self.about.rules if isinstance(self.about, Cause) else (self.rule,)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it is no complaint."""
+        return self.status in QUIET
+
+    def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
+        """The same for these nodes alone; none where it is about no other. Its hint stays that of all its nodes."""
+        left = tuple(node for node in self.nodes if node in nodes)
+        return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
+
+
+def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
+    if isinstance(about, Finding):
+        return replace(about, nodes=left)
+    kept = {detail: tuple(node for node in nodes if node in left) for detail, nodes in about.details.items()}
+    return replace(about, nodes=left, details={detail: nodes for detail, nodes in kept.items() if nodes})
+
+
+def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mapping[str, str]]) -> Iterator[Event]:
+    """Hand a run's events on, and count every node that passes; `places` has by node its rack, row, role and slot."""
+    planes: frozenset[Plane] | None = None
+    for event in events:
+        if isinstance(event, RunStarted):
+            planes = frozenset({*map(Plane, event.planes), Plane.DERIVED})
+        elif isinstance(event, FactsRead) and not is_group(event.node):
+            mine = places.get(event.node, {})
+            census.take(event.node, mine.get("role") or "compute", event.tree, mine, planes)
+        yield event
+
+
+def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
+    """Number all groups from 1.
+
+    First come nodes that are INCOMPLETE whatever their rules are, by their reason; then what fails, causes that make
+    many rules unknown, and the rest. Machines that the profile is not for are in none but the first.
+    """
+    hints, judged = Hints(census), _judged(summary, census)
+    rules = {finding.rule.id: finding.rule for finding in summary.findings}
+    found = deciding(summary.findings, frozenset(summary.others))
+    common, single = causes(found, summary.silent)
+    fails = sum(finding.status is Status.FAIL for finding in single)
+    told = [_found(finding, hints, census, judged) for finding in single]
+    shared = [_shared(cause, rules, hints, census, judged) for cause in common]
+    shared.sort(key=lambda group: -len(group.nodes))
+    ordered = [*_reasoned(summary, found, hints, census), *told[:fails], *shared, *told[fails:]]
+    return tuple(replace(group, number=number) for number, group in enumerate(ordered, start=1))
+
+
+def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
+    """Group nodes by the reason for which they are INCOMPLETE, where no rule that is unknown there gives it."""
+    unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
+    seen = {node for each in unknown for node in each.nodes}
+    for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
+        nodes = tuple(name for name in names if name not in seen)
+        if not nodes:
+            continue
+        cause = Cause(Unknown(Reason.NOT_TESTED), (), nodes, {reason: nodes})
+        hint = hints.of(census.bits(nodes), census.everyone, unknown=True)
+        gravest = Severity.BLOCKER.value
+        yield FindingGroup(0, Status.UNKNOWN, "", Outcome.INCOMPLETE.value, gravest, nodes, "", reason, hint, cause)
+
+
+def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
+    """Give by rule the nodes that it applies to, or that may be such, as sets of the census."""
+    found: dict[str, int] = {}
+    for node in summary.judged:
+        bit = census.bits((node.node,))
+        for verdict in node.verdicts:
+            if verdict.status is not Status.NA:
+                found[verdict.rule] = found.get(verdict.rule, 0) | bit
+    return found
+
+
+def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, int]) -> FindingGroup:
+    rule, hint = finding.rule, None
+    if finding.status not in QUIET:
+        read = frozenset(str(fact.pattern) for fact in rule.facts())
+        said = frozenset(each.observed for each in finding.evidence)
+        unknown = finding.status is Status.UNKNOWN
+        hint = hints.of(census.bits(finding.nodes), judged.get(rule.id, 0), read, said, unknown=unknown)
+    want, got = _wanted(finding)
+    return FindingGroup(
+        0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding
+    )  # fmt: skip
+
+
+def _shared(
+    cause: Cause, rules: Mapping[str, Rule], hints: Hints, census: Census, judged: Mapping[str, int]
+) -> FindingGroup:  # fmt: skip
+    mine = [rules[rule] for rule in cause.rules if rule in rules]
+    among = 0
+    for rule in cause.rules:
+        among |= judged.get(rule, 0)
+    read = frozenset(str(fact.pattern) for rule in mine for fact in rule.facts())
+    gravest = min((rule.severity for rule in mine), key=list(Severity).index, default=Severity.ADVISORY)
+    of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None else ""
+    title = f"{several(len(cause.rules), 'rule')}{of_plane}: {cause.unknown.reason.value}"
+    got = cause.said[0] if len(cause.details) == 1 and cause.said[0] else cause.unknown.reason.value
+    # What nobody asked has no cause that the nodes share.
+    asked = cause.unknown.reason is not Reason.NOT_COLLECTED
+    hint = hints.of(census.bits(cause.nodes), among, read, unknown=True) if asked else None
+    return FindingGroup(0, Status.UNKNOWN, "", title, gravest.value, cause.nodes, "", got, hint, cause)
+
+
+def _wanted(finding: Finding) -> tuple[str, str]:
+    """Say what was wanted and what was seen, in the words of the first telling piece of evidence; several fold."""
+    own = [each for each in finding.evidence if each.status is finding.status]
+    kinds = ([each for each in finding.evidence if each.status in some] for some in _TELLING)
+    pieces = own or next((some for some in kinds if some), [])
+    if not pieces:
+        return "", finding.reason
+    if finding.rule.look is not None and finding.rule.look.mode == "count":
+        pieces = pieces[:1]  # what stands beside a count is named to be looked at
+    wants = list(dict.fromkeys(each.expected.removeprefix(_BE) for each in pieces))
+    gots = list(dict.fromkeys(map(_seen, pieces)))
+    count = f" ({len(pieces):,} {'items' if len(wants) == 1 else 'facts'})" if len(pieces) > 1 else ""
+    return _first(wants), _first(gots) + count
+
+
+def _seen(piece: Evidence) -> str:
+    if piece.unknown is not None and not piece.observed:
+        return piece.unknown.reason.value
+    return seen(piece) or "nothing"
+
+
+def _first(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1:,} other{'' if len(texts) == 2 else 's'}"

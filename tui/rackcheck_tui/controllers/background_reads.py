@@ -1,0 +1,253 @@
+"""What is read behind the screen: facts, pasts and differences, and what a verdict or a fact rests on."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rackcheck.base.user_error import UserError
+from rackcheck.filter.where import Where, reader
+from rackcheck.model import operator
+from rackcheck.model.fact import VOLATILE, Absent, Reading, Unknown
+from rackcheck.model.question import Ask
+from rackcheck.model.tree import Leaf
+from rackcheck.views.burn_records import BurntNode, followed
+from rackcheck.views.evidence import Proof, ProofFact, RelatedFact, piece, proof
+from rackcheck.views.open_run import Lookups, RawAnswers, Viewed
+from rackcheck.views.reply import RawText, told
+from rackcheck.views.signs import Signs
+from rackcheck.views.summary import several
+from rackcheck.views.terminal import STYLES, Line, within
+from rackcheck_tui.controllers.background import Background, Dialogs, OutputScreen
+from rackcheck_tui.controllers.event_feed import Feed
+from rackcheck_tui.controllers.export import Exporting
+from rackcheck_tui.controllers.run_screen import Readout
+from rackcheck_tui.controllers.view_history import Trail, ViewState
+from rackcheck_tui.screens.context import ViewContext
+
+FETCHED = frozenset({"facts", "history", "diff"})
+"""Views whose rows are read in the background."""
+
+
+def _or_why(work: Callable[[], object]) -> object:
+    """Do something, or give the mistake for which there is nothing to show."""
+    try:
+        return work()
+    except UserError as mistake:
+        return mistake
+
+
+class Fetching:
+    """Reads what a place shows and the run's events do not hold, and keeps it in the context."""
+
+    def __init__(
+        self, context: ViewContext, trail: Trail, feed: Feed, readout: Readout, background: Background, desk: Lookups
+    ) -> None:
+        self._context, self._trail, self._feed = context, trail, feed
+        self._readout, self._background, self._desk = readout, background, desk
+
+    def fetch(self, place: ViewState) -> None:
+        """Read what a place shows, where it is not read yet."""
+        if place.view not in FETCHED or not place.about:
+            return
+        key, fetched = ViewState(place.view, place.about), self._context.fetched
+        if key in fetched and not isinstance(fetched[key], UserError) and not self._feed.running:
+            return
+
+        def arrived(found: object) -> None:
+            self._context.fetched[key] = found
+            if self._trail.shows(place):
+                self._readout.refresh()
+
+        work: dict[str, Callable[[], object]] = {
+            "facts": lambda: self._desk.tree(place.about[0]),
+            "history": lambda: self._desk.past(place.about[0]),
+            "diff": lambda: self._diff(place.about),
+        }
+        self._background.run(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
+
+    def fetch_again(self) -> None:
+        """Drop all that was read, and read what is shown anew: nodes have answered again, or are judged otherwise."""
+        self._context.fetched.clear()
+        self._context.volatile.clear()
+        self.fetch(self._trail.here)
+
+    def refetch_difference(self) -> None:
+        """Read the difference that is shown anew: measurements and counters are compared only where all is shown."""
+        here = self._trail.here
+        if here.view == "diff" and self._context.fetched.pop(ViewState("diff", here.about), None) is not None:
+            self.fetch(here)
+
+    def _diff(self, about: Sequence[str]) -> Mapping[str, Any]:
+        node, other = about[0], about[1] if len(about) > 1 else self._context.against
+        run = self._context.desk
+        if other in run.nodes:
+            judged = self._context.board.judged.get(node)
+            verdicts = {v.rule: v.status.value for v in judged.verdicts} if judged is not None else {}
+            return self._desk.beside(node, other, verdicts, every=self._context.every)
+        every = ("--all",) if self._context.every else ()
+        return self._desk.document(("diff", node, other, "--from", run.run_of(node), *every))
+
+    def fetch_compared(self, where: Where) -> None:
+        """Read what a filter compares and nobody counts: measurements and counters, from the nodes' answers."""
+        run, board = self._context.desk, self._context.board
+        wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]
+        nodes = [name for name in board.nodes if name in board.measured]
+        if not wanted or not nodes:
+            return
+
+        def read() -> Mapping[str, Mapping[str, Sequence[Reading]]]:
+            found = {}
+            for name in nodes:
+                readings = reader(self._desk.tree(name), run.plane)
+                found[name] = {str(pattern): tuple(readings(pattern)) for pattern in wanted}
+            return found
+
+        def arrived(found: Mapping[str, Mapping[str, Sequence[Reading]]]) -> None:
+            for name, readings in found.items():
+                self._context.volatile[name] = {**self._context.volatile.get(name, {}), **readings}
+            self._readout.refresh()
+
+        words = f"reading what the filter compares, of {several(len(nodes), 'node')}"
+        self._background.run(read, arrived, words, opens=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rested:
+    """What was found: a verdict with what it rests on, or one fact; `since` says how long the verdict has been so."""
+
+    found: Proof | ProofFact
+    node: str
+    since: str = ""
+
+    def lines(self, signs: Signs, width: int) -> Sequence[Line]:
+        """Write it for a width."""
+        made = _proof(self, self.found, signs) if isinstance(self.found, Proof) else _piece(self.found, signs)
+        return [row for line in made for row in within(line, width, 6)]
+
+
+class Overlays:
+    """Opens what is no view of its own over the view: evidence, a rule explained, a run's record, a report's file."""
+
+    def __init__(
+        self, context: ViewContext, readout: Readout, background: Background, dialogs: Dialogs, output: OutputScreen,
+        exporting: Exporting, desk: RawAnswers,
+    ) -> None:  # fmt: skip
+        self._context, self._readout, self._background = context, readout, background
+        self._dialogs, self._output, self._exporting, self._desk = dialogs, output, exporting, desk
+
+    def open(self, place: ViewState) -> None:
+        """Open one of them."""
+        match place.view, place.about:
+            case "proof", (node, rule):
+                self.proof(node, rule)
+            case "reply", (node, fact):
+                self._evidence(fact, partial(evidence, self._desk, self._context, node, fact=fact), node)
+            case "explain", (rule,):
+                words = ("profile", "explain", rule, "-p", self._context.desk.profile_word)
+                self._output.call(words, f"rule {rule}")
+            case "run", (run,):
+                self._output.call(("runs", "show", run), f"run {run}")
+            case "write", (form,):
+                self._exporting.write_report(form)
+            case _:
+                self._readout.message(f"no view {place.words}; : and ctrl+p list them")
+
+    def proof(self, node: str, rule: str) -> None:
+        """Show what a rule's verdict on a node rests on."""
+        if node not in self._context.desk.nodes:
+            self._readout.message(f"{node} was judged as a whole: its members hold the evidence")
+            return
+        self._evidence(f"{rule} on {node}", partial(evidence, self._desk, self._context, node, rule=rule), node)
+
+    def _evidence(self, title: str, work: Callable[[], Rested], node: str) -> None:
+        def found(rested: Rested) -> None:
+            self._dialogs.show_lines(title, lambda width: rested.lines(self._context.signs, width))
+
+        self._background.run(work, found, f"reading what {node} answered")
+
+
+# What a verdict or a fact rests on, as lines: what was seen, the raw reply, the other plane, and since when.
+
+
+def evidence(desk: RawAnswers, ctx: ViewContext, node: str, *, rule: str = "", fact: str = "") -> Rested:
+    """Find what a rule's verdict on a node rests on, or one fact; reads the node's answers, raises UserError."""
+    said = BurntNode(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
+    if fact:
+        return Rested(piece(fact, said), node)
+    rules = {each.id: each for each in ctx.desk.profile.rules}
+    judged = ctx.board.judged.get(node)
+    verdicts = {v.rule: v for v in judged.verdicts} if judged is not None else {}
+    if rule not in rules or rule not in verdicts:
+        raise UserError(f"{rule} was not judged on {node}")
+    return Rested(followed(proof(rules[rule], verdicts[rule], said), said), node, desk.since(node, rule))
+
+
+def _ask(desk: Viewed, path: str) -> Ask | None:
+    probe = desk.probe(path)
+    return probe.ask if probe is not None else None
+
+
+def _proof(rested: Rested, found: Proof, signs: Signs) -> Iterator[Line]:
+    verdict, rule = found.verdict, found.rule
+    sign = f" {signs.status(verdict.status)} {verdict.status.value.upper()}"
+    yield Line(((sign, STYLES[verdict.status]), (f"  {rule.id} on {rested.node}", "bold"), (f"  {rule.title}", "")))
+    if verdict.reason:
+        yield Line(((f"   {signs.text(verdict.reason)}", ""),))
+    if rested.since:
+        yield Line(((f"   {signs.text(rested.since)}", "dim"),))
+    for each in found.pieces:
+        yield Line()
+        yield from _piece(each, signs)
+    if found.cut:
+        yield Line()
+        yield Line(((f" and {found.cut} more facts that the rule reads", "dim"),))
+
+
+def _piece(each: ProofFact, signs: Signs, indent: str = " ") -> Iterator[Line]:
+    yield Line(((f"{indent}{signs.text(each.path)}", "bold"), (f"  {signs.text(_value(each.leaf))}", "")))
+    if each.evidence is not None:
+        status = each.evidence.status
+        said = f"{indent}  {signs.status(status)} {status.value}"
+        yield Line(((said, STYLES[status]), (f"  {signs.text(each.evidence.expected)}", "")))
+    if each.leaf is not None:
+        names = {reply.name for reply in each.replies}
+        source = "" if each.leaf.source in names else f", {signs.text(_first(each.leaf.source))}"
+        yield Line(((f"{indent}  {each.leaf.plane.value} plane, {each.leaf.time}{source}", "dim"),))
+    for reply in each.replies:
+        yield from _reply(reply, signs, indent)
+    for view in each.views:
+        yield from _view(view, signs, indent)
+    for inner in each.inputs:
+        yield from _piece(inner, signs, f"{indent}    ")
+    if each.cut:
+        yield Line(((f"{indent}    and {each.cut} more that it follows from", "dim"),))
+
+
+def _first(source: str) -> str:
+    """Name a source of many lines by its first one."""
+    first, *more = source.split("\n")
+    return f"{first} ... and {len(more)} more lines" if more else first
+
+
+def _reply(reply: RawText, signs: Signs, indent: str) -> Iterator[Line]:
+    for number, text in enumerate(told(reply)):
+        style = "cyan" if number == 0 else "bold" if text.startswith(">") else ""
+        yield Line(((f"{indent}  {signs.piece(text)}", style),))
+
+
+def _view(view: RelatedFact, signs: Signs, indent: str) -> Iterator[Line]:
+    agrees = {True: "= says the same", False: "! says otherwise", None: "? cannot be compared"}[view.agrees]
+    style = {True: "green", False: "bold red", None: "dim"}[view.agrees]
+    there = signs.text(f"{view.leaf.plane.value} plane: {view.path}  {_value(view.leaf)}")
+    yield Line(((f"{indent}  {there}  ", ""), (agrees, style), (f"  ({signs.text(view.why)})", "dim")))
+    for reply in view.replies:
+        yield from _reply(reply, signs, f"{indent}  ")
+
+
+def _value(leaf: Leaf | None) -> str:
+    if leaf is None:
+        return ""
+    if isinstance(leaf.reading, Unknown):
+        return f"unknown: {leaf.reading}"
+    return "absent" if isinstance(leaf.reading, Absent) else operator.spell(leaf.reading, leaf.kind)

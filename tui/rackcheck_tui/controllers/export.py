@@ -1,0 +1,145 @@
+"""What leaves the screen: lines that are copied, the rows as a file, the report."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rackcheck.model.fact import Plane
+from rackcheck.model.fold import fold
+from rackcheck.model.tree import Leaf
+from rackcheck.views import commands
+from rackcheck.views.open_run import CommandResult, Exporter, NodeFacts
+from rackcheck.views.summary import several
+from rackcheck_tui.controllers.background import Background, Dialogs
+from rackcheck_tui.controllers.commands import twin
+from rackcheck_tui.controllers.run_screen import Readout
+from rackcheck_tui.controllers.selection import SelectedRows
+from rackcheck_tui.controllers.view_history import Trail, ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.screens.formats import FORMATS, file_of
+from rackcheck_tui.widgets.dialogs import Option
+from rackcheck_tui.widgets.entries import ListEntry
+from rackcheck_tui.widgets.words import plain
+
+SHOWN = 200
+"""Letters of what can be copied that are shown before it is chosen."""
+
+
+def copies(
+    desk: NodeFacts, ctx: ViewContext, place: ViewState, entry: ListEntry | None, nodes: Sequence[str]
+) -> Mapping[str, str]:  # fmt: skip
+    """Make every form of a row that can be copied, by its name; reads a node's answers where a line has their source.
+
+    The forms: its nodes, its rule, its value, the line that reads the same by hand, the command of the view.
+    """
+    found: dict[str, str] = {}
+    if nodes:
+        found["nodes"] = fold(nodes)
+    if entry is not None and entry.rule:
+        found["rule"] = entry.rule
+    fact = entry.fact if entry is not None else ""
+    if fact and nodes:
+        leaf = desk.tree(nodes[0]).leaves.get(fact)
+        if leaf is not None:
+            found["value"] = commands.value(leaf)
+            found["line"] = "\n".join(_line(ctx, fact, leaf, name) for name in nodes)
+            found["json"] = commands.document(nodes[0], fact, leaf)
+    again = [line for name in nodes if name in ctx.burns.benches and (line := ctx.burns.replay(name))]
+    if again:
+        found["again"] = "\n".join(again)
+    if place.view == "load" and entry is not None and entry.cells:
+        found["told"] = ", ".join(entry.cells.values())
+    found["command"] = twin(ctx, place)
+    return found
+
+
+def _line(ctx: ViewContext, fact: str, leaf: Leaf, node: str) -> str:
+    """Write what reads a fact by hand; one that a load measured is measured by the same load again."""
+    if leaf.plane is Plane.BURNIN:
+        return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
+    return commands.line(leaf.source, leaf.plane, ctx.desk.nodes[node], ctx.desk.probe(fact))
+
+
+class Copying:
+    """Copies what a row is about to the terminal's clipboard."""
+
+    def __init__(
+        self, clipboard: Callable[[str], None], context: ViewContext, trail: Trail, selection: SelectedRows,
+        background: Background, dialogs: Dialogs, desk: NodeFacts,
+    ) -> None:  # fmt: skip
+        self._clipboard, self._context, self._trail, self._selection = clipboard, context, trail, selection
+        self._background, self._dialogs, self._desk = background, dialogs, desk
+
+    def copy(self) -> None:
+        """Copy what the row is about, in one of several forms."""
+        entry, nodes = self._selection.entry, self._selection.targets()
+        place, ctx = self._trail.here, self._context
+
+        def found(made: Mapping[str, str]) -> None:
+            options = [Option(name, " ".join(text[:SHOWN].split())) for name, text in made.items()]
+            self._dialogs.choose("copy", options, lambda name: self._copied(name, made[name]))
+
+        self._background.run(lambda: copies(self._desk, ctx, place, entry, nodes), found, "looking up")
+
+    def _copied(self, name: str, text: str) -> None:
+        """Put it into the terminal's clipboard, and show it: many a console has none."""
+        self._clipboard(text)
+        self._dialogs.show(f"copied: {name}", text)
+
+
+def free(name: str) -> Path:
+    """Give a file's name that nothing has yet: what is there is never written over."""
+    path, number = Path(name), 2
+    while os.path.lexists(path):
+        path = Path(name).with_stem(f"{Path(name).stem}-{number}")
+        number += 1
+    return path
+
+
+class Exporting:
+    """Writes files: the rows that are shown, or the report."""
+
+    def __init__(
+        self, context: ViewContext, trail: Trail, selection: SelectedRows, readout: Readout, background: Background,
+        dialogs: Dialogs, desk: Exporter,
+    ) -> None:  # fmt: skip
+        self._context, self._trail, self._selection, self._readout = context, trail, selection, readout
+        self._background, self._dialogs, self._desk = background, dialogs, desk
+
+    def export(self) -> None:
+        """Write the rows that are shown, or the report, to a file."""
+        options = [Option("rows.csv", "the rows of this view, or those that are marked, as CSV")]
+        options += [Option("rows.json", "the same as JSON")]
+        options += [Option(name, f"report: {words}") for name, _, words in FORMATS]
+        self._dialogs.choose("write to a file", options, self._chosen)
+
+    def _chosen(self, name: str) -> None:
+        if name.startswith("rows."):
+            self._write_rows(name)
+        else:
+            self.write_report(name)
+
+    def _write_rows(self, name: str) -> None:
+        rows = self._selection.rows()
+        file = free(f"{self._context.desk.name}-{self._trail.here.view}.{name.partition('.')[2]}")
+        text = plain(self._readout.shown.entries, rows, as_json=name.endswith("json"))
+        try:
+            with file.open("x", encoding="utf-8") as made:
+                made.write(text)
+        except OSError as error:
+            self._readout.message(f"{file}: {error.strerror}")
+            return
+        self._readout.message(f"written: {file} ({several(len(rows), 'row')})")
+
+    def write_report(self, form: str) -> None:
+        """Write the report in one form to the working directory, and show the file's name."""
+        file, run = str(free(file_of(self._context, form))), self._context.desk
+        words = ("report", run.name, "--format", form, "-o", file, "-q", *run.waiver_words)
+
+        def written(said: CommandResult) -> None:
+            if said.status == 0:
+                self._readout.message(f"written: {file}{self._desk.left_behind}")
+            else:
+                self._dialogs.show("not written", said.text)
+
+        self._background.run(lambda: self._desk.say(words), written, f"writing {file}", opens=False)

@@ -1,0 +1,135 @@
+"""A node held against its peers, its past, another node, or what was accepted: what differs, and who looks at it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackcheck.base.user_error import UserError
+from rackcheck.filter.where import FINDING_KEYS, FilterRow
+from rackcheck.model.change import reading
+from rackcheck.run.index.words import spelt
+from rackcheck.views.terminal import Line
+from rackcheck_tui.controllers.view_history import ViewState
+from rackcheck_tui.screens.context import ViewContext
+from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
+from rackcheck_tui.widgets.words import labelled
+
+NO_RULE = "no rule covers this fact"
+
+KINDS = {"changed": "differs", "appeared": "only here", "gone": "only there"}
+"""How a fact differs, in words that tell no story: of two machines neither changed."""
+
+DiffDoc = Mapping[str, Any]
+
+
+def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
+    """Show what was fetched of a difference: each fact as it is there and here, and the rules that read it."""
+    if not place.about:
+        return ViewContent(ListEntries(()), "diff", "whom? :diff NODE [peers|before|NODE|RUN], or d on a row")
+    node, other = place.about[0], place.about[1] if len(place.about) > 1 else ctx.against
+    doc = ctx.fetched.get(ViewState("diff", place.about))
+    if isinstance(doc, UserError):
+        return ViewContent(ListEntries(()), f"diff {node} against {other}", str(doc))
+    if not isinstance(doc, Mapping):
+        return ViewContent(ListEntries(()), f"diff {node} against {other}", "holding its facts against the others' ...")
+    every: list[DiffDoc] = list(doc.get("differing", doc.get("changes", ())))
+    wanted = [each for each in every if _kept(ctx, each)]
+    wide = min(max((len(str(each["fact"])) for each in wanted), default=0), 40)
+    judged = ctx.board.judged.get(node)
+    now = {v.rule: v.status.value for v in judged.verdicts} if judged is not None else {}
+    entries = [_entry(ctx, node, _told_now(each, now), wide, number) for number, each in enumerate(wanted)]
+    loose = sum(not each.get("rules") for each in every) if "differing" in doc else 0
+    bare = f", {loose} that no rule covers" if loose else ""
+    return ViewContent(
+        ListEntries(entries, lambda width: _head(ctx, wide, width)),
+        f"diff {node}: {len(wanted)} of {len(every)} facts{bare}, against {doc.get('against', other)}",
+        _nothing(doc) if not every else "no fact like this; / changes the filter",
+        above=tuple(_unsure(doc)),
+    )
+
+
+def _told_now(each: DiffDoc, now: Mapping[str, str]) -> DiffDoc:
+    """Give a difference with the verdicts as they stand on the screen: waivers may have been written since."""
+    return {**each, "verdicts": {rule: now.get(rule, status) for rule, status in each.get("verdicts", {}).items()}}
+
+
+def _nothing(doc: DiffDoc) -> str:
+    told = doc.get("peers")
+    if told and told["asked"] < told["needed"]:
+        return "its peers are too few to be compared with"
+    split = f"; on {told['split']:,} facts they do not agree" if told and told["split"] else ""
+    return f"no fact differs{split}"
+
+
+def _kept(ctx: ViewContext, each: DiffDoc) -> bool:
+    words = {"fact": (str(each["fact"]), *each.get("facts", ())), "rule": tuple(each.get("rules", ()))}
+    words |= {"class": (str(each["class"]),), "state": tuple(each.get("verdicts", {}).values())}
+    return bool(ctx.where.about(FINDING_KEYS).holds(FilterRow(words, f"{each['fact']} {_value(each, 'after')}")))
+
+
+def _unsure(doc: DiffDoc) -> Iterator[Line]:
+    if doc.get("silent"):
+        planes = ", ".join(str(plane).removeprefix("plane/") for plane in doc["silent"])
+        yield Line(((f" {planes}: silent on both sides", "bold magenta"),))
+    if doc.get("unknown-in-both"):
+        yield Line(((f" {doc['unknown-in-both']} facts are unknown on both sides", "bold magenta"),))
+    if doc.get("own"):
+        yield Line(((f" {doc['own']} identities differ, as those of two machines do", "dim"),))
+    told = doc.get("peers")
+    if told:
+        yield Line(((f" {told['asked']} others of its role told anything; {told['needed']} must say the same", "dim"),))
+
+
+def _head(ctx: ViewContext, wide: int, width: int) -> Line:
+    side = max((width - wide - 4) * 2 // 5, 8)
+    return Line(((ctx.signs.fit(f"{'fact':<{wide}}  {'there':<{side}}  here", width), "dim"),))
+
+
+def _entry(ctx: ViewContext, node: str, each: DiffDoc, wide: int, number: int) -> ListEntry:
+    rules = tuple(each.get("rules", ()))
+    fact = next(iter(each.get("facts", ())), str(each["fact"]))
+    return ListEntry(
+        f"{each['fact']}:{number}",
+        lambda width: _line(ctx, each, min(wide, width // 2), width),
+        lambda width: list(_details(ctx, each, width)),
+        (node,),
+        ViewState("reply", (node, fact)),
+        rules[0] if rules else "",
+        fact,
+        {"there": _value(each, "before"), "here": _value(each, "after"), "rules": " ".join(rules)},
+    )
+
+
+def _value(each: DiffDoc, side: str) -> str:
+    doc = each.get(side)
+    return spelt(reading(doc), str(each.get("unit", ""))) if isinstance(doc, Mapping) else "another"
+
+
+def _line(ctx: ViewContext, each: DiffDoc, wide: int, width: int) -> Line:
+    side = max((width - wide - 4) * 2 // 5, 8)
+    rest = max(width - wide - side - 4, 0)
+    told = each.get("verdicts", {})
+    bad = next((rule for rule, status in told.items() if status not in {"pass", "n/a"}), "")
+    mark = NO_RULE if not each.get("rules") and "rules" in each else f"{bad} {told[bad]}" if bad else ""
+    here = _value(each, "after")
+    room = min(len(mark) + 2, max(rest - len(here), rest // 2)) if mark else 0
+    unsure = "unknown" in str(each.get("kind", "")) or "known again" in str(each.get("kind", ""))
+    return Line((
+        (ctx.signs.fit(str(each["fact"]), wide) + "  ", "bold"),
+        (ctx.signs.fit(_value(each, "before"), side) + "  ", "dim"),
+        (ctx.signs.fit(here, max(rest - room, 0)), "magenta" if unsure else "yellow"),
+        (f"  {ctx.signs.fit(mark, room - 2)}" if room > 2 else " " * room, "italic" if mark == NO_RULE else "bold red"),
+    ))  # fmt: skip
+
+
+def _details(ctx: ViewContext, each: DiffDoc, width: int) -> Iterator[Line]:
+    signs = ctx.signs
+    yield Line(
+        ((f" {each['fact']}", "bold"), (f"  {KINDS.get(str(each['kind']), each['kind'])}, {each['class']}", "dim"))
+    )
+    yield from labelled("there", _value(each, "before"), signs, width)
+    yield from labelled("here", _value(each, "after"), signs, width)
+    yield from labelled("lost", " ".join(each.get("lost", ())), signs, width)
+    yield from labelled("got", " ".join(each.get("got", ())), signs, width)
+    told = each.get("verdicts", {})
+    rules = [f"{rule} {told[rule]}" if rule in told else rule for rule in each.get("rules", ())]
+    yield from labelled("rules", ", ".join(rules) or NO_RULE, signs, width)
