@@ -57,9 +57,9 @@ def measured(name: str, nodes: str, place: Path) -> tuple[float, Counter[str]]:
         began = time.monotonic()
         answers = [event for event in audit(job, ask_plane, threading.Event()) if isinstance(event, Answered)]
         took = time.monotonic() - began
-    said = Counter("told all" if a.trouble is None else a.trouble.reason.value for a in answers)
-    print(f"{name:<24} {took:6.2f} s   {', '.join(f'{n} {why}' for why, n in sorted(said.items()))}")
-    return took, said
+    value = Counter("told all" if a.trouble is None else a.trouble.reason.value for a in answers)
+    print(f"{name:<24} {took:6.2f} s   {', '.join(f'{n} {why}' for why, n in sorted(value.items()))}")
+    return took, value
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, nodes in SETS.items():
             rounds = [measured(name, nodes, Path(place)) for _ in range(ROUNDS)]
-            if any(said["told all"] != 90 for _, said in rounds):
+            if any(value["told all"] != 90 for _, value in rounds):
                 sys.exit("a healthy BMC did not tell all")
             medians[name] = statistics.median(took for took, _ in rounds)
     alone, beside = medians.values()

@@ -118,13 +118,13 @@ def _beside(program: str, place: Path) -> None:
     ]
     done = subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603
     version = subprocess.run([program, "--version"], capture_output=True, check=False, text=True).stdout.strip()  # noqa: S603
-    said = re.findall(r"^\| \w+Plugin +\| (\w+)", done.stdout + done.stderr, re.MULTILINE)
+    value = re.findall(r"^\| \w+Plugin +\| (\w+)", done.stdout + done.stderr, re.MULTILINE)
     known = json.loads(subprocess.run(facts, capture_output=True, check=False).stdout)["facts"]  # noqa: S603
     ours = median(lambda: subprocess.run(facts, capture_output=True, check=False))  # noqa: S603
     theirs = median(lambda: subprocess.run(command, capture_output=True, check=False))  # noqa: S603
-    told = sum("unknown" not in fact for fact in known.values())
-    print(f"this machine, rackcheck facts          {ours:6.3f} s  ({told} facts of {len(registry().probes)} probes)")
-    worked = f"{said.count('OK')} of {len(PEER)} plug-ins OK"
+    answer = sum("unknown" not in fact for fact in known.values())
+    print(f"this machine, rackcheck facts          {ours:6.3f} s  ({answer} facts of {len(registry().probes)} probes)")
+    worked = f"{value.count('OK')} of {len(PEER)} plug-ins OK"
     print(f"this machine, {version or 'node-scraper'}       {theirs:6.3f} s  ({worked})")
     print(f"theirs / ours                          {theirs / ours:6.1f}")
 

@@ -156,18 +156,18 @@ def measured(place: Path, rounds: int, count: int, cpus: list[int], shipped: byt
             for kind, value in zip(("best", "median"), one, strict=True):
                 figures[f"triad, one core-second, {name} {kind}"].append(value)
         for name, library in libraries.items():
-            (told,) = burn(library, "triad", 1.5)
-            if told["status"] == "done":
-                figures[f"triad, all cores, {name}"].append(told["rate"])
+            (answer,) = burn(library, "triad", 1.5)
+            if answer["status"] == "done":
+                figures[f"triad, all cores, {name}"].append(answer["rate"])
             else:
                 lost[name] += 1
-            (told,) = burn(library, "triad", 1.5, cpus[:1])
-            if "work" in told:
-                figures[f"triad, one core-second, {name}"].append(told["work"] / told["core_seconds"])
-            for told in burn(library, "fma", 0.5):
-                rate = told["work"] / told["core_seconds"]
+            (answer,) = burn(library, "triad", 1.5, cpus[:1])
+            if "work" in answer:
+                figures[f"triad, one core-second, {name}"].append(answer["work"] / answer["core_seconds"])
+            for answer in burn(library, "fma", 0.5):
+                rate = answer["work"] / answer["core_seconds"]
                 figures[f"fma, one core-second, {name}"].append(rate)
-                figures[f"fma, of its roof, {name}"].append(rate / told["roof"])
+                figures[f"fma, of its roof, {name}"].append(rate / answer["roof"])
     return figures, lost
 
 
@@ -180,8 +180,8 @@ def main() -> int:
     if platform.machine() != "x86_64" or not shutil.which("gcc"):
         print("needs gcc, on x86-64", file=sys.stderr)
         return 3
-    told = subprocess.run(["gcc", "--version"], check=True, capture_output=True, text=True)  # noqa: S607
-    version = told.stdout.partition("\n")[0]
+    answer = subprocess.run(["gcc", "--version"], check=True, capture_output=True, text=True)  # noqa: S607
+    version = answer.stdout.partition("\n")[0]
     shipped = (KERNELS / "cpu-x86_64.so").read_bytes()
     hello = cpu.Cpu(print, time.monotonic, threading.Event(), shipped, 1).hello()
     count = -(-4 * cpu.cpu_last_cache(hello["cpus"]) // 8 // 4096) * 4096

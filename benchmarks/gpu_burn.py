@@ -74,10 +74,10 @@ def gathered(out: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for line in out.splitlines():
         try:
-            said = json.loads(line)
+            answer = json.loads(line)
         except ValueError:
             continue
-        for name, value in said.items() if isinstance(said, dict) else ():
+        for name, value in answer.items() if isinstance(answer, dict) else ():
             if name.endswith("+"):
                 found.setdefault(name[:-1], []).extend(value)
             else:

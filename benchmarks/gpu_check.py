@@ -167,9 +167,9 @@ def held() -> tuple[dict[str, Any], int]:
         return {"_compared": {"why": str(answer)}}, 3
     loaded = "driver loaded" in answer.out.splitlines()  # to ask one that is not would load it
     xml, by_smi = printed() if loaded else ("driver not loaded\nended 9\n", 0.0)
-    told, xml = nameless(answer.out, xml)
-    bus = "".join(f"{row}\n" for row in told.splitlines() if row.startswith(("bus ", "driver loaded")))
-    nvml = collect(sharing, NodeCapture({command: Output(answer.status, told, answer.err)}), TIME)
+    value, xml = nameless(answer.out, xml)
+    bus = "".join(f"{row}\n" for row in value.splitlines() if row.startswith(("bus ", "driver loaded")))
+    nvml = collect(sharing, NodeCapture({command: Output(answer.status, value, answer.err)}), TIME)
     smi = collect(sharing, NodeCapture({command: Output(0, f"{bus}{' '.join(SMI)}\n{xml}")}), TIME)
     found = compared(nvml, smi)
     took = {"nvml": round(by_nvml, 2), "nvidia-smi": round(by_smi, 2)}
@@ -179,7 +179,7 @@ def held() -> tuple[dict[str, Any], int]:
         "_facts": {path: shown(leaf.reading) for path, leaf in sorted(nvml.items())},
         "_nvidia_smi": xml,
         "_seconds": took,
-        **NodeCapture({named(command): Output(answer.status, told, answer.err)}).to_json(),
+        **NodeCapture({named(command): Output(answer.status, value, answer.err)}).to_json(),
     }
     report(found, took)
     if not nvml.get("gpu") or not nvml["gpu"].reading or isinstance(nvml["gpu"].reading, (Unknown, Absent)):

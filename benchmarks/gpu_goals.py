@@ -95,7 +95,7 @@ GOALS: tuple[tuple[str, str, str, Any, Any], ...] = (
 
 def judged(measured: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Hold what was measured against the goals; `met` is null, with `why`, where a figure is not there."""
-    told = {}
+    answer = {}
     for name, what, how, bar, figured in GOALS:
         goal: dict[str, Any] = {"what": what, "bar": f"{how} {bar}", "value": None, "met": None}
         try:
@@ -106,5 +106,5 @@ def judged(measured: dict[str, Any]) -> dict[str, dict[str, Any]]:
             goal["why"] = str(missing)
         except (KeyError, TypeError, ValueError) as error:
             goal["why"] = f"what it found is no figure: {type(error).__name__} {error}"
-        told[name] = goal
-    return told
+        answer[name] = goal
+    return answer

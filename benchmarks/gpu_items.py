@@ -230,10 +230,10 @@ def inject(work: Work) -> None:
         astray = [each for each in records if each["k"] == "error" and each not in here]
         if stage == "tensor":  # one fault may show as both
             astray = [each for each in astray if each.get("sm") != fault["sm"]]
-        said = [f"{each.get('why')}" for each in records if each.get("status") == "not tested"]
+        answer = [f"{each.get('why')}" for each in records if each.get("status") == "not tested"]
         say(**{"faults+": [{
             "stage": stage, "name": name, **{key: hex(value) for key, value in fault.items()}, "found": bool(named),
-            "placed": bool(bits), "astray": len(astray), "why": said[:1],
+            "placed": bool(bits), "astray": len(astray), "why": answer[:1],
         }]})  # fmt: skip
 
 

@@ -51,13 +51,13 @@ class Meter:
 
     def limit(self) -> float | None:
         """The power limit that holds, in W."""
-        told = self._read(ctypes.c_uint, "nvmlDeviceGetEnforcedPowerLimit")
-        return told / 1e3 if told else None
+        value = self._read(ctypes.c_uint, "nvmlDeviceGetEnforcedPowerLimit")
+        return value / 1e3 if value else None
 
     def persistence(self) -> bool | None:
         """Whether the driver stays awake."""
-        told = self._read(ctypes.c_uint, "nvmlDeviceGetPersistenceMode")
-        return None if told is None else bool(told)
+        value = self._read(ctypes.c_uint, "nvmlDeviceGetPersistenceMode")
+        return None if value is None else bool(value)
 
     def others(self) -> int | None:
         """How many processes compute on it; None where NVML does not say."""
@@ -72,14 +72,14 @@ class Meter:
 
     def now(self) -> dict[str, float]:
         """Read power (W), energy (J), clock (Hz), temp (C), reasons; what cannot be read is left out."""
-        told = {
+        answer = {
             "power": (self._read(ctypes.c_uint, "nvmlDeviceGetPowerUsage"), 1e-3),
             "energy": (self._read(ctypes.c_ulonglong, "nvmlDeviceGetTotalEnergyConsumption"), 1e-3),
             "clock": (self._read(ctypes.c_uint, "nvmlDeviceGetClockInfo", SM), 1e6),
             "temp": (self._read(ctypes.c_uint, "nvmlDeviceGetTemperature", 0), 1),
             "reasons": (self._read(ctypes.c_ulonglong, "nvmlDeviceGetCurrentClocksThrottleReasons"), 1),
         }
-        return {name: value * factor for name, (value, factor) in told.items() if value is not None}
+        return {name: value * factor for name, (value, factor) in answer.items() if value is not None}
 
 
 class Watch:

@@ -80,8 +80,8 @@ def quick(work: Work) -> None:
     if at_work is not None and loaded:
         say(stop=took)
     else:
-        said = next((each["why"] for each in last if each["k"] == "stage" and each.get("why")), "it told nothing")
-        say(why_stop=f"there was no load to stop: {said}")
+        value = next((each["why"] for each in last if each["k"] == "stage" and each.get("why")), "it told nothing")
+        say(why_stop=f"there was no load to stop: {value}")
 
 
 class Line:

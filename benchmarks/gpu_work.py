@@ -98,8 +98,8 @@ class Work:
         for stage, seconds in stages:
             slots.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
             at += seconds
-        told = {"wire": 1, "tier": "smoke", "seed": SEED, "stages": slots, "step": 0.0, "deadline": at + 60.0}
-        return {**told, "hang": self.hang, **more}
+        value = {"wire": 1, "tier": "smoke", "seed": SEED, "stages": slots, "step": 0.0, "deadline": at + 60.0}
+        return {**value, "hang": self.hang, **more}
 
     def burn(self, *stages: tuple[str, float], only: str = "", **more: Any) -> list[dict[str, Any]]:
         """Run stages as a burn-in does, from one form of the kernels if asked; give its records.

@@ -61,15 +61,19 @@ def made(found: Mapping[str, Leaf], number: int) -> Tree:
 
 
 def _own(text: str, leaf: Leaf, number: int) -> Leaf:
-    said = leaf.reading
-    if leaf.kind.cls is not Class.IDENTITY or not isinstance(said, str) or not re.search(r"serial|uuid|guid|mac", text):
+    value = leaf.reading
+    if (
+        leaf.kind.cls is not Class.IDENTITY
+        or not isinstance(value, str)
+        or not re.search(r"serial|uuid|guid|mac", text)
+    ):
         return leaf
     if text.endswith("uuid"):
-        return replace(leaf, reading=f"{said[:-8]}{number:08x}")
-    if ":" in said:
+        return replace(leaf, reading=f"{value[:-8]}{number:08x}")
+    if ":" in value:
         mac = f":{number // 256:02x}:{number % 256:02x}:"
-        return replace(leaf, reading=said.replace(":0001:", f":{number:04x}:").replace(":00:01:", mac))
-    return replace(leaf, reading=f"{said}{number:05}")
+        return replace(leaf, reading=value.replace(":0001:", f":{number:04x}:").replace(":00:01:", mac))
+    return replace(leaf, reading=f"{value}{number:05}")
 
 
 def one(found: Mapping[str, Leaf], nodes: int) -> tuple[float, float, float]:
@@ -88,9 +92,9 @@ def one(found: Mapping[str, Leaf], nodes: int) -> tuple[float, float, float]:
         held[f"n{number:05}"] = fleet.distilled(tree)
         holds += time.process_time() - began
     began = time.process_time()
-    told = gathered(NodeGroup(FLEET, Scope.FLEET, tuple(map(Seat, held))), [fleet], held, TIME)
+    value = gathered(NodeGroup(FLEET, Scope.FLEET, tuple(map(Seat, held))), [fleet], held, TIME)
     last = time.process_time() - began
-    assert told.leaves["fleet.identity.repeated"].reading == (), told.leaves["fleet.identity.repeated"].reading
+    assert value.leaves["fleet.identity.repeated"].reading == (), value.leaves["fleet.identity.repeated"].reading
     return joins, holds, last
 
 

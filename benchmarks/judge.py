@@ -125,15 +125,15 @@ class Fleet:
 
     def tree(self, node: int) -> Tree:
         """Make the facts of a node."""
-        told = pickle.loads(self._told)  # noqa: S301  what was written above
+        value = pickle.loads(self._told)  # noqa: S301  what was written above
         for at in self._own:
-            text, reading, source = told[at]
-            told[at] = text, _other(reading, node + at), source
+            text, reading, source = value[at]
+            value[at] = text, _other(reading, node + at), source
         for fault in ([0] if node in self._sick else []) + [f[node] for f in (self._alone, self._flaps) if node in f]:
             at, reading = self._faults[fault]
-            told[at] = told[at][0], reading, told[at][2]
+            value[at] = value[at][0], reading, value[at][2]
         time = f"2026-01-01T00:{node // 60 % 60:02}:{node % 60:02}Z"
-        both = zip(told, self._kinds, strict=True)
+        both = zip(value, self._kinds, strict=True)
         return Tree({text: Leaf(reading, *kind, source, time) for (text, reading, source), kind in both})
 
 
@@ -256,8 +256,8 @@ def ours(bench: Bench, count: int) -> None:
     verdicts += _counted(judging.close())
     last = time.perf_counter() - began
     wall, cpu = wall + last, cpu + time.process_time() - busy
-    told = f"{len(bench.base.leaves):,} facts each, {_read(bench.base, bench.rules):,} of them read"
-    print(f"{count:,} nodes, {told}: {verdicts:,} verdicts on one core")
+    value = f"{len(bench.base.leaves):,} facts each, {_read(bench.base, bench.rules):,} of them read"
+    print(f"{count:,} nodes, {value}: {verdicts:,} verdicts on one core")
     print(f"judged as an audit does    {wall:8.2f} s, {cpu:.2f} s of the core, {verdicts / wall:,.0f} verdicts/s")
     print(f"  of it racks and siblings {last:8.2f} s")
     print(f"  a node                   {wall / count * 1e3:8.2f} ms")
@@ -305,9 +305,9 @@ def peer(bench: Bench, python: str) -> None:
     took = (time.perf_counter() - began) / CEL
     print(f"{len(asked)} rules that CEL can be asked, on {CEL} nodes")
     print(f"ours, without memory       {took * 1e3:8.2f} ms a node, {held} hold")
-    told = {"expressions": [text for _, text in asked], "nodes": [_facts(rules, tree) for tree in trees]}
+    value = {"expressions": [text for _, text in asked], "nodes": [_facts(rules, tree) for tree in trees]}
     script = str(Path(__file__).with_name("judge_cel.py"))
-    done = subprocess.run([python, script], input=json.dumps(told), stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    done = subprocess.run([python, script], input=json.dumps(value), stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     for line in map(json.loads, done.stdout.splitlines()):
         if "version" not in line:
             print(f"{line['name']}: not installed")
@@ -327,11 +327,11 @@ def _expression(rule: Rule, base: Tree) -> str:
     if not plain or rule.scope is not Scope.NODE or rule.look not in (None, _every(rule)) or rule.unset:
         return ""
     (clause,) = rule.clauses
-    told = _facts([rule], base)
+    value = _facts([rule], base)
     fits = clause.kind.type in {Type.FLAG, Type.INTEGER, Type.QUANTITY, Type.TEXT}
-    if not told or not fits or not all(t.op in OPERATORS and _plain(t.operand) for t in clause.tests):
+    if not value or not fits or not all(t.op in OPERATORS and _plain(t.operand) for t in clause.tests):
         return ""
-    name = json.dumps(next(iter(told)))
+    name = json.dumps(next(iter(value)))
     tests = [f"{{}} {OPERATORS[t.op]} {json.dumps(t.operand)}" for t in clause.tests]
     if rule.look is None:
         return " && ".join(test.format(f"facts[{name}]") for test in tests)
@@ -353,13 +353,13 @@ def _facts(rules: list[Rule], tree: Tree) -> dict[str, object]:
     for rule in rules:
         fact, plane = rule.clauses[0].fact, rule.clauses[0].plane
         if rule.look is None:
-            told: object = tree.reading(fact, plane)
-            several = [told]
+            value: object = tree.reading(fact, plane)
+            several = [value]
         else:
             several = [tree.reading(item + fact, plane) for item in tree.select(rule.look.collection, plane).items]
-            told, fact = several, rule.look.collection.item("*") + fact
+            value, fact = several, rule.look.collection.item("*") + fact
         if several and not any(isinstance(each, (Absent, Unknown)) for each in several):
-            found[str(fact)] = told
+            found[str(fact)] = value
     return found
 
 

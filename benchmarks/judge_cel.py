@@ -55,8 +55,8 @@ def main() -> None:
                     true += answer(node)
                 except Exception:  # noqa: BLE001  whatever a runtime raises, it has no answer
                     failed += 1
-        told = {"brought": ready - began, "evaluated": time.perf_counter() - ready, "true": true, "failed": failed}
-        print(json.dumps({"name": name, "version": known} | told))
+        value = {"brought": ready - began, "evaluated": time.perf_counter() - ready, "true": true, "failed": failed}
+        print(json.dumps({"name": name, "version": known} | value))
 
 
 if __name__ == "__main__":

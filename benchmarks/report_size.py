@@ -61,21 +61,21 @@ def make(nodes: int, form: str, file: Path, *, hostile: bool) -> None:
             pages = f"{len(read)} pages"
     file.write_bytes(data)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    told = "hostile" if hostile else "plain"
-    print(f"{nodes:>5} nodes {told:<8} {form:<5} {len(data):>10,} bytes {pages:>10} {took:>6.1f} s {peak:>6.0f} MiB")
+    value = "hostile" if hostile else "plain"
+    print(f"{nodes:>5} nodes {value:<8} {form:<5} {len(data):>10,} bytes {pages:>10} {took:>6.1f} s {peak:>6.0f} MiB")
 
 
 def main() -> None:
     """Measure every size, plain and hostile, in both forms."""
     match sys.argv[1:]:
-        case [nodes, told, form, file]:
-            make(int(nodes), form, Path(file), hostile=told == "hostile")
+        case [nodes, kind, form, file]:
+            make(int(nodes), form, Path(file), hostile=kind == "hostile")
         case _:
             with TemporaryDirectory() as place:
                 for nodes in ("8", "1000"):
-                    for told in ("plain", "hostile"):
+                    for value in ("plain", "hostile"):
                         for form in ("html", "pdf"):
-                            command = [sys.executable, __file__, nodes, told, form, f"{place}/made"]
+                            command = [sys.executable, __file__, nodes, value, form, f"{place}/made"]
                             subprocess.run(command, check=True)  # noqa: S603  ourselves
 
 

@@ -168,8 +168,8 @@ def seed(old: Checkout, tree: Path) -> None:
     made: list[str] = []
     runs = old.place / "home" / "runs"
     for line in filter(None, SEEDS.split("\n")):
-        told = old.run(shlex.split(line.format(tree=tree))).decode()
-        assert told.startswith(("exit 0", "exit 1", "exit 3")), f"{line}: {told}"
+        value = old.run(shlex.split(line.format(tree=tree))).decode()
+        assert value.startswith(("exit 0", "exit 1", "exit 3")), f"{line}: {value}"
         made += [run.name for run in runs.glob("*Z-*") if run.name not in made]
     keys = "".join(f"{who} {(old.place / f'{who}.pub').read_text()}" for who in ("integrator", "customer"))
     (old.place / "signers").write_text(keys)
@@ -227,8 +227,8 @@ def written_over(output: bytes, checkouts: Sequence[Path], name: str) -> list[st
         text = text.replace(str(checkout), "CHECKOUT")
     for pattern, word in VARIES:
         text = pattern.sub(word, text)
-    printed, stderr, told = text.partition("\n-- stderr\n")
-    lines = [*printed.splitlines(), stderr, *sorted(line for line in told.splitlines() if not ARRIVED.match(line))]
+    printed, stderr, value = text.partition("\n-- stderr\n")
+    lines = [*printed.splitlines(), stderr, *sorted(line for line in value.splitlines() if not ARRIVED.match(line))]
     return [part for line in sorted(lines) for part in line.split(',"')] if name.endswith(".jsonl") else lines
 
 

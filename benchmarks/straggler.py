@@ -177,9 +177,9 @@ def fabrics(count: int, whole: bool, tries: int) -> None:
         rounds = len(schedule)
         bad = rng.choice(ends)
         own = {end: 50e9 * rng.gauss(1, 0.01) * (0.8 if end == bad else 1) for end in ends}
-        told = {(a, b): min(own[a], own[b]) * rng.gauss(1, 0.03) for a, b in chain(*schedule)}
+        value = {(a, b): min(own[a], own[b]) * rng.gauss(1, 0.03) for a, b in chain(*schedule)}
         began = time.perf_counter()
-        found = solve(told)
+        found = solve(value)
         took += time.perf_counter() - began
         blamed = {end for end, one in found.ends.items() if one.outcome is Told.SLOW}
         named += bad in blamed

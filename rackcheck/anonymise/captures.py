@@ -92,8 +92,8 @@ class Anonymous:
         """
         match value:
             case str():
-                told = self.text(value)
-                return self._own(told) if told == value and tells(name, value, place=place) else told
+                text = self.text(value)
+                return self._own(text) if text == value and tells(name, value, place=place) else text
             case int() | float() if not isinstance(value, bool) and tells(name, str(value), place=place):
                 return int(self._dice.word(str(value))) if isinstance(value, int) and value > 0 else 0
             case Mapping():

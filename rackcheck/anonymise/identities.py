@@ -204,15 +204,15 @@ def of_capture(capture: Capture) -> Identities:
         texts = [a.out for a in capture.commands.values() if isinstance(a, Output)]
         domains = {word for m in _SEARCHED.finditer(capture.files.get("/etc/resolv.conf", "")) for word in m[1].split()}
         alike = {text.strip().casefold() for name, text in capture.files.items() if _VERSIONS.fullmatch(name)}
-        told = Identities(
+        rows = Identities(
             names=frozenset(d.strip(".").casefold() for d in domains if "." in d.strip(".")),
             alike=frozenset(word for word in alike if not _IDS.fullmatch(word)),
         )
-        return together((_of_texts([*texts, *capture.files.values()]), told))
+        return together((_of_texts([*texts, *capture.files.values()]), rows))
     if isinstance(capture, BurnCapture):
-        return _of_told(told for record in capture.records for told in _told(record))
+        return _of_told(rows for record in capture.records for rows in _told(record))
     bodies = (body for body in capture.bodies.values() if not isinstance(body, Unknown))
-    return _of_told(told for body in bodies for told in _told(body))
+    return _of_told(rows for body in bodies for rows in _told(body))
 
 
 def _of_texts(texts: Iterable[str]) -> Identities:
@@ -237,11 +237,11 @@ def _servers(text: str) -> Iterator[str]:
             yield found[1] or found[2]
 
 
-def _of_told(told: Iterable[tuple[str, str]]) -> Identities:
+def _of_told(rows: Iterable[tuple[str, str]]) -> Identities:
     words: set[str] = set()
     names: set[str] = set()
     alike: set[str] = set()
-    for name, value in told:
+    for name, value in rows:
         words |= {m[0] for m in _PAIRS.finditer(value)}
         if "version" in name and not _IDS.fullmatch(value):
             alike.add(value.casefold())

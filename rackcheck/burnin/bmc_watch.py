@@ -38,14 +38,14 @@ def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str
     if trouble is not None:
         return None
     tree = Tree(collect(plan.probes, capture, now(), plan.wanted))
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for column, path in (("inlet", "bmc.thermal.inlet"), ("power", "bmc.power.consumed")):
         reading = tree.reading(parse(path), Plane.BMC)
         if isinstance(reading, int | float):
-            told[column] = reading
+            values[column] = reading
     fans = {}
     for item in tree.select(parse("fan"), Plane.BMC).items:
         speed = tree.reading(item + parse("speed"), Plane.BMC)
         if isinstance(speed, int | float):
             fans[item.segments[-1].key or ""] = speed
-    return {**told, **({"fans": fans} if fans else {})} or None
+    return {**values, **({"fans": fans} if fans else {})} or None

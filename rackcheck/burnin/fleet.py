@@ -109,11 +109,11 @@ class _Task:
         name = self.node.name
         self.events.put(NodeAsked(name, Plane.BURNIN))
         try:
-            told = self._burn()
+            answered = self._burn()
         except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one node
             why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
-            told = Answered(name, Plane.BURNIN, now(), why)
-        self.events.put(told)
+            answered = Answered(name, Plane.BURNIN, now(), why)
+        self.events.put(answered)
 
     def _burn(self) -> Answered:
         what, name = self.what, self.node.name
@@ -133,8 +133,8 @@ class _Task:
         records = tuple(_scrubbed(record) for record in talk.records)
         trouble = None if talk.ended else reply.cut
         if records and not _asked(records[0], plan):  # an old one proves nothing of today
-            said = f"its records are of no burn-in that was asked for: tier {plan['tier']}, seed {plan['seed']}"
-            return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, said))
+            message = f"its records are of no burn-in that was asked for: tier {plan['tier']}, seed {plan['seed']}"
+            return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, message))
         return Answered(name, Plane.BURNIN, now(), trouble, BurnCapture(records) if records else None)
 
     def _reach(self, command: str, limits: ShellLimits, talk: Talk) -> ShellReply:
@@ -156,9 +156,9 @@ class _Task:
         while beside is not None and self.node.bmc is not None and not over.is_set():
             at = talk.since()
             if at is not None:
-                told = beside(self.node, over)
-                if told is not None:
-                    talk.add({"k": "sample", "of": "bmc", "t": round(at, 3), **told})
+                values = beside(self.node, over)
+                if values is not None:
+                    talk.add({"k": "sample", "of": "bmc", "t": round(at, 3), **values})
             over.wait(EVERY if at is not None else 0.2)
 
 
@@ -167,10 +167,10 @@ def _asked(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 
-def _scrubbed(told: Any) -> Any:
+def _scrubbed(answer: Any) -> Any:
     """Give a record without secrets: what a tool printed, or was called with, may hold some."""
-    if isinstance(told, str):
-        return scrub_text(told)
-    if isinstance(told, list):
-        return [_scrubbed(each) for each in told]
-    return {key: _scrubbed(value) for key, value in told.items()} if isinstance(told, dict) else told
+    if isinstance(answer, str):
+        return scrub_text(answer)
+    if isinstance(answer, list):
+        return [_scrubbed(each) for each in answer]
+    return {key: _scrubbed(value) for key, value in answer.items()} if isinstance(answer, dict) else answer

@@ -63,11 +63,11 @@ class Talk:
             line.send(self.text, 30.0)
             return self._listen(line)
         except OSError as error:
-            status, said = line.ended()
+            status, message = line.ended()
             if status == NO_PYTHON:
                 return Unknown(Reason.TOOL_MISSING, "no python3 on this node")
-            told = said or clean(str(error)) or type(error).__name__
-            return Unknown(Reason.UNREACHABLE, f"the line broke: {told}")
+            text = message or clean(str(error)) or type(error).__name__
+            return Unknown(Reason.UNREACHABLE, f"the line broke: {text}")
         finally:
             line.close()
 
@@ -107,10 +107,10 @@ class Talk:
             self._take(b"\n")
         if self.ended:
             return Unknown(Reason.NOT_COLLECTED, "it ended")
-        status, said = line.ended()
+        status, message = line.ended()
         if status == NO_PYTHON and not self.records:
             return Unknown(Reason.TOOL_MISSING, "no python3 on this node")
-        what = f"; it said: {said}" if said else ""
+        what = f"; it said: {message}" if message else ""
         return Unknown(Reason.UNREACHABLE, clean(f"the burn-in ended without a verdict{what}"))
 
     def _take(self, data: bytes) -> None:

@@ -51,9 +51,9 @@ PYTHONS = ("python3", "/usr/libexec/platform-python", "python3.6")
 
 def payload(plan: Mapping[str, Any]) -> str:
     """Give the text for a plan."""
-    told = json.dumps({**plan, "version": __version__}, sort_keys=True, separators=(",", ":"))
+    text = json.dumps({**plan, "version": __version__}, sort_keys=True, separators=(",", ":"))
     carried, sources = _carried()
-    return _TEXT.format(version=__version__, plan=told, carried=carried, sources=sources)
+    return _TEXT.format(version=__version__, plan=text, carried=carried, sources=sources)
 
 
 def command(size: int) -> str:

@@ -141,8 +141,8 @@ def _own_fault(error: Exception) -> None:
 
     for frame in "".join(traceback.format_tb(error.__traceback__, limit=-20)).splitlines():
         click.echo(visible(frame), err=True)
-    said = clean(f"{type(error).__name__}: {error}")
-    click.echo(f"rackcheck failed: {said}; please report it with the lines above", err=True)
+    message = clean(f"{type(error).__name__}: {error}")
+    click.echo(f"rackcheck failed: {message}; please report it with the lines above", err=True)
 
 
 def _swallow_output() -> None:

@@ -75,13 +75,13 @@ def new(
     if waiting:
         raise UserError(reviewed.said(waiting))
     nodes, origin = cli_choices.choose((), file, rack)
-    told = [_node(node, rack) for node in nodes]
+    rows = [_node(node, rack) for node in nodes]
     head = {
         "time": now(), "by": getpass.getuser(), "version": __version__, "law": loaded.law,
         "profile": {"name": loaded.name, "version": loaded.version, "digest": loaded.digest, "set": given,
                     "machines": loaded.machines},
-        "inventory": {"origin": origin, "digest": _digest(told)},
-        "planes": sorted(plane.value for plane in cli_choices.planes(planes)), "nodes": told,
+        "inventory": {"origin": origin, "digest": _digest(rows)},
+        "planes": sorted(plane.value for plane in cli_choices.planes(planes)), "nodes": rows,
     }  # fmt: skip
     made = acceptance.create(name, head, loaded.files)
     if files:
@@ -137,8 +137,8 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
     for run in stored:
         member = next((m for m in found.runs if m.run == run.started().run), None)
         if member is not None and (kind or text):
-            told = {"run": member.run, "kind": kind or member.kind, "note": text or member.note}
-            acceptance.append(found.folder, {"event": "noted", "time": now(), "by": getpass.getuser(), **told})
+            values = {"run": member.run, "kind": kind or member.kind, "note": text or member.note}
+            acceptance.append(found.folder, {"event": "noted", "time": now(), "by": getpass.getuser(), **values})
         else:
             added(found, run, kind, text)
         found = acceptance.read(found.folder)
@@ -173,8 +173,8 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
         raise UserError(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
     if began.time > (latest := _later(now())):
         raise UserError(f"run {began.run} says that it began at {clean(began.time, 40)}, and it is not {latest} yet")
-    told = subject.judged_by(found, stored)  # before it is part: what was added stays
-    machines = {node: serial for node in began.nodes if (serial := machine_serial(told.trees[node]))}
+    run = subject.judged_by(found, stored)  # before it is part: what was added stays
+    machines = {node: serial for node in began.nodes if (serial := machine_serial(run.trees[node]))}
     if kind != "rework":
         _same_machines(found, began.run, machines)
     newer = [member.run for member in found.runs if acceptance.run_of(member).started().time > began.time]
@@ -206,9 +206,9 @@ def _asked_enough(found: Acceptance, stored: store.Stored) -> None:
     wanted = found.head["profile"]["name"]
     if wanted not in names:
         made_by = clean(names[-1], 60) if names else "another profile"
-        told = f"run {stored.started().run} was made with {made_by}, and asked for what that judges"
+        text = f"run {stored.started().run} was made with {made_by}, and asked for what that judges"
         raise UserError(
-            f"{told}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}"
+            f"{text}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}"
         )
 
 
@@ -217,9 +217,9 @@ def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> 
     others = [node for node, serial in machines.items() if found.machines.get(node, serial) != serial]
     if others:
         was, now_ = clean(found.machines[others[0]], 80), clean(machines[others[0]], 80)
-        told = f"run {run} has read other machines than before: {fold(others)} ({others[0]}: serial {was}, now {now_})"
+        text = f"run {run} has read other machines than before: {fold(others)} ({others[0]}: serial {was}, now {now_})"
         raise UserError(
-            f"{told}; if they were replaced: rackcheck accept add {found.name} {run} --kind rework --note TEXT"
+            f"{text}; if they were replaced: rackcheck accept add {found.name} {run} --kind rework --note TEXT"
         )
 
 
@@ -231,8 +231,8 @@ def _short(found: subject.RunSubject) -> None:
     click.echo(f"acceptance {found.name} ({found.state}): {several(len(readings), 'run')}, {then}")
     if summary.reason:
         print_lines(terminal.why(summary, width()))
-    for told in waiver_notes(summary.waivers):
-        note(told)
+    for text in waiver_notes(summary.waivers):
+        note(text)
 
 
 @accept.command("show")
@@ -293,9 +293,9 @@ def _lines(found: Acceptance, readings: list[CollectedRun]) -> list[Line]:
         styles=("", "bold", "", "bold", "", "dim"),
     )
     for sign in found.signed:
-        said = f"signed by {sign.get('party', '')} ({sign.get('name', '')}) at {sign.get('time', '')}"
+        message = f"signed by {sign.get('party', '')} ({sign.get('name', '')}) at {sign.get('time', '')}"
         later = "" if found.state != "draft" else "; runs or waivers were added since"
-        lines.append(Line(((said + later, ""),)))
+        lines.append(Line(((message + later, ""),)))
     return [*lines, Line()]
 
 

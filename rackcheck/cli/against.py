@@ -96,11 +96,11 @@ def _peers(
     roles = _roles(source)
     role = role or roles.get(node, ROLE)
     others = [name for name in nodes if name != node and roles.get(name, ROLE) == role]
-    told = [pair.facts(nodes[name]) for name in others if nodes[name].parts]
+    rows = [pair.facts(nodes[name]) for name in others if nodes[name].parts]
     expected = len(others) + (node in nodes)
-    found = peers(pair.facts(nodes[node]) if mine is None else mine, told, expected, classes)
+    found = peers(pair.facts(nodes[node]) if mine is None else mine, rows, expected, classes)
     if not found.enough:
-        some = several(len(told), "other node") if node in nodes else several(len(told), "node")
+        some = several(len(rows), "other node") if node in nodes else several(len(rows), "node")
         note(f"rackcheck: {some} of role {role} told anything in {source.name}; {found.needed} must say the same")
     name = f"what at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name} say"
     return Reference(name, found.facts, same=True, peers=found)

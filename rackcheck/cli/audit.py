@@ -128,8 +128,8 @@ def audit(given: AuditOptions) -> int:
 def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
     """Judge a stored run or a capture again, and show it."""
     if given.targets or given.file or given.rack or given.output or given.accept or given.again:
-        said = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
-        raise click.UsageError(f"--from reads a stored run: {said}")
+        message = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
+        raise click.UsageError(f"--from reads a stored run: {message}")
     files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
     kept = captures.find(run)
     summary = (

@@ -145,12 +145,12 @@ def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None
     from rackcheck.cli.tui import screens  # noqa: PLC0415
     from rackcheck.session.run_session import RunSession  # noqa: PLC0415  only where the screens are wanted
 
-    told: list[Event] = []
+    rows: list[Event] = []
 
     def kept(job: Job, stop: threading.Event) -> Iterator[Event]:
         for event in driven(job, stop):
             if isinstance(event, RunStarted | Judged | RunDone):
-                told.append(event)
+                rows.append(event)
             yield event
 
     desk = RunSession(ready=ready, drive=kept)
@@ -159,8 +159,8 @@ def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None
         note(f"Run:  {ready.folder}")
     for trouble in desk.troubles:
         note(trouble)
-    ended = any(isinstance(event, RunDone) for event in told)
-    return summarize(told, ready.profile, ready.job.waivers) if ended else None
+    ended = any(isinstance(event, RunDone) for event in rows)
+    return summarize(rows, ready.profile, ready.job.waivers) if ended else None
 
 
 def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:

@@ -147,8 +147,8 @@ class _Taking:
                     trouble=None if answer.trouble is None else hiding.unknown(answer.trouble),
                     capture=None if answer.capture is None else hiding.capture(answer.capture),
                 ),
-                {hiding.text(uri): {n: hiding.text(v) for n, v in told.items()} for uri, told in headers.items()},
-                {hiding.text(uri): told for uri, told in seconds.items()},
+                {hiding.text(uri): {n: hiding.text(v) for n, v in values.items()} for uri, values in headers.items()},
+                {hiding.text(uri): values for uri, values in seconds.items()},
             )  # fmt: skip
         return writer.finish(replace(self._head(), anonymised=True))
 
@@ -185,7 +185,7 @@ def _tell(target: Path, doc: Mapping[str, Any]) -> None:
     """Say where it lies, and what it is good for."""
     first, place = next(iter(doc["nodes"])), shlex.quote(str(target))
     if doc.get("interrupted"):
-        whole = sum(_whole(told["planes"], doc["planes"]) for told in doc["nodes"].values())
+        whole = sum(_whole(value["planes"], doc["planes"]) for value in doc["nodes"].values())
         note(f"Interrupted: {whole} of {several(len(doc['nodes']), 'node')} answered wholly; capture.json says which")
     note(f"Capture: {target} ({several(len(doc['nodes']), 'node')}{', anonymised' if doc['anonymised'] else ''})")
     if doc["anonymised"]:
@@ -194,7 +194,7 @@ def _tell(target: Path, doc: Mapping[str, Any]) -> None:
     note(f"         rackcheck sim up --machine {place}")
 
 
-def _whole(told: Mapping[str, Mapping[str, Any]], planes: Collection[str]) -> bool:
+def _whole(values: Mapping[str, Mapping[str, Any]], planes: Collection[str]) -> bool:
     """Whether every plane of a node that was asked has answered."""
-    asked = [answer for plane, answer in told.items() if plane in planes]
+    asked = [answer for plane, answer in values.items() if plane in planes]
     return bool(asked) and all(answer and "trouble" not in answer for answer in asked)

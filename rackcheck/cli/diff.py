@@ -48,8 +48,8 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):
         found = compared(a, b, classes)
-        told = _narrowed_told(found, where)
-        return _runs(_narrowed(found, where), told, as_json=as_json)
+        rows = _narrowed_told(found, where)
+        return _runs(_narrowed(found, where), rows, as_json=as_json)
     source = readings(run or "last")
     nodes = pair.merged(source, classes)
     if a in nodes and b not in nodes and (b in {PEERS, BEFORE} or _is_run(b)):
@@ -112,23 +112,23 @@ def _narrowed_told(found: pair.RunPair, where: Where) -> DriftChanges:
     if not where:
         return moved, rest
     asked = {id(one) for one in moved if any(map(where.holds, of_moved(one, found.changes)))}
-    told: dict[str, tuple[Change, ...]] = {}
+    values: dict[str, tuple[Change, ...]] = {}
     for node, changes in found.changes.items():
-        said = rest.get(node, ())
-        spoken = {change.path for change in said}
+        rows = rest.get(node, ())
+        spoken = {change.path for change in rows}
         beside = (c for c in changes if c.path not in spoken and not names_a_part(c))
         whole = {c.under for c in changes if c.under and where.holds(of_change(c, node))}
-        told[node] = tuple(c for c in (*said, *beside) if where.holds(of_change(c, node)) or c.path in whole)
-    return tuple(one for one in moved if id(one) in asked), {node: some for node, some in told.items() if some}
+        values[node] = tuple(c for c in (*rows, *beside) if where.holds(of_change(c, node)) or c.path in whole)
+    return tuple(one for one in moved if id(one) in asked), {node: some for node, some in values.items() if some}
 
 
-def _runs(found: pair.RunPair, told: DriftChanges, *, as_json: bool) -> int:
+def _runs(found: pair.RunPair, rows: DriftChanges, *, as_json: bool) -> int:
     turns = list(words.turns(found.turns))
     if as_json:
-        doc = document(found, told)
+        doc = document(found, rows)
         click.echo(machine.text({**doc, "verdicts": [words.turn_doc(one, nodes) for one, nodes in turns]}))
     else:
-        texts = list(lines(found, told))
+        texts = list(lines(found, rows))
         texts += [f"{words.turn(one)} {words.where(nodes, found.nodes)}" for one, nodes in turns]
         print_lines(Line(((text, ""),)) for text in texts)
         unknown_in_both(found)
@@ -142,13 +142,13 @@ def _nodes(
     left, right = nodes[a], nodes[b]
     here, there = pair.facts(left), pair.facts(right)
     raw = tuple(c for c in _changes(here, there, classes) if where.holds(of_change(c, a, b)))
-    told = gathered(raw)
-    own = tuple(c for c in told if c.cls is Class.IDENTITY and not every and not c.kind.uncertain)
-    rest = tuple(c for c in told if c not in own)
+    rows = gathered(raw)
+    own = tuple(c for c in rows if c.cls is Class.IDENTITY and not every and not c.kind.uncertain)
+    rest = tuple(c for c in rows if c not in own)
     turns = tuple(t for t in turned(pair.statuses(left), pair.statuses(right)) if where.holds(of_turn(t, a, b)))
     unread = [name for name in (a, b) if not nodes[name].parts]
     if as_json:
-        click.echo(machine.text(_document(a, b, told, turns, unread)))
+        click.echo(machine.text(_document(a, b, rows, turns, unread)))
     else:
         texts = [words.said(c) for c in rest] + [words.turn(t) for t in turns]
         texts += [f"{len(own)} identities differ, as those of two machines do; --all shows them"] if own else []
@@ -162,10 +162,10 @@ def _changes(here: ComparedFacts, there: ComparedFacts, classes: Iterable[Class]
     return compare(here, there, classes) if here and there else iter(())
 
 
-def _document(a: str, b: str, told: Iterable[Change], turns: Iterable[Turn], unread: list[str]) -> dict[str, object]:
+def _document(a: str, b: str, rows: Iterable[Change], turns: Iterable[Turn], unread: list[str]) -> dict[str, object]:
     return {
         "rackcheck": machine.FORMAT, "before": a, "after": b,
-        "changes": [words.one_doc(c) for c in told],
+        "changes": [words.one_doc(c) for c in rows],
         "verdicts": [words.turn_doc(t, ()) for t in turns],
         "unread": unread,
     }  # fmt: skip

@@ -50,11 +50,11 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = chosen(names)
     found = compared(against, run, classes, percent)
-    told = found.sorted_out()
+    rows = found.sorted_out()
     if as_json:
-        click.echo(machine.text(document(found, told)))
+        click.echo(machine.text(document(found, rows)))
     else:
-        print_lines(Line(((text, ""),)) for text in lines(found, told))
+        print_lines(Line(((text, ""),)) for text in lines(found, rows))
         _notes(found, classes)
     return status(found)
 
@@ -96,9 +96,9 @@ def _indexed(side: pair.ComparedRun) -> str:
     return folder.name if folder.parent == store.runs_folder().resolve() else ""
 
 
-def lines(found: pair.RunPair, told: DriftChanges) -> Iterator[str]:
+def lines(found: pair.RunPair, rows: DriftChanges) -> Iterator[str]:
     """Say what differs, once for all nodes; what is not known stands apart, below."""
-    moved, changes = told
+    moved, changes = rows
     for what, nodes in (("new", found.new), ("missing", found.missing)):
         if nodes:
             yield f"{what} in {found.after}: {fold(nodes)}"
@@ -136,9 +136,9 @@ def status(found: pair.RunPair) -> int:
     return 3 if found.changes or found.unread or found.silent else 0
 
 
-def document(found: pair.RunPair, told: DriftChanges) -> dict[str, object]:
+def document(found: pair.RunPair, rows: DriftChanges) -> dict[str, object]:
     """Give the same as one document."""
-    moved, changes = told
+    moved, changes = rows
     every = folded({node: gathered(some) for node, some in changes.items()})
     return {
         "rackcheck": machine.FORMAT, "before": found.before, "after": found.after, "nodes": found.nodes,

@@ -52,12 +52,12 @@ def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Pat
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     given = cli_choices.pairs(values)
     loaded, laid = library.load_laid(profile, known().catalogue, given, folders)
-    told = explain(rule, loaded, laid, known().catalogue, given)
+    explained = explain(rule, loaded, laid, known().catalogue, given)
     if as_json:
         head = {"rackcheck": machine.FORMAT, "profile": {"name": loaded.name, "version": loaded.version}}
-        click.echo(machine.text({**head, "lineage": list(loaded.lineage), **_document(told)}))
+        click.echo(machine.text({**head, "lineage": list(loaded.lineage), **_document(explained)}))
     else:
-        print_lines([*_lines(told), Line((("", ""),)), Line(((f"of {' -> '.join(loaded.lineage)}", "dim"),))])
+        print_lines([*_lines(explained), Line((("", ""),)), Line(((f"of {' -> '.join(loaded.lineage)}", "dim"),))])
 
 
 def _lines(told: Explained) -> Iterator[Line]:
@@ -72,7 +72,7 @@ def _lines(told: Explained) -> Iterator[Line]:
     if rule is not None:
         yield from _section("to pass", [Line(((f"    {text}", ""),)) for text in (*wants(rule), *_weight(rule))])
         yield from _section("site values", [_param(param) for param in told.params])
-    yield from _section("written" if rule is not None else "as it was", [_said(said) for said in told.keys])
+    yield from _section("written" if rule is not None else "as it was", [_said(value) for value in told.keys])
     yield from _section("no part of it any more", [_gone(gone) for gone in told.gone])
     yield from _section("reads", [line for fact in told.facts for line in _fact(fact)])
     sources = (
@@ -104,13 +104,13 @@ def _weight(rule: Rule) -> Iterator[str]:
     yield f"for role {', '.join(rule.roles)}, in phase {rule.phase.value}"
 
 
-def _instead(said: WrittenValue) -> str:
-    return "".join(f", instead of {old.value} ({old.place})" for old in said.before)
+def _instead(value: WrittenValue) -> str:
+    return "".join(f", instead of {old.value} ({old.place})" for old in value.before)
 
 
-def _said(said: WrittenValue) -> Line:
-    where = f"  {said.place}, {said.layer}{_instead(said)}"
-    return Line(((f"    {said.key}: ", "cyan"), (said.value, ""), (where, "dim")))
+def _said(value: WrittenValue) -> Line:
+    where = f"  {value.place}, {value.layer}{_instead(value)}"
+    return Line(((f"    {value.key}: ", "cyan"), (value.value, ""), (where, "dim")))
 
 
 def _gone(gone: RemovedKey) -> Line:
@@ -134,8 +134,8 @@ def _fact(fact: Fact) -> Iterator[Line]:
     yield Line(((f"      {entry.kind.help}", ""),))
 
 
-def _document(told: Explained) -> dict[str, Any]:
-    rule = told.rule
+def _document(explained: Explained) -> dict[str, Any]:
+    rule = explained.rule
     judged: dict[str, Any] = {}
     if rule is not None:
         judged = {
@@ -144,34 +144,34 @@ def _document(told: Explained) -> dict[str, Any]:
             "waits_for": list(rule.unset), "built_in": rule.built_in, "digest": rule.digest,
         }  # fmt: skip
     return {
-        "rule": told.id,
+        "rule": explained.id,
         "dropped": rule is None,
-        "drops": [{"reason": d.reason, "layer": d.layer, "place": d.place} for d in told.drops],
+        "drops": [{"reason": d.reason, "layer": d.layer, "place": d.place} for d in explained.drops],
         **judged,
-        "keys": [_said_doc(said) for said in told.keys],
-        "gone": [{**_said_doc(gone.was), "taken_by": _said_doc(gone.by)} for gone in told.gone],
+        "keys": [_said_doc(value) for value in explained.keys],
+        "gone": [{**_said_doc(gone.was), "taken_by": _said_doc(gone.by)} for gone in explained.gone],
         "params": [
             {
                 "name": p.name, "value": p.value, "set": p.given, "type": p.type, "about": p.about,
                 "default": None if p.origin is None else _said_doc(p.origin),
             }
-            for p in told.params
+            for p in explained.params
         ],
         "facts": [
             {
                 "path": f.path, "type": str(f.entry.kind), "plane": f.entry.plane.value, "probe": f.entry.probe,
                 "help": f.entry.kind.help,
             }
-            for f in told.facts
+            for f in explained.facts
         ],
         "sources": [
             {name: getattr(s, name) for name in ("id", "title", "section", "publisher", "date", "confidence")}
-            for s in told.sources
+            for s in explained.sources
         ],
-        "needed_by": list(told.needed_by),
+        "needed_by": list(explained.needed_by),
     }  # fmt: skip
 
 
-def _said_doc(said: WrittenValue) -> dict[str, Any]:
-    plain = {"key": said.key, "value": said.value, "layer": said.layer, "place": said.place}
-    return plain | ({"before": [_said_doc(old) for old in said.before]} if said.before else {})
+def _said_doc(value: WrittenValue) -> dict[str, Any]:
+    plain = {"key": value.key, "value": value.value, "layer": value.layer, "place": value.place}
+    return plain | ({"before": [_said_doc(old) for old in value.before]} if value.before else {})

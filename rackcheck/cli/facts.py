@@ -144,16 +144,21 @@ def _fits(pattern: FactPath, path: FactPath) -> bool:
 
 def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
     """Add what a silent plane would have told, as unknown: of a plane that failed all of it, else what was named."""
-    told = dict(tree.leaves)
+    values = dict(tree.leaves)
     for entry in known().catalogue.entries.values():
         bare = entry.pattern.partition("/*")[0]
         why = tree.silent.get(entry.plane)
         named = any(bare.startswith(w) for w in words)
-        if why is None or bare.endswith("**") or bare in told or not (named or (not words and entry.plane in troubles)):
+        if (
+            why is None
+            or bare.endswith("**")
+            or bare in values
+            or not (named or (not words and entry.plane in troubles))
+        ):
             continue
         kind = collection(entry.kind.help) if bare != entry.pattern else entry.kind
-        told[bare] = Leaf(why, kind, entry.plane, "", "")
-    return Tree(told, tree.silent)
+        values[bare] = Leaf(why, kind, entry.plane, "", "")
+    return Tree(values, tree.silent)
 
 
 def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]) -> _Came:

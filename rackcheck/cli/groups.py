@@ -55,11 +55,11 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
     narrowed = [group.narrowed(left) if narrow else group for group in found]
     about = where.about(FINDING_KEYS)
     shown = [group for group in narrowed if group is not None and about.holds(_row(group, summary))]
-    told = [group for group in shown if every or not group.quiet]
+    rows = [group for group in shown if every or not group.quiet]
     if as_json:
-        click.echo(machine.text(_document(summary, told, unsure)))
+        click.echo(machine.text(_document(summary, rows, unsure)))
     else:
-        print_lines(_lines(summary, told, len(found), len(shown) - len(told), where))
+        print_lines(_lines(summary, rows, len(found), len(shown) - len(rows), where))
         if unsure:
             note(left_out(where, locations.share(unsure, summary.whole)))
     return exit_code(summary, strict=False)
@@ -98,8 +98,8 @@ def _lines(summary: Summary, told: Sequence[FindingGroup], of: int, quiet: int, 
     if hints:
         yield Line()
     for group in hints:
-        said = group.hint.sentence if group.hint is not None else ""
-        yield from within(Line(((f"{group.number:>3}  ", "bold"), (signs.text(said), ""))), width(), 5)
+        message = group.hint.sentence if group.hint is not None else ""
+        yield from within(Line(((f"{group.number:>3}  ", "bold"), (signs.text(message), ""))), width(), 5)
     if told:
         yield Line()
     yield from _ending(summary, len(told), of, quiet, where, signs)
@@ -115,7 +115,7 @@ def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ..
     return (str(group.number), verdict, *map(signs.text, cells))
 
 
-def _table(rows: Sequence[Sequence[str]], told: Sequence[FindingGroup]) -> Iterator[Line]:
+def _table(rows: Sequence[Sequence[str]], items: Sequence[FindingGroup]) -> Iterator[Line]:
     """Lay the groups in columns where all of them have room, and else each in lines of its own: nothing is cut."""
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
     if not rows:
@@ -123,11 +123,11 @@ def _table(rows: Sequence[Sequence[str]], told: Sequence[FindingGroup]) -> Itera
     if sum(widths) + 2 * (len(widths) - 1) <= width():
         head, *body = table(HEAD, rows, width=width(), styles=("bold", "", "", "cyan", "bold", "", "", "yellow"))
         yield head
-        for line, group in zip(body, told, strict=True):
+        for line, group in zip(body, items, strict=True):
             place, sign, *rest = line.pieces
             yield Line((place, (sign[0], STYLES[group.status]), *rest))
         return
-    for (number, verdict, share, where, rule, want, got, hint), group in zip(rows, told, strict=True):
+    for (number, verdict, share, where, rule, want, got, hint), group in zip(rows, items, strict=True):
         first = ((f"{number:>3}  ", "bold"), (f"{verdict:<10}", STYLES[group.status]), (f"{rule}  ", "bold"))
         yield from within(Line((*first, (f"{share}: {where}", "cyan"))), width(), 15)
         more = [(f"want {want}   ", "")] if want else []
@@ -137,13 +137,13 @@ def _table(rows: Sequence[Sequence[str]], told: Sequence[FindingGroup]) -> Itera
             yield from within(Line((("     ", ""), *more)), width(), 7)
 
 
-def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, signs: Signs) -> Iterator[Line]:
+def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, signs: Signs) -> Iterator[Line]:
     asked = f" like `{signs.text(str(where), 200)}`" if where else ""
-    if told == 0 and quiet == 0:
+    if value == 0 and quiet == 0:
         yield from within(Line(((f"none of {several(of, 'group')}{asked}", ""),)), width(), 2)
-    elif told < of:
+    elif value < of:
         rest = f"; {quiet:,} that pass or do not apply: --all" if quiet else ""
-        yield from within(Line(((f"{told:,} of {several(of, 'group')}{asked}{rest}", "dim"),)), width(), 2)
+        yield from within(Line(((f"{value:,} of {several(of, 'group')}{asked}{rest}", "dim"),)), width(), 2)
     counts = summary.counts
     pieces = [(f"{signs.status(s)} {counts[s]:,} {s.value}   ", STYLES[s] if counts[s] else "dim") for s in COUNTED]
     scope = f"; {summary.not_in_scope:,} not in scope" if summary.not_in_scope else ""
@@ -160,14 +160,14 @@ def _ending(summary: Summary, told: int, of: int, quiet: int, where: Where, sign
         yield from why(summary, width())
 
 
-def _document(summary: Summary, told: Sequence[FindingGroup], unsure: Sequence[str]) -> dict[str, Any]:
+def _document(summary: Summary, rows: Sequence[FindingGroup], unsure: Sequence[str]) -> dict[str, Any]:
     return {
         "rackcheck": machine.FORMAT, "run": summary.started.run,
         "outcome": summary.done.outcome.value, **({"reason": summary.reason} if summary.reason else {}),
         "interrupted": summary.done.interrupted, "planes": list(summary.started.planes),
         "not_in_scope": summary.not_in_scope,
         "counts": {status.value: count for status, count in summary.counts.items()}, "total": summary.total,
-        "groups": [_group(group) for group in told], "not_told": list(unsure),
+        "groups": [_group(group) for group in rows], "not_told": list(unsure),
     }  # fmt: skip
 
 

@@ -114,12 +114,12 @@ def _since(
     stayed = still(contents.facts(before[1]), contents.facts(now))
     every, rest = sorted_out({name: changes or ()}, beside=stayed)
     moved = [one for one in every if any(map(where.holds, of_moved(one, {name: changes or ()})))]
-    told = folded({node: gathered(c for c in some if where.holds(of_change(c))) for node, some in rest.items()})
+    rows = folded({node: gathered(c for c in some if where.holds(of_change(c))) for node, some in rest.items()})
     return {
         "moved": [moving.doc(one) for one in moved],
-        "changes": [words.one_doc(one.change) for one in told],
+        "changes": [words.one_doc(one.change) for one in rows],
         "verdicts": [{"rule": t.rule, "before": t.before or None, "after": t.after or None} for t in turns],
-        "says": [*moving.lines(moved), *(words.said(one.change) for one in told), *(words.turn(t) for t in turns)]
+        "says": [*moving.lines(moved), *(words.said(one.change) for one in rows), *(words.turn(t) for t in turns)]
         + (["told nothing in this run or in the one before"] if changes is None else []),
     }  # fmt: skip
 

@@ -155,8 +155,8 @@ def _tell_silent(found: Sequence[_Read]) -> None:
         if not one.tree.leaves:
             whys = "; ".join(f"{plane.value} {why}" for plane, why in sorted(one.tree.silent.items()))
             raise UserError(f"{one.node.name} told nothing in run {one.run} ({whys}): leave it away with --nodes")
-    told = [plane for plane in Plane if any(leaf.plane is plane for one in found for leaf in one.tree.leaves.values())]
-    for plane in told:
+    rows = [plane for plane in Plane if any(leaf.plane is plane for one in found for leaf in one.tree.leaves.values())]
+    for plane in rows:
         silent = [one.node.name for one in found if plane in one.tree.silent]
         if silent:
             note(f"rackcheck: {fold(silent)} told nothing of the {plane.value} plane: no rule is learned of it")
@@ -183,8 +183,8 @@ def _version(found: Sequence[_Read]) -> str:
 def _product(found: Sequence[_Read]) -> str:
     """Give what product all of them are; empty where they are several, or nobody knows."""
     fact = paths.parse("node.product")
-    told = {one.tree.reading(fact, Plane.OS) for one in found}
-    only = told.pop() if len(told) == 1 else ""
+    names = {one.tree.reading(fact, Plane.OS) for one in found}
+    only = names.pop() if len(names) == 1 else ""
     return only if isinstance(only, str) and len(only) <= LONGEST else ""
 
 

@@ -128,12 +128,12 @@ def _told(each: RoleMajority, most: int | None) -> Iterator[Line]:
         return
     split = f", on {each.split:,} more they have no majority" if each.split else ""
     dark = f"; {several(each.untold, 'fact')} too few of them tell" if each.untold else ""
-    said = f" held against each other on {several(each.agreed, 'fact')}{split}"
-    yield Line(((head, "bold"), (said, ""), (dark, "magenta")))
+    message = f" held against each other on {several(each.agreed, 'fact')}{split}"
+    yield Line(((head, "bold"), (message, ""), (dark, "magenta")))
     if not each.odd:
         unsure = each.silent or each.untold
-        said = "  nobody is odd, as far as they tell" if unsure else "  nobody is odd"
-        yield Line(((said, "magenta" if unsure else "green"),))
+        message = "  nobody is odd, as far as they tell" if unsure else "  nobody is odd"
+        yield Line(((message, "magenta" if unsure else "green"),))
     nodes = {one.node: one for one in each.odd}
     folded = groups(nodes, lambda node: (nodes[node].deviations, nodes[node].unknown))
     folded.sort(key=lambda group: -nodes[group[1][0]].score)
@@ -150,10 +150,12 @@ def _told(each: RoleMajority, most: int | None) -> Iterator[Line]:
 
 def _ranked(one: Odd, names: Sequence[str]) -> Line:
     alone = sum(len(each.nodes) == 1 and each.weight == 1 for each in one.deviations)
-    said = f"  differ{'s' if len(names) == 1 else ''} on {several(len(one.deviations), 'fact')}"
-    said += f", on {alone:,} of them alone" if alone else ""
+    message = f"  differ{'s' if len(names) == 1 else ''} on {several(len(one.deviations), 'fact')}"
+    message += f", on {alone:,} of them alone" if alone else ""
     dark = f"; {_dark(one.unknown)}" if one.unknown else ""
-    return Line(((f"  {fold(names)}", "bold cyan"), (said, ""), (f"  score {one.score:.2f}", "dim"), (dark, "magenta")))
+    return Line(
+        ((f"  {fold(names)}", "bold cyan"), (message, ""), (f"  score {one.score:.2f}", "dim"), (dark, "magenta"))
+    )
 
 
 def _dark(count: int) -> str:

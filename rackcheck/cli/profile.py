@@ -109,8 +109,8 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
         trouble = troubled(waiver, rules, waiver.until)
         if trouble is not None:
             notes.append(f"{waiver.place}: warning: the waiver of {waiver.rule} holds nothing: {trouble[1]}")
-    told = "\n".join(map(str, found))
-    return _Checked(name, head, told, lint.refused(found, strict=strict), found, tuple(notes))
+    text = "\n".join(map(str, found))
+    return _Checked(name, head, text, lint.refused(found, strict=strict), found, tuple(notes))
 
 
 def _lines(loaded: Profile, waived: Iterable[Waiver]) -> list[Line]:

@@ -164,8 +164,8 @@ def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
     yield from _section("params", params)
     machines = [f"{key}: {was or 'not named'} -> {now or 'not named'}" for key, (was, now) in found.machines.items()]
     yield from _section("for which machines", machines)
-    told = {rule.id for rule in (*found.only_old, *found.only_new)}
-    drops = (f"{rule}: {_drop(was, now)}" for rule, (was, now) in found.dropped.items() if rule not in told)
+    names = {rule.id for rule in (*found.only_old, *found.only_new)}
+    drops = (f"{rule}: {_drop(was, now)}" for rule, (was, now) in found.dropped.items() if rule not in names)
     yield from _section("dropped", drops)
 
 
@@ -174,10 +174,10 @@ def _drop(was: str, now: str) -> str:
 
 
 def _section(head: str, lines: Iterable[str]) -> Iterator[Line]:
-    told = list(lines)
-    if told:
+    rows = list(lines)
+    if rows:
         yield Line(((head, "bold"),))
-        yield from (Line(((f"    {text}", ""),)) for text in told)
+        yield from (Line(((f"    {text}", ""),)) for text in rows)
 
 
 def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
@@ -193,10 +193,10 @@ def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
         yield f"{area}{some[0]}" if len(some) == 1 else f"{area}{{{', '.join(some)}}}"
 
 
-def _folded(told: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _folded(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Say once what is alike of several rules."""
     rules: dict[str, list[str]] = {}
-    for how, rule in told:
+    for how, rule in rows:
         rules.setdefault(how, []).append(rule)
     for how, some in rules.items():
         yield f"{', '.join(some)}: {how}"

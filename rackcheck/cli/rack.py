@@ -161,8 +161,8 @@ def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
     """Name the racks that were judged as a whole and do not pass, and the fleet: no node's sign tells of them."""
     outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
     for outcome, names in groups(outcomes, outcomes.__getitem__):
-        said = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
-        yield Line(((said, OUTCOMES[outcome]), (f"  judged as a whole: {locations.said(names)}", "")))
+        message = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
+        yield Line(((message, OUTCOMES[outcome]), (f"  judged as a whole: {locations.said(names)}", "")))
 
 
 def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: KnownNodes) -> dict[str, Any]:

@@ -52,13 +52,13 @@ def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | N
     rackcheck remedy last -o mend         mend/set-1.sh, mend/dgx01.bios.json, …
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     found = subject.find(run)
-    told = _told(found, _rules(found.profile, rules), nodes)
+    remedy_text = _told(found, _rules(found.profile, rules), nodes)
     if output is not None:
-        _written(output, told)
+        _written(output, remedy_text)
     if as_json:
-        click.echo(machine.text({"rackcheck": machine.FORMAT, **document(told)}))
+        click.echo(machine.text({"rackcheck": machine.FORMAT, **document(remedy_text)}))
     elif output is None:
-        print_lines(Line(((line, "dim" if line.startswith("#") else ""),)) for line in text(told))
+        print_lines(Line(((line, "dim" if line.startswith("#") else ""),)) for line in text(remedy_text))
 
 
 def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
@@ -159,9 +159,9 @@ def _unreached(rule: str) -> NotFixable:
     return NotFixable(rule, "the inventory names no https address of this BMC")
 
 
-def _written(folder: Path, told: RemedyText) -> None:
+def _written(folder: Path, remedy_text: RemedyText) -> None:
     """Write the scripts and bodies into a new folder; nothing that is there is ever written over."""
-    pieces = dict(_pieces(told))
+    pieces = dict(_pieces(remedy_text))
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
@@ -173,13 +173,13 @@ def _written(folder: Path, told: RemedyText) -> None:
     note(f"Written for review: {several(len(pieces), 'file')} in {folder}; nothing was applied")
 
 
-def _pieces(told: RemedyText) -> Iterator[tuple[str, str]]:
-    yield "remedy.txt", "\n".join(text(told)) + "\n"
-    for number, group in enumerate((g for g in told.groups if g.steps), start=1):
-        yield f"set-{number}.sh", script(group, told.run)
-    for order in told.orders:
+def _pieces(remedy_text: RemedyText) -> Iterator[tuple[str, str]]:
+    yield "remedy.txt", "\n".join(text(remedy_text)) + "\n"
+    for number, group in enumerate((g for g in remedy_text.groups if g.steps), start=1):
+        yield f"set-{number}.sh", script(group, remedy_text.run)
+    for order in remedy_text.orders:
         if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,200}", order.node) is None:
             raise UserError(f"the run's node {clean(order.node)!r} has no name that a file may have")
         yield order.file, body(order.patch, 2) + "\n"
-    if told.orders:
-        yield "bmcs.sh", bmc_script(told.orders, told.run)
+    if remedy_text.orders:
+        yield "bmcs.sh", bmc_script(remedy_text.orders, remedy_text.run)

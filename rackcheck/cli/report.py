@@ -99,9 +99,9 @@ def report(given: ReportOptions) -> int:
         cover.load(given.brand_file) if given.brand_file is not None else None,
     )
     readings = []
-    for told in found.tell():
-        readings.append(told)
-        say(f"read {told.started.run}: {several(len(told.started.nodes), 'node')}")
+    for run in found.tell():
+        readings.append(run)
+        say(f"read {run.started.run}: {several(len(run.started.nodes), 'node')}")
     full = build(readings, ordered)
     dossier = full if given.level == "full" else redact.redacted(full, given.level)
     if given.whole:
@@ -141,8 +141,8 @@ def _single(
 
             made = pdf.document(dossier, digest, template)
             content = made.data
-            for said in made.notes:
-                note(f"rackcheck: {said}")
+            for message in made.notes:
+                note(f"rackcheck: {message}")
     return _written(content, form, output, name, dossier.level)
 
 
@@ -228,8 +228,8 @@ def _bundled(
             "digest": made.digest,
         }
         acceptance.append(found.acceptance.folder, event)
-    for said in made.notes:
-        note(f"rackcheck: {said}")
+    for message in made.notes:
+        note(f"rackcheck: {message}")
     outcome = dossier.tally.outcome.value
     if as_json:
         doc = {

@@ -66,8 +66,8 @@ def _tell_acceptance(folder: Path, made: Signature) -> None:
         note(f"acceptance {found.name} was not told: this is no bundle of the state it is in now ({found.state})")
         return
     manifest = hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
-    told = {"party": made.party, "name": made.name, "key": made.fingerprint, "folder": str(folder.resolve())}
-    acceptance.append(found.folder, {"event": "signed", "time": made.time, "manifest": manifest, **told})
+    values = {"party": made.party, "name": made.name, "key": made.fingerprint, "folder": str(folder.resolve())}
+    acceptance.append(found.folder, {"event": "signed", "time": made.time, "manifest": manifest, **values})
     note(f"acceptance {found.name} is signed by {made.party}")
 
 

@@ -77,8 +77,8 @@ def show(name: str | None, faults: bool, as_json: bool) -> None:
         nodes = [station.name for station in found.stations]
         click.echo(document.text({"rack": found.name, "title": found.title, "nodes": nodes, "faults": listed}))
         return
-    told = (f"sim:{found.name}  {found.title}", f"{len(found.stations)} nodes: {fold(s.name for s in found.stations)}")
-    for text, style in zip(told, ("bold", ""), strict=True):
+    items = (f"sim:{found.name}  {found.title}", f"{len(found.stations)} nodes: {fold(s.name for s in found.stations)}")
+    for text, style in zip(items, ("bold", ""), strict=True):
         print_lines(Line(((row, style),)) for row in textwrap.wrap(text, width(), break_on_hyphens=False))
     print_lines([Line()])
     print_lines(

@@ -82,8 +82,8 @@ def _time(at: str | None) -> datetime | None:
 def _lines(found: Verification, require: int) -> Iterator[Line]:
     for signature in found.signatures:
         yield _line(signature)
-    told = {signature.trouble for signature in found.signatures}
-    faults = [fault for fault in found.faults if str(fault) not in told]
+    names = {signature.trouble for signature in found.signatures}
+    faults = [fault for fault in found.faults if str(fault) not in names]
     yield from map(fault_line, faults[:TOLD])
     if len(faults) > TOLD:
         yield Line((("  ", ""), (f"and {len(faults) - TOLD} more; --json lists them", "")))

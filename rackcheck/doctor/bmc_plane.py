@@ -73,8 +73,8 @@ def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTr
         words = {uri.removeprefix(f"{ROOT}/").partition("/")[0] for uri in found}
         asks = ((probe.name, probe.ask) for probe in plan.probes if isinstance(probe.ask, Redfish))
         lost = tuple(name for name, ask in asks if any(str(link).partition("/")[0] in words for link in ask.links))
-        said = "; ".join(f"{uri}: {why}" for uri, why in list(found.items())[:3])
-        yield PlaneTrouble(trouble, clean(said, 300), (), lost)
+        message = "; ".join(f"{uri}: {why}" for uri, why in list(found.items())[:3])
+        yield PlaneTrouble(trouble, clean(message, 300), (), lost)
 
 
 def _at(docs: Documents, link: str) -> Iterator[Resource]:

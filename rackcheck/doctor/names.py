@@ -17,8 +17,8 @@ def look_up(names: Iterable[str], stop: threading.Event) -> Mapping[str, str]:
     """Look up names; gives for each that has no address what was said about it. A name that has one is left out."""
     found = work(dict.fromkeys(names), _trouble, threads=THREADS, seconds=SECONDS, stop=stop)
     late = f"no answer about it within {SECONDS:g} s"
-    said = {name: late if trouble is None else str(trouble) for name, trouble in found}
-    return {name: trouble for name, trouble in said.items() if trouble}
+    values = {name: late if trouble is None else str(trouble) for name, trouble in found}
+    return {name: trouble for name, trouble in values.items() if trouble}
 
 
 def _trouble(name: str) -> str:

@@ -144,8 +144,8 @@ class Questions:
         found = [*self._missing(answer.out)]
         scripts = self._scripts(answer.out)
         if scripts and not python:
-            said = "it did not answer" if python is None else ""
-            found.append(PlaneTrouble(Trouble.NO_PYTHON, said, (PYTHON,), scripts))
+            message = "it did not answer" if python is None else ""
+            found.append(PlaneTrouble(Trouble.NO_PYTHON, message, (PYTHON,), scripts))
         if denied:
             refused = tuple(dict.fromkeys(str(p.ask) for p in root_probes(self.plan.probes) if p.name in denied))
             found.append(PlaneTrouble(Trouble.NO_ROOT, grant.value, refused, tuple(denied)))
@@ -157,10 +157,10 @@ class Questions:
 
     def _missing(self, out: str) -> Iterable[PlaneTrouble]:
         """Say which programs are missing where a probe needs them: a device that is not there needs none."""
-        said = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
+        names = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
         idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
         at_work = {"", *(where for n, where in enumerate(self._wheres) if str(n) not in idle)}
-        gone = {need: probes for need, probes in self.needs.items() if need.tool in said and need.where in at_work}
+        gone = {need: probes for need, probes in self.needs.items() if need.tool in names and need.where in at_work}
         if gone:
             tools = tuple(dict.fromkeys(need.tool for need in gone))
             lost = tuple(dict.fromkeys(probe for probes in gone.values() for probe in probes))
@@ -181,11 +181,11 @@ class Questions:
 
     def _silent(self, answer: Output | Unknown) -> PlaneTrouble:
         """Say why our own question has no answer: then nothing is known of tools and of root's part either."""
-        said = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
+        message = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
         reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
         trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
         things = ("timeout", "head", "tail") if trouble is Trouble.NO_FRAME else ()
-        return PlaneTrouble(trouble, clean(said), things, of_plane(self.plan, Plane.OS))
+        return PlaneTrouble(trouble, clean(message), things, of_plane(self.plan, Plane.OS))
 
     def _python(self, answer: Output) -> str | None:
         """Give the version of python3; empty where there is none that runs, None where it did not answer in time."""
@@ -227,12 +227,12 @@ class Questions:
         if not self.sudo:
             return Grant.OFF
         answer = capture.output(self._sudo)
-        said = answer.out if isinstance(answer, Output) else ""
-        if said.startswith("no sudo"):
+        message = answer.out if isinstance(answer, Output) else ""
+        if message.startswith("no sudo"):
             return Grant.NO_PROGRAM
         if denied:
             return Grant.PART if self._some(capture, denied) else Grant.NONE
-        return Grant.ALL if re.search(r"^\s+\([^)]{1,200}\) NOPASSWD: ALL$", said, re.MULTILINE) else Grant.LIST
+        return Grant.ALL if re.search(r"^\s+\([^)]{1,200}\) NOPASSWD: ALL$", message, re.MULTILINE) else Grant.LIST
 
 
 def _told(answer: Output | Unknown, ok: Sequence[int]) -> bool:

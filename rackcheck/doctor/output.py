@@ -73,10 +73,10 @@ def _trouble(shared: SharedTrouble, ward: Ward, width: int) -> Iterator[Line]:
         yield from _wrapped("", f"and {len(seen) - EXAMPLES} more like these (--json has all)", width)
     if shared.finding.things:
         yield from _wrapped("for ", ", ".join(shared.finding.things), width)
-    told = advice(shared.finding, together(shared.places))
-    yield from _wrapped("do  ", told.words, width)
-    yield from (Line(((" " * (MARGIN + 6) + line, "bold"),)) for line in told.write)
-    for line in told.lines:
+    value = advice(shared.finding, together(shared.places))
+    yield from _wrapped("do  ", value.words, width)
+    yield from (Line(((" " * (MARGIN + 6) + line, "bold"),)) for line in value.write)
+    for line in value.lines:
         yield from (Line(((" " * (MARGIN + 6) + row, "bold"),)) for row in _broken(line, width - MARGIN - 6))
     yield Line()
 
@@ -136,10 +136,10 @@ def _families(rules: tuple[str, ...]) -> Iterator[str]:
 def _who(plane: Plane, ward: Ward, width: int) -> Iterator[Line]:
     states = ward.who(plane)
     for words, visits in states[:STATES]:
-        said = "; ".join(word for word in (*words, _speed(visits)) if word)
+        message = "; ".join(word for word in (*words, _speed(visits)) if word)
         answer = "answers" if len(visits) == 1 else "answer"
         yield from _block(f"{plane.value}  {len(visits)} {answer}: ", fold(v.node for v in visits), width, "bold")
-        yield from _wrapped("", said, width)
+        yield from _wrapped("", message, width)
     if len(states) > STATES:
         yield from _wrapped("", f"{plane.value}: and {_more(len(states) - STATES)} (--json has all)", width)
 
@@ -154,12 +154,12 @@ def _speed(visits: Iterable[PlaneVisit]) -> str:
     logins = [who.login for who in people if isinstance(who, System) and who.login is not None]
     scripts = [who.script for who in people if isinstance(who, System) and who.script is not None]
     gets = [who.get for who in people if isinstance(who, Controller) and who.get is not None]
-    said = [f"{word} {_seconds(found)}" for word, found in (("login", logins), ("script", scripts)) if found]
+    rows = [f"{word} {_seconds(found)}" for word, found in (("login", logins), ("script", scripts)) if found]
     if gets:
         hundred = median(gets) * 100
         many = f", so 100 resources one by one take {hundred:.0f} s" if hundred >= 1 else ""
-        said.append(f"a GET {_seconds(gets)}{many}")
-    return ", ".join(said)
+        rows.append(f"a GET {_seconds(gets)}{many}")
+    return ", ".join(rows)
 
 
 def _seconds(found: list[float]) -> str:
@@ -230,9 +230,9 @@ def document(ward: Ward, targets: str) -> dict[str, Any]:
 
 def _visit(visit: PlaneVisit) -> dict[str, Any]:
     who = visit.who
-    said = {} if who is None else {name: getattr(who, name) for name in who.__dataclass_fields__}
+    values = {} if who is None else {name: getattr(who, name) for name in who.__dataclass_fields__}
     return {
-        "who": {name: round(value, 3) if isinstance(value, float) else value for name, value in said.items()} or None,
+        "who": {name: round(value, 3) if isinstance(value, float) else value for name, value in values.items()} or None,
         "troubles": [
             {
                 "trouble": finding.trouble.value,

@@ -55,5 +55,5 @@ def of_bmc(why: Unknown, *, answered: bool = False) -> Trouble:
 
 def seen(why: Unknown) -> str:
     """Say what was seen, without the advice that a transport gives: ours is nearer to the case."""
-    said = re.sub(r"\. Check it, then: .*|; if it is the BMC's own, pin it: .*", "", why.detail)
-    return clean(said or why.reason.value, 300)
+    message = re.sub(r"\. Check it, then: .*|; if it is the BMC's own, pin it: .*", "", why.detail)
+    return clean(message or why.reason.value, 300)

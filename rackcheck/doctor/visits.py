@@ -100,8 +100,8 @@ class Doctor:
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
         """Let the user's own configuration say how each node is reached: `ssh -G` may be slow, and runs commands."""
         remote = [node for node in self.nodes if node.host and not node.is_local and Plane.OS in self.plan.planes]
-        said = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
-        return {node.name: target for node, target in said if isinstance(target, Target)}
+        rows = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
+        return {node.name: target for node, target in rows if isinstance(target, Target)}
 
     def _place(self, node: Node, plane: Plane, target: Target | None) -> PlaneAddress:
         if plane is Plane.BMC:

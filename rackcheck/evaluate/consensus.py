@@ -60,9 +60,9 @@ class Vote:
     def split(self) -> str:
         """How many say what, the most first."""
         order = sorted(self.counts, key=lambda key: (-self.counts[key], self.words[key]))
-        told = ", ".join(f"{self.counts[key]} say {self.words[key]}" for key in order[:TOLD])
+        text = ", ".join(f"{self.counts[key]} say {self.words[key]}" for key in order[:TOLD])
         more = f", and {len(order) - TOLD} more values" if len(order) > TOLD else ""
-        return f"of {self.expected} {told}{more}" if told else f"of {self.expected} none says anything"
+        return f"of {self.expected} {text}{more}" if text else f"of {self.expected} none says anything"
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,9 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
     exact = "" if isinstance(reading, Absent) else operator.exact(reading, clause.kind)
     doubt = next((s for s in statuses if isinstance(s, Unknown)), None)
     if clause.other is not None:
-        other, told = _other(clause, at, tree)
+        other, text = _other(clause, at, tree)
         doubt = doubt or (other if isinstance(other, Unknown) else None)
-        exact = f"{exact or seen}; {told}"
+        exact = f"{exact or seen}; {text}"
     if clause.twice:
         again = two_readings.second(path, clause, tree)
         doubt = doubt or (again if isinstance(again, Unknown) else None)

@@ -131,15 +131,15 @@ class _Layout:
     zeros: tuple[int, ...]
     numbers: tuple[int, ...]
 
-    def differing(self, told: _Told) -> set[int]:
+    def differing(self, value: _Told) -> set[int]:
         """Give the parts of which a node tells something else than the first one."""
         first = self.told
-        found = set(compress(self.parts, map(ne, told.readings, first.readings)))
-        for here, there in ((told.types, first.types), (told.sources, first.sources)):
+        found = set(compress(self.parts, map(ne, value.readings, first.readings)))
+        for here, there in ((value.types, first.types), (value.sources, first.sources)):
             if here != there:
                 found.update(compress(self.parts, map(ne, here, there)))
         # Zero equals zero below zero, and is not spelled as it is.
-        found.update(self.parts[at] for at in self.zeros if _below(told.readings[at]) != _below(first.readings[at]))
+        found.update(self.parts[at] for at in self.zeros if _below(value.readings[at]) != _below(first.readings[at]))
         return found
 
 
@@ -203,11 +203,13 @@ class Reads:
         return Numbered((*numbers, *items, *planes), layout)
 
     def _compared(self, layout: _Layout, tree: Tree) -> Sequence[int]:
-        told = _Told.at(layout.texts, tree)
+        value = _Told.at(layout.texts, tree)
         numbers = list(layout.numbers)
-        for place in layout.differing(told):
+        for place in layout.differing(value):
             start, end = layout.slices[place]
-            numbers[place] = self._parts[place].number((layout.texts[start:end], told.between(start, end)), end - start)
+            numbers[place] = self._parts[place].number(
+                (layout.texts[start:end], value.between(start, end)), end - start
+            )
         return numbers
 
     def _part(self, name: str) -> ContentNumbers:
@@ -242,14 +244,14 @@ class Reads:
             slices[place] = len(texts), len(texts) + len(mine)
             texts += mine
             parts += repeat(place, len(mine))
-        told = _Told.at(texts, tree)
+        value = _Told.at(texts, tree)
         numbers = [OWN] * len(self._facts)
         for place, (start, end) in slices.items():
             part = self._parts[place]
-            content = tuple(texts[start:end]), told.between(start, end)
+            content = tuple(texts[start:end]), value.between(start, end)
             numbers[place] = part.number(content, end - start) or part.fresh()
-        zeros = tuple(at for at, reading in enumerate(told.readings) if isinstance(reading, float) and reading == 0)
-        return _Layout(tuple(texts), tuple(parts), slices, told, zeros, tuple(numbers))
+        zeros = tuple(at for at, reading in enumerate(value.readings) if isinstance(reading, float) and reading == 0)
+        return _Layout(tuple(texts), tuple(parts), slices, value, zeros, tuple(numbers))
 
 
 def _items(collection: str) -> str:

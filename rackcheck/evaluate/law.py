@@ -65,8 +65,8 @@ def conclude(
     if not together and not any(v.status in EVIDENCE and not rules[v.rule].built_in for v in deciding):
         return Conclusion(Outcome.INCOMPLETE, _no_evidence(verdicts, rules))
     if fit.match is Match.UNKNOWN:
-        said = f"it is unknown whether this is a machine of this profile ({fit.words})"
-        return Conclusion(Outcome.INCOMPLETE, f"{said}; rackcheck doctor shows what could not be read")
+        message = f"it is unknown whether this is a machine of this profile ({fit.words})"
+        return Conclusion(Outcome.INCOMPLETE, f"{message}; rackcheck doctor shows what could not be read")
     return Conclusion(Outcome.PASS)
 
 
@@ -84,8 +84,8 @@ def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
     if unset and all(rules[v.rule].unset for v in own if rules[v.rule].severity.decides):
         return f"no blocker or major rule could be judged: site values are not set; --set {unset[0]}=VALUE"
     counts = {status: sum(v.status is status for v in own) for status in Status}
-    told = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
-    return f"no blocker or major rule passed: nothing here is evidence ({told or 'no rule'}); audit --all lists why"
+    text = ", ".join(f"{count} {status.value}" for status, count in counts.items() if count)
+    return f"no blocker or major rule passed: nothing here is evidence ({text or 'no rule'}); audit --all lists why"
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:

@@ -296,9 +296,9 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
         apart, seen = share > test.operand, f"{share:.3g} %"
     doubt = next((r for r in readings if isinstance(r, Unknown)), None) or chosen.doubt
     if apart:
-        told = [operator.exact(r, clause.kind) or operator.spell(r, clause.kind) for r in known]
+        rows = [operator.exact(r, clause.kind) or operator.spell(r, clause.kind) for r in known]
         named = [item for item, r in zip(chosen.sure, readings, strict=True) if not isinstance(r, (Unknown, Absent))]
-        exact = ", ".join(f"{item} {value}" for item, value in zip(named, told, strict=True))
+        exact = ", ".join(f"{item} {value}" for item, value in zip(named, rows, strict=True))
         if test.op == "spread":
             seen = f"{seen} apart, {_ends(named, known, clause.kind)}"
         return Evidence(Status.FAIL, name, seen, expected, "", doubt, exact)

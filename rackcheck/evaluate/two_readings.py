@@ -42,8 +42,8 @@ def told(again: Reading, clause: Clause, tree: Tree) -> str:
     """Say what the second reading was, to be put behind the first."""
     if isinstance(again, Unknown):
         return ""
-    said = str(again) if isinstance(again, Absent) else operator.spell(again, clause.kind)
-    return f", then {said} after {_span(*_apart(clause, tree))}"
+    message = str(again) if isinstance(again, Absent) else operator.spell(again, clause.kind)
+    return f", then {message} after {_span(*_apart(clause, tree))}"
 
 
 def exact(again: Reading, clause: Clause, tree: Tree) -> str:

@@ -131,10 +131,10 @@ def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[
         return truth
     verdict = _judged(rule, tree, pins, polls)
     if verdict.status is Status.PASS:
-        told = tuple(e for e in verdict.evidence if e.status is Status.WAIVED)
-        words = dict.fromkeys(pins[pinned(e)].words for e in told)
-        reason = "; ".join([*words, *map(said, told[:3])]) + (f" and {len(told) - 3} more" if len(told) > 3 else "")
-        return Verdict(rule.id, Status.WAIVED, reason, told, truth.status)
+        rows = tuple(e for e in verdict.evidence if e.status is Status.WAIVED)
+        words = dict.fromkeys(pins[pinned(e)].words for e in rows)
+        reason = "; ".join([*words, *map(said, rows[:3])]) + (f" and {len(rows) - 3} more" if len(rows) > 3 else "")
+        return Verdict(rule.id, Status.WAIVED, reason, rows, truth.status)
     return verdict if verdict.status is truth.status else replace(verdict, truth=truth.status)
 
 

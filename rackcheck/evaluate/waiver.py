@@ -125,11 +125,11 @@ def standings(
         if trouble is not None:
             yield Standing(waiver, trouble[0], waiver.nodes, trouble[1])
             continue
-        told: dict[tuple[WaiverState, str], list[str]] = {}
+        values: dict[tuple[WaiverState, str], list[str]] = {}
         for node in waiver.nodes:
             verdict = index.get(node, {}).get(waiver.rule)
-            told.setdefault(_stands(waiver, verdict), []).append(node)
-        for (state, detail), nodes in told.items():
+            values.setdefault(_stands(waiver, verdict), []).append(node)
+        for (state, detail), nodes in values.items():
             yield Standing(waiver, state, tuple(nodes), detail)
 
 
@@ -139,7 +139,7 @@ def _stands(waiver: Waiver, verdict: Verdict | None) -> tuple[WaiverState, str]:
     seen = {evidence.item: evidence for evidence in verdict.evidence}
     states = [_pin_stands(pin, seen.get(pin.item), verdict) for pin in waiver.pins]
     order = (WaiverState.LAPSED, WaiverState.WAITING, WaiverState.USED, WaiverState.UNUSED)
-    return min(states, key=lambda told: order.index(told[0]))
+    return min(states, key=lambda rows: order.index(rows[0]))
 
 
 def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[WaiverState, str]:

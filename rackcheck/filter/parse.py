@@ -28,8 +28,10 @@ class FilterError(Exception):
     path that nothing gives. Who shows the message adds the nearest right one.
     """
 
-    def __init__(self, said: str, column: int, *, word: str = "", known: tuple[str, ...] = (), fact: str = "") -> None:
-        super().__init__(said)
+    def __init__(
+        self, message: str, column: int, *, word: str = "", known: tuple[str, ...] = (), fact: str = ""
+    ) -> None:
+        super().__init__(message)
         self.column, self.word, self.known, self.fact = column, word, known, fact
 
 
@@ -114,9 +116,9 @@ def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
 def _named(word: str, head: str, column: int) -> Named:
     key = head.casefold()
     if key not in WORDS:
-        said = f"`{clean(word, 60)}`: no key `{clean(head, 30)}`; text with a colon stands in quotes"
+        message = f"`{clean(word, 60)}`: no key `{clean(head, 30)}`; text with a colon stands in quotes"
         known = (*WORDS, "state:waived") if key == "waived" else WORDS
-        raise FilterError(said, column, word="state:waived" if key == "waived" else head, known=known)
+        raise FilterError(message, column, word="state:waived" if key == "waived" else head, known=known)
     values = _values(word[len(head) + 1 :], word, column, len(head) + 1)
     at = column + len(head) + 1
     return Named(key, tuple(_value(key, value, word, at) for value in values))
@@ -131,8 +133,8 @@ def _value(key: str, value: str, word: str, column: int) -> str:
     if closed is not None:
         value = value.casefold()
         if not any(operator.glob(value, each) for each in closed):
-            said = f"`{shown}`: no {key} `{clean(value, 30)}`; there are {', '.join(closed)}"
-            raise FilterError(said, column, word=value, known=closed)
+            message = f"`{shown}`: no {key} `{clean(value, 30)}`; there are {', '.join(closed)}"
+            raise FilterError(message, column, word=value, known=closed)
         return value
     if key in NUMBERED and not re.fullmatch(r"[0-9]{1,9}|[0-9*?]*\[[0-9,-]+\]|[0-9*?]+", value):
         raise FilterError(f"`{shown}`: a number is wanted, or several as in `{key}:[1-3,7]`", column)
@@ -149,12 +151,12 @@ def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> 
     try:
         path = paths.parse(found["path"])
     except BadPath as error:
-        said = clean(str(error), 120) if found["path"] else f"`{op}` wants a fact before it"
-        raise FilterError(f"`{shown}`: {said}{hint}", column) from None
+        message = clean(str(error), 120) if found["path"] else f"`{op}` wants a fact before it"
+        raise FilterError(f"`{shown}`: {message}{hint}", column) from None
     kind = kind_of(str(path))
     if kind is None:
-        said = f"`{shown}`: no fact {clean(str(path), 80)}; text with `{op}` stands in quotes"
-        raise FilterError(said, column, fact=str(path))
+        message = f"`{shown}`: no fact {clean(str(path), 80)}; text with `{op}` stands in quotes"
+        raise FilterError(message, column, fact=str(path))
     if kind.type is Type.COLLECTION:
         raise FilterError(
             f"`{shown}`: {path} is a collection; a fact of its items can be compared", column, fact=str(path)

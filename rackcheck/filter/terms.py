@@ -116,8 +116,8 @@ class ComparisonTerm:
         if isinstance(reading, tuple):
             equal: TriState = any(_in_list(value, reading) for value in self.values)
         else:
-            said = (operator.holds(test, reading, self.kind) for test in self.tests)
-            equal = any_of(None if isinstance(each, Unknown) else each for each in said)
+            rows = (operator.holds(test, reading, self.kind) for test in self.tests)
+            equal = any_of(None if isinstance(each, Unknown) else each for each in rows)
         return denied(equal) if self.op == "!=" else equal
 
     def __str__(self) -> str:

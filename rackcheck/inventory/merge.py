@@ -102,17 +102,17 @@ def groups(
 
 def said_by_groups(found: Mapping[str, InventoryGroup], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
     """Gather what groups say of each node; two that differ on one key are a problem with both places."""
-    said: dict[str, dict[str, Scalar]] = {}
+    values: dict[str, dict[str, Scalar]] = {}
     clashes: dict[tuple[str, SourcePlace, SourcePlace, str], list[str]] = {}
     for group in found.values():
         for node in group.nodes:
-            own = said.setdefault(node, {})
+            own = values.setdefault(node, {})
             for key, word in group.words.items():
                 before = own.setdefault(key, word)
                 if before.text != word.text:
                     clashes.setdefault((key, word.place, before.place, group.name), []).append(node)
     problems += _told(clashes)
-    return said
+    return values
 
 
 def _told(clashes: Mapping[tuple[str, SourcePlace, SourcePlace, str], list[str]]) -> Iterator[Problem]:

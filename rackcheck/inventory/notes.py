@@ -29,8 +29,8 @@ NEAR = 0.8
 def notes(inventory: Inventory) -> list[str]:
     """Tell what is odd, each thing once for all its nodes. Fetches every secret that can be fetched without asking."""
     nodes = tuple(inventory.nodes.values())
-    told = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
-    return [*(words for tell in told for words in tell(nodes)), *_places(inventory)]
+    rows = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
+    return [*(words for tell in rows for words in tell(nodes)), *_places(inventory)]
 
 
 def _roles(nodes: Iterable[Node]) -> Iterator[str]:

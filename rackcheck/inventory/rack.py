@@ -73,27 +73,27 @@ def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Proble
     found: dict[str, Rack] = {}
     for name, table in tables.items():
         shape = Rack("")
-        said = table.get("type")
-        if isinstance(said, Scalar) and said.text not in known:
-            near = did_you_mean(said.text, list(known))
+        value = table.get("type")
+        if isinstance(value, Scalar) and value.text not in known:
+            near = did_you_mean(value.text, list(known))
             problems.append(
-                Problem(said.place, f"no rack type {said.text}{near}; there are: {', '.join(sorted(known))}")
+                Problem(value.place, f"no rack type {value.text}{near}; there are: {', '.join(sorted(known))}")
             )
-        elif isinstance(said, Scalar):
+        elif isinstance(value, Scalar):
             try:
-                if said.text not in read_before:
-                    read_before[said.text] = rack_type(known[said.text])
-                shape = read_before[said.text]
+                if value.text not in read_before:
+                    read_before[value.text] = rack_type(known[value.text])
+                shape = read_before[value.text]
             except BadFile as error:
                 problems += error.problems
             except UserError as error:
-                problems.append(Problem(said.place, str(error)))
+                problems.append(Problem(value.place, str(error)))
         found[name] = replace(shape, name=name, row=word(table, "row"))
     return found
 
 
 def placed(
-    nodes: Mapping[str, Node], said: Mapping[str, NodeVars], found: Mapping[str, Rack], declared: Collection[str],
+    nodes: Mapping[str, Node], values: Mapping[str, NodeVars], found: Mapping[str, Rack], declared: Collection[str],
     problems: list[Problem],
 ) -> dict[str, Node]:  # fmt: skip
     """Give the nodes in their racks; a place that is none, or taken, is a problem.
@@ -104,12 +104,12 @@ def placed(
     taken: dict[tuple[str, int], str] = {}
     for name, node in nodes.items():
         try:
-            there = _in_slot(node, said[name], found, declared)
+            there = _in_slot(node, values[name], found, declared)
         except BadFile as error:
             problems += error.problems
             there = replace(node, u=0)
         standing[name] = there
-        place = next((said[name][k].place for k in ("slot", "u", "rack") if k in said[name]), None)
+        place = next((values[name][k].place for k in ("slot", "u", "rack") if k in values[name]), None)
         rack = found.get(there.rack)
         if place is None or not there.u:
             continue
@@ -123,21 +123,21 @@ def placed(
     return standing
 
 
-def _in_slot(node: Node, said: NodeVars, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
+def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
     """Give a node with the place that its slot has, or its own; raises BadFile where it has none."""
-    if "rack" in said and declared and node.rack not in declared:
+    if "rack" in values and declared and node.rack not in declared:
         near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""
-        raise BadFile([Problem(said["rack"].place, f"{node.name}: no rack {node.rack}{near}")])
-    if "u" in said and (not node.u or not node.rack):
+        raise BadFile([Problem(values["rack"].place, f"{node.name}: no rack {node.rack}{near}")])
+    if "u" in values and (not node.u or not node.rack):
         why = f"`u` of {node.name} without a `rack`" if node.u else f"{node.name}: rack units are counted from 1"
-        raise BadFile([Problem(said["u"].place, why)])
-    if "height" in said and not node.height:
-        raise BadFile([Problem(said["height"].place, f"{node.name}: a height is 1 or more")])
-    if "slot" not in said:
+        raise BadFile([Problem(values["u"].place, why)])
+    if "height" in values and not node.height:
+        raise BadFile([Problem(values["height"].place, f"{node.name}: a height is 1 or more")])
+    if "slot" not in values:
         return node
-    place = said["slot"].place
-    if "u" in said:
-        raise BadFile([Problem(place, f"{node.name} has a `slot` and a `u` at {said['u'].place}: one of them")])
+    place = values["slot"].place
+    if "u" in values:
+        raise BadFile([Problem(place, f"{node.name} has a `slot` and a `u` at {values['u'].place}: one of them")])
     rack = found.get(node.rack)
     if rack is None and node.rack in declared:
         return node  # a rack whose own entry is wrong: told there

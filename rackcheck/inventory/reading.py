@@ -27,19 +27,19 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     file = shaped(text, origin)
     problems = list(file.problems)
     entries, doubtful = _entries(file, problems)
-    said = merge.merged(entries, problems)
-    if len(said) > NODES:
-        raise BadFile([Problem(file.table.items["nodes"].place, f"{len(said)} nodes; an inventory may hold {NODES}")])
-    groups = merge.groups(file.entries("groups"), said.keys() | doubtful, problems)
+    values = merge.merged(entries, problems)
+    if len(values) > NODES:
+        raise BadFile([Problem(file.table.items["nodes"].place, f"{len(values)} nodes; an inventory may hold {NODES}")])
+    groups = merge.groups(file.entries("groups"), values.keys() | doubtful, problems)
     under = merge.said_by_groups(groups, problems)
     defaults = file.table.get("defaults")
     base = merge.words_of(defaults) if isinstance(defaults, YamlMapping) else {}
-    whole: dict[str, dict[str, Scalar]] = {n: {**base, **under.get(n, {}), **own} for n, own in said.items()}
+    whole: dict[str, dict[str, Scalar]] = {n: {**base, **under.get(n, {}), **own} for n, own in values.items()}
     builder = _Builder(problems)
     for entry in entries:
         for name in entry.names:
             if name not in doubtful:
-                builder.add(name, whole[name], said[name], entry)
+                builder.add(name, whole[name], values[name], entry)
     listed = file.table.get("racks")
     declared = tuple(listed.items) if isinstance(listed, YamlMapping) else ()
     racks = rack.racks(file.entries("racks"), beside, problems)
@@ -82,7 +82,7 @@ class _Builder:
         """Add a node, once; `own` is what its entries say, without defaults and groups."""
         if name in self.nodes:
             return
-        texts = {key: said.text.replace("{node}", name) for key, said in words.items()}
+        texts = {key: scalar.text.replace("{node}", name) for key, scalar in words.items()}
         ssh, bmc = _inner(texts, "ssh"), _inner(texts, "bmc")
         node = self.nodes[name] = Node(
             name,
@@ -104,7 +104,7 @@ class _Builder:
             int(texts.get("height", "1")),
             texts.get("slot", ""),
         )
-        half = next((said for key, said in own.items() if key.startswith("bmc.")), None)
+        half = next((scalar for key, scalar in own.items() if key.startswith("bmc.")), None)
         if node.bmc is None and half is not None and "bmc.url" not in words:
             self.problems.append(Problem(half.place, f"`bmc` of {name} has no `url`"))
         elif not node.host and node.bmc is None:
@@ -123,15 +123,15 @@ class _Builder:
         return self.readable[file]
 
 
-def _bmc(told: Mapping[str, str]) -> BmcAccess:
+def _bmc(values: Mapping[str, str]) -> BmcAccess:
     return BmcAccess(
-        told["url"],
-        told.get("user", ""),
-        told.get("password", ""),
-        told.get("fingerprint", ""),
-        told.get("ca", ""),
-        int(told.get("width", "2")),
-        told.get("expand", "true") == "true",
+        values["url"],
+        values.get("user", ""),
+        values.get("password", ""),
+        values.get("fingerprint", ""),
+        values.get("ca", ""),
+        int(values.get("width", "2")),
+        values.get("expand", "true") == "true",
     )
 
 

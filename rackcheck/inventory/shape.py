@@ -42,12 +42,12 @@ def shaped(text: str, file: str) -> Shaped:
     spoilt: dict[str, set[str]] = {}
     whole = True
     for path, problem in deviations(root, inventory_schema()):
-        said = problem
+        value = problem
         if SECRETS & set(map(str, path)):
-            said = Problem(
+            value = Problem(
                 problem.place, f"`{path[-1]}` is a reference to the secret, never the secret itself: {FORMS}"
             )
-        problems.append(said)
+        problems.append(value)
         if len(path) > 1 and path[0] in ENTRIES:
             spoilt.setdefault(str(path[0]), set()).add(str(path[1]))
         else:

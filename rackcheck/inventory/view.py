@@ -65,8 +65,8 @@ def elevation(rack: Rack, nodes: Sequence[Node]) -> Iterator[str]:
         node = here.get(unit)
         if node is None:
             slot = slots.get(unit, "")
-            told = f"({slot}: {rack.slots[slot].role or 'empty'})" if slot else ""
-            yield f"  {unit:>3}  {told}".rstrip()
+            text = f"({slot}: {rack.slots[slot].role or 'empty'})" if slot else ""
+            yield f"  {unit:>3}  {text}".rstrip()
         elif unit == node.u + node.height - 1:
             yield f"  {unit:>3}  {node.name:<{wide}}  {clean(node.role)}{f'  {clean(node.slot)}' if node.slot else ''}"
         else:

@@ -99,14 +99,18 @@ def name(value: str) -> str:
     return value
 
 
-def gpus(told: Any) -> dict[str, dict[str, Any]]:
+def gpus(answer: Any) -> dict[str, dict[str, Any]]:
     """Read what a node says of its GPUs, by index; what is no text, no flag and no number is left out."""
-    if not isinstance(told, dict) or not all(isinstance(each, dict) for each in told.values()) or len(told) > GPUS:
+    if (
+        not isinstance(answer, dict)
+        or not all(isinstance(each, dict) for each in answer.values())
+        or len(answer) > GPUS
+    ):
         raise TypeError("gpus are objects by index")
-    if not all(re.fullmatch(r"[0-9]{1,6}", index) for index in told):
+    if not all(re.fullmatch(r"[0-9]{1,6}", index) for index in answer):
         raise ValueError("a GPU's index is a number")
     return {index: {key: _plain(value) for key, value in each.items() if _plain(value) is not None}
-            for index, each in told.items()}  # fmt: skip
+            for index, each in answer.items()}  # fmt: skip
 
 
 def _plain(value: Any) -> Any:
@@ -118,16 +122,16 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float) and -HUGE < value < HUGE else None
 
 
-def numbers(told: Any, most: int) -> tuple[str, ...]:
+def numbers(value: Any, most: int) -> tuple[str, ...]:
     """Read a list of indexes."""
-    if not isinstance(told, list) or len(told) > most:
+    if not isinstance(value, list) or len(value) > most:
         raise TypeError("a list of indexes is wanted")
-    return tuple(str(int(_count(each))) for each in told)
+    return tuple(str(int(_count(each))) for each in value)
 
 
-def troubles(told: Any) -> list[tuple[str, str]]:
+def troubles(value: Any) -> list[tuple[str, str]]:
     """Read what could not be looked at, and why."""
-    found = [(text(each["of"]), text(each["why"])) for each in told]
+    found = [(text(each["of"]), text(each["why"])) for each in value]
     if not all(of == "cpu" or KINDS.fullmatch(of) for of, _ in found):
         raise ValueError("troubles are of things that a node has")
     return found
@@ -145,11 +149,11 @@ def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dic
                     raise TypeError("fans are speeds by name")
                 found.update({f"fan {text(fan)}": _number(speed) for fan, speed in value.items()})
             continue
-        told = read(value)
-        if isinstance(told, str):
-            words[key] = told
+        result = read(value)
+        if isinstance(result, str):
+            words[key] = result
         else:
-            found[key] = told
+            found[key] = result
     of = words.pop("of")
     if not KINDS.fullmatch(of):
         raise ValueError(f"nothing of a node is called {clean(of, 40)!r}")

@@ -243,18 +243,18 @@ class _Found:
 
     def _learn(self, record: Mapping[str, Any]) -> None:
         """Take what a node says of itself; of what it says twice, the first."""
-        told: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
+        values: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
         known = self.hello.get("gpus", {})
         if "gpus" in record:
             gpus = fields.gpus(record["gpus"])
-            told["gpus"] = {**known, **{index: {**each, **known.get(index, {})} for index, each in gpus.items()}}
+            values["gpus"] = {**known, **{index: {**each, **known.get(index, {})} for index, each in gpus.items()}}
         if "cpus" in record:
-            told["cpus"] = fields.numbers(record["cpus"], CPUS)
+            values["cpus"] = fields.numbers(record["cpus"], CPUS)
         if "numa" in record:
-            told["numa"] = fields.numbers([int(index) for index in record["numa"]], CPUS)
+            values["numa"] = fields.numbers([int(index) for index in record["numa"]], CPUS)
         troubles = [*self.hello.get("troubles", ()), *fields.troubles(record.get("troubles", ()))]
-        gpus_too = {"gpus": told["gpus"]} if "gpus" in told else {}
-        self.hello = {**told, **self.hello, **gpus_too, "troubles": troubles}
+        gpus_too = {"gpus": values["gpus"]} if "gpus" in values else {}
+        self.hello = {**values, **self.hello, **gpus_too, "troubles": troubles}
 
 
 def _undone(stage: Stage, name: str) -> Stage:

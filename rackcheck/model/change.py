@@ -151,13 +151,13 @@ def _one(path: str, cls: Class, old: _Side, new: _Side) -> Iterator[Change]:
         return
     doc = now or was or {}
     plane = str(doc.get("plane", ""))
-    before, told = (reading(was), "") if was is not None else old.missing(path, plane)
+    before, text = (reading(was), "") if was is not None else old.missing(path, plane)
     after, tells = (reading(now), "") if now is not None else new.missing(path, plane)
     units = {str(d.get("unit", "")) for d in (was, now) if d is not None and "value" in d}
     kind = kind_of(before, after, other=len(units) > 1)
     if kind is None:
         return
-    yield Change(path, cls, kind, before, after, str(doc.get("unit", "")), told or tells, plane)
+    yield Change(path, cls, kind, before, after, str(doc.get("unit", "")), text or tells, plane)
 
 
 def _plain(doc: Doc) -> bool:
@@ -192,8 +192,8 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
             before, after = (r if isinstance(r, Absent | Unknown) else THERE for r in (change.before, change.after))
             found[change.under] = replace(change, path=change.under, before=before, after=after, unit="")
     items = {collection for path, change in found.items() if change.under for collection in _collections(path)}
-    told = (change for path, change in found.items() if path not in items or change.under)
-    return tuple(sorted(told, key=_order))
+    rows = (change for path, change in found.items() if path not in items or change.under)
+    return tuple(sorted(rows, key=_order))
 
 
 def _collections(path: str) -> Iterator[str]:
@@ -256,8 +256,8 @@ def folded(changes: Mapping[str, Iterable[Change]]) -> tuple[Folded, ...]:
         for change in changes[node]:
             found.setdefault(_key(change), []).append((node, change))
     many = [
-        Folded(told[0][1], tuple(node for node, _ in told), len({_values(c) for _, c in told}) == 1)
-        for told in found.values()
+        Folded(rows[0][1], tuple(node for node, _ in rows), len({_values(c) for _, c in rows}) == 1)
+        for rows in found.values()
     ]
     return tuple(sorted(many, key=lambda f: (_order(f.change), f.change.kind, -len(f.nodes), str(_values(f.change)))))
 

@@ -215,16 +215,16 @@ class Documents:
         page = collection
         seen = {same_place(collection.uri)}
         failed: Unknown | None = None
-        told: set[str] = set()
+        names: set[str] = set()
         while True:
             if page.trouble is not None:
                 raise Unreadable(f"{page.uri}: {page.trouble.detail}", page.trouble.reason)
             uris, odd = self._listed(page)
-            new = [uri for uri in dict.fromkeys(uris) if uri not in told]
-            yield from new[: MEMBERS - len(told)]
-            told |= set(new)
+            new = [uri for uri in dict.fromkeys(uris) if uri not in names]
+            yield from new[: MEMBERS - len(names)]
+            names |= set(new)
             failed = failed or odd
-            if len(told) > MEMBERS:
+            if len(names) > MEMBERS:
                 raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.NOT_READ_FURTHER)
             link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
             following = _safe(link, page.uri) if link is not None else None
@@ -237,7 +237,7 @@ class Documents:
             page = self._fetched(following, collection)
         if failed is not None:
             raise Unreadable(failed.detail, failed.reason)
-        all_told(collection, "Members", len(told))
+        all_told(collection, "Members", len(names))
 
     def _listed(self, page: Resource) -> tuple[tuple[str, ...], Unknown | None]:
         """Give the links to the members that one page lists, and which of them is none."""

@@ -59,9 +59,9 @@ def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, 
     found: list[str] = []
     lost: Unknown | None = None
     for kind in kinds:
-        told, doubt = _across(kind, names)
+        rows, doubt = _across(kind, names)
         within, more = _within(kind, names)
-        found += [*told, *within]
+        found += [*rows, *within]
         lost = lost or doubt or more
     if found:
         left = len(found) - SENTENCES
@@ -78,12 +78,12 @@ def _within(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknow
     found: list[tuple[str, str]] = []
     lost: Unknown | None = None
     for number, name in enumerate(names):
-        told = kind.nodes[number].twice
-        if isinstance(told, Unknown):
-            lost = lost or named(told, name)
+        reading = kind.nodes[number].twice
+        if isinstance(reading, Unknown):
+            lost = lost or named(reading, name)
         else:
-            found += [(name, f"{kind.word} {each} of {name}") for each in told]
-    return [sentence for _, sentence in sorted(found, key=lambda told: natural(told[0]))], lost
+            found += [(name, f"{kind.word} {each} of {name}") for each in reading]
+    return [sentence for _, sentence in sorted(found, key=lambda reading: natural(reading[0]))], lost
 
 
 def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
@@ -94,12 +94,12 @@ def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknow
     first: Unknown | None = None
     holders = 0
     for number, name in enumerate(names):
-        told = kind.nodes[number]
-        if told.lost is not None:
+        own = kind.nodes[number]
+        if own.lost is not None:
             unsure.add(number)
-            first = first or named(told.lost, name)
-        holders += bool(told.spots) or told.lost is not None
-        for key in told.spots:
+            first = first or named(own.lost, name)
+        holders += bool(own.spots) or own.lost is not None
+        for key in own.spots:
             other = seen.setdefault(key, number)
             if other != number:
                 twice.setdefault(key, {other}).add(number)
@@ -142,8 +142,8 @@ def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequenc
             yield f"{kind.word} {clean(spots[0].said, 80)}: {enumerated(who, len(nodes))}"
         else:
             who = [names[node] for node in nodes[:HOLDERS]]
-            said = kind.nodes[nodes[0]].spots[keys[0]].said
-            yield f"{len(keys)} {kind.several}, {clean(said, 80)} first: {enumerated(who, len(nodes))}"
+            message = kind.nodes[nodes[0]].spots[keys[0]].said
+            yield f"{len(keys)} {kind.several}, {clean(message, 80)} first: {enumerated(who, len(nodes))}"
 
 
 def enumerated(shown: Sequence[str], count: int) -> str:

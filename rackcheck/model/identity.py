@@ -221,11 +221,11 @@ def held(host: PlaneIdentities, bmc: PlaneIdentities) -> bool | Unknown | None:
 
 def settled_by(answers: Iterable[bool | Unknown | None]) -> bool | Unknown | None:
     """Lay several answers about one kind together: one that is shared settles it, and else all must differ."""
-    told = list(answers)
-    if True in told:
+    rows = list(answers)
+    if True in rows:
         return True
-    lost = next((each for each in told if isinstance(each, Unknown)), None)
-    return lost if lost is not None else (False if False in told else None)
+    lost = next((each for each in rows if isinstance(each, Unknown)), None)
+    return lost if lost is not None else (False if False in rows else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,24 +240,24 @@ class IdentityComparison:
 
 def common(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
     """Name the kinds that both planes give alike; unknown while one of them is."""
-    told = list(kinds)
-    lost = next((each.answer for each in told if isinstance(each.answer, Unknown)), None)
-    return lost if lost is not None else tuple(each.kind for each in told if each.answer is True)
+    rows = list(kinds)
+    lost = next((each.answer for each in rows if isinstance(each.answer, Unknown)), None)
+    return lost if lost is not None else tuple(each.kind for each in rows if each.answer is True)
 
 
 def differing(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
     """Say which identities differ: one does whatever others do; none only where one is shared and none may differ."""
-    told = list(kinds)
-    found = tuple(each.says for each in told if each.decides and each.answer is False)
+    rows = list(kinds)
+    found = tuple(each.says for each in rows if each.decides and each.answer is False)
     if found:
         return found
-    lost = next((e.answer for e in told if isinstance(e.answer, Unknown) and (e.decides or not _shared(told))), None)
+    lost = next((e.answer for e in rows if isinstance(e.answer, Unknown) and (e.decides or not _shared(rows))), None)
     if lost is not None:
         return lost
-    if not _shared(told):
+    if not _shared(rows):
         return Unknown(Reason.NOT_COLLECTED, "the host and the BMC give no identity in common")
     return ()
 
 
-def _shared(told: Iterable[IdentityComparison]) -> bool:
-    return any(each.answer is True for each in told)
+def _shared(rows: Iterable[IdentityComparison]) -> bool:
+    return any(each.answer is True for each in rows)

@@ -105,14 +105,14 @@ def sorted_out(
     `alone` are the identities of nodes that only one side read: parts come from there and go there, and nothing of it
     is told for itself. `beside` is what did not change.
     """
-    told = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
+    values = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
     other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
-    ends = _Ends({**other, **told} if not other.keys() & told.keys() else _both(other, told), beside or Still())
+    ends = _Ends({**other, **values} if not other.keys() & values.keys() else _both(other, values), beside or Still())
     moved = tuple(
         Moved(tuple(sorted(ids, key=lambda i: TRACKED.index(i[0]))), was, now)
         for (was, now), ids in sorted(ends.moved.items(), key=lambda m: [natural(word) for end in m[0] for word in end])
     )
-    rest = {node: tuple(_rest(node, some, ends)) for node, some in told.items()}
+    rest = {node: tuple(_rest(node, some, ends)) for node, some in values.items()}
     return moved, {node: some for node, some in rest.items() if some}
 
 

@@ -143,8 +143,8 @@ def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Re
     if not isinstance(way, tuple) or not way:
         none = Absent("on a root bus") if isinstance(way, tuple) else way
         return none, none
-    told = [(hop, links.speed.get(hop.below, UNTOLD), expected_speed(hop, links), SLOWEST) for hop in way]
-    return _below(told), _below(row for row in told if row[0].below != address)
+    rows = [(hop, links.speed.get(hop.below, UNTOLD), expected_speed(hop, links), SLOWEST) for hop in way]
+    return _below(rows), _below(row for row in rows if row[0].below != address)
 
 
 def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
@@ -154,11 +154,11 @@ def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading
         return way, way
     least_of: tuple[float, Hop] | None = None
     for hop in way:
-        told = carries(hop, links)
-        if isinstance(told, Unknown):
-            return told, told
-        if isinstance(told, float) and (least_of is None or told < least_of[0]):
-            least_of = told, hop
+        reading = carries(hop, links)
+        if isinstance(reading, Unknown):
+            return reading, reading
+        if isinstance(reading, float) and (least_of is None or reading < least_of[0]):
+            least_of = reading, hop
     if least_of is None:
         return Absent("no link above"), Absent("no link above")
     return str(least_of[1]), least_of[0]
@@ -180,10 +180,10 @@ def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown
         at = step
 
 
-def _below(told: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
+def _below(rows: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
     """Name the links whose number now is below what both ends have, where that is more than the least of any link."""
     found = []
-    for hop, now, most, lowest in told:
+    for hop, now, most, lowest in rows:
         if isinstance(now, Absent) or isinstance(most, Absent):
             continue  # no link, whatever the other end says: the bus below a bridge to the old PCI
         if most == lowest:

@@ -71,8 +71,8 @@ class Clause:
     expected: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        told = " and ".join(expectation(test, self.kind) for test in self.tests)
-        object.__setattr__(self, "expected", told)  # once, and not for each item of each node
+        text = " and ".join(expectation(test, self.kind) for test in self.tests)
+        object.__setattr__(self, "expected", text)  # once, and not for each item of each node
 
     @property
     def twice(self) -> bool:

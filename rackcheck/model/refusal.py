@@ -19,15 +19,15 @@ _DENIED = ("permission denied", "operation not permitted", "must be root", "not 
 
 def refusal(status: int, complaint: str, *, root: bool, seconds: float) -> Unknown:
     """Give the reason for a status that is not among the good ones."""
-    said = clean(complaint.strip().splitlines()[-1]) if complaint.strip() else f"exit {status}"
+    message = clean(complaint.strip().splitlines()[-1]) if complaint.strip() else f"exit {status}"
     lowered = complaint.casefold()
     if root and _NO_ROOT.search(lowered):
-        return Unknown(Reason.DENIED, f"needs root: {said}")
+        return Unknown(Reason.DENIED, f"needs root: {message}")
     # A shell may end with 127 for a program that is there and may not be run, too; then its words tell the two apart.
     if (status == 127 and _DENIED[0] not in lowered) or "command not found" in lowered:
-        return Unknown(Reason.TOOL_MISSING, said)
+        return Unknown(Reason.TOOL_MISSING, message)
     if status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {seconds:g} s")
     if any(words in lowered for words in _DENIED):
-        return Unknown(Reason.DENIED, said)
-    return Unknown(Reason.NOT_COLLECTED, said)
+        return Unknown(Reason.DENIED, message)
+    return Unknown(Reason.NOT_COLLECTED, message)

@@ -102,14 +102,14 @@ class Resource:
         all_told(self, name, len(found))
 
 
-def all_told(resource: Resource, name: str, told: int) -> None:
+def all_told(resource: Resource, name: str, value: int) -> None:
     """Hold a list against the count beside it; raises Unreadable where it holds fewer, or where the count is none.
 
     The DMTF's own example counts fewer than it lists.
     """
     count = counted(resource, name)
-    if count is not None and count > told:
-        raise Unreadable(f"{resource.uri} counts {count} {name} and lists {told}")
+    if count is not None and count > value:
+        raise Unreadable(f"{resource.uri} counts {count} {name} and lists {value}")
 
 
 def counted(resource: Resource, name: str) -> int | None:
@@ -117,10 +117,10 @@ def counted(resource: Resource, name: str) -> int | None:
 
     Raises Unreadable where what stands there counts nothing.
     """
-    told = resource.body.get(f"{name}@odata.count")
-    if told is None:
+    value = resource.body.get(f"{name}@odata.count")
+    if value is None:
         return None
-    number = measured(told)
+    number = measured(value)
     if number < 0 or number != int(number):
         raise Unreadable(f"{resource.uri} counts {number:g} {name}")
     return int(number)

@@ -143,8 +143,10 @@ class _Family:
         key = str(fact), plane
         found = self._returned.get(key)
         if found is None:
-            told = {text: tree.reading(item + fact, plane) for text, item in self.items.items()}
-            found = {t: None if isinstance(r, Unknown) else True for t, r in told.items() if not isinstance(r, Absent)}
+            values = {text: tree.reading(item + fact, plane) for text, item in self.items.items()}
+            found = {
+                t: None if isinstance(r, Unknown) else True for t, r in values.items() if not isinstance(r, Absent)
+            }
             self._returned[key] = found
         return found
 
@@ -155,7 +157,7 @@ class _Family:
         others = self._others.get(item)
         if others is None:
             mine = self._told[item]
-            others = [text for text, told in self._told.items() if text != item and not _apart(mine, told)]
+            others = [text for text, rows in self._told.items() if text != item and not _apart(mine, rows)]
             self._others[item] = others
         return _said(clean(why, DETAIL), others, has, unseen=self.unseen)
 
@@ -175,10 +177,10 @@ def occupied(item: Path, siblings: Siblings, tree: Tree) -> bool:
 
 def sort_of(item: Path, siblings: Siblings, tree: Tree) -> tuple[str, ...] | None:
     """Give what groups an item, each fact as a text, empty where it is absent; None where one of them is unknown."""
-    told = [_at(item, ground, tree) for ground in siblings.by]
-    if any(isinstance(reading, Unknown) for reading in told):
+    rows = [_at(item, ground, tree) for ground in siblings.by]
+    if any(isinstance(reading, Unknown) for reading in rows):
         return None
-    return tuple("" if isinstance(reading, Absent) else str(reading) for reading in told)
+    return tuple("" if isinstance(reading, Absent) else str(reading) for reading in rows)
 
 
 def _vacant(item: Path, siblings: Siblings, tree: Tree) -> bool:
@@ -192,8 +194,8 @@ def _at(item: Path, ground: Ground, tree: Tree) -> Reading:
 
 def _apart(one: Sequence[Reading], two: Sequence[Reading]) -> bool:
     """Whether two items are known to differ in what groups them."""
-    told = (Absent, Unknown)
-    return any(not isinstance(a, told) and not isinstance(b, told) and a != b for a, b in zip(one, two, strict=True))
+    rows = (Absent, Unknown)
+    return any(not isinstance(a, rows) and not isinstance(b, rows) and a != b for a, b in zip(one, two, strict=True))
 
 
 def _said(why: str, others: Sequence[str], has: Mapping[str, bool | None], *, unseen: bool) -> Unknown | None:

@@ -56,10 +56,10 @@ CUT = 141
 def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
     """Find the whole frames in one pass: a node that prints marks by the million must not have us search as often."""
     pieces = text.split(mark)
-    for before, said, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
-        index, status = _INDEX.match(said), _STATUS.match(ended)
+    for before, message, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
+        index, status = _INDEX.match(message), _STATUS.match(ended)
         if index and before.endswith("\n"):
-            out = said[index.end() :]
+            out = message[index.end() :]
             if status and after.startswith("."):
                 yield int(index[1]), Output(int(status[1]), out, ended[status.end() :].rstrip("\n"))
             elif ended.startswith(";") or (status and after.startswith(";")):
@@ -69,8 +69,8 @@ def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
 def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
     """Find the lanes that have ended, each with its status."""
     pieces = text.split(f"\n{mark}~")
-    for before, said in pairwise(pieces):
-        lane = re.match(r"([0-9]{1,3})\.\n", said)
+    for before, message in pairwise(pieces):
+        lane = re.match(r"([0-9]{1,3})\.\n", message)
         status = re.search(rf"{mark}@([0-9]{{1,3}})\Z", before)
         if lane:
             yield int(lane[1]), int(status[1]) if status else CUT
@@ -92,7 +92,7 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
         return NodeCapture(globs=dict.fromkeys(question.globs))
     contents, doubled = _once(_contents(output.out, question))
     complaints = list(_complained(output.err, question))
-    told = sorted({*contents, *doubled, *(path for path, _ in complaints)})
+    rows = sorted({*contents, *doubled, *(path for path, _ in complaints)})
     refused = dict(_refused(complaints)) | doubled
     trouble: Unknown | None = None
     if full:
@@ -110,7 +110,7 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     for path, _ in complaints:
         contents.pop(path, None)
     if trouble is None:
-        refused |= {glob: SILENT for glob in question.globs if not _told(glob, told)}
+        refused |= {glob: SILENT for glob in question.globs if not _told(glob, rows)}
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
 
 
@@ -123,11 +123,11 @@ def _not_mounted(err: str) -> Unknown | None:
     return Unknown(Reason.NOT_COLLECTED, f"{match[1]} is not mounted") if match else None
 
 
-def _once(told: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
+def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
     """Give the contents by path, and the files that came twice and differ: a file may hold another one's header."""
     contents: dict[str, str] = {}
     doubled: dict[str, Unknown] = {}
-    for path, content in told:
+    for path, content in rows:
         if contents.setdefault(path, content) != content:
             doubled[path] = Unknown(Reason.UNPARSABLE, "the file came twice, with two contents")
     return {path: content for path, content in contents.items() if path not in doubled}, doubled
@@ -174,7 +174,7 @@ def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unkno
             yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)
 
 
-def _told(glob: str, told: Sequence[str]) -> bool:
+def _told(glob: str, rows: Sequence[str]) -> bool:
     """Whether anything was said of a glob: one that matches no file stays as it is, and `head` complains of it so."""
-    at = bisect.bisect_left(told, glob)
-    return told[at : at + 1] == [glob] or next(matching(told, glob), None) is not None
+    at = bisect.bisect_left(rows, glob)
+    return rows[at : at + 1] == [glob] or next(matching(rows, glob), None) is not None

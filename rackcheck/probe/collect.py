@@ -87,10 +87,10 @@ class _Reading:
         return None
 
     def _keep(self, facts: Facts) -> None:
-        for text, told in facts:
+        for text, value in facts:
             if len(self.leaves) >= FACTS:
                 raise Unreadable(_TOO_MANY.detail, _TOO_MANY.reason)
-            reading, source = (told.reading, told.source) if isinstance(told, Sourced) else (told, self.source)
+            reading, source = (value.reading, value.source) if isinstance(value, Sourced) else (value, self.source)
             if len(text) > PATH:
                 raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
             path = paths.parse(text)

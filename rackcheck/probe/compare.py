@@ -48,9 +48,9 @@ def compared(
         source = f"from {', '.join(each.needs)} of {len(members)} {'node' if len(members) == 1 else 'nodes'}"
         leaves: dict[str, dict[str, Leaf]] = {seat.name: {} for seat in here}
         with Ending(each.name) as ending:
-            for node, path, told in each.function(members):
-                said = told.source if isinstance(told, Sourced) else source
-                leaves[node][path] = leaf(each, path, told, said, time)
+            for node, path, value in each.function(members):
+                message = value.source if isinstance(value, Sourced) else source
+                leaves[node][path] = leaf(each, path, value, message, time)
         for name, own in leaves.items():
             found[name] |= ending.fill(own, each, places_of(each, trees[name]), source, time)
     return found

@@ -68,10 +68,10 @@ ItemPlaces = Callable[[str], Iterable[str]]
 """The paths that a promised pattern stands for."""
 
 
-def leaf(each: Derivation[Function], path: str, told: Reading | Sourced, source: str, time: str) -> Leaf:
+def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source: str, time: str) -> Leaf:
     """Make a leaf of one reading; KeyError for a path that was not promised."""
     kind = each.gives[str(paths.parse(path).pattern)]
-    reading = told.reading if isinstance(told, Sourced) else told
+    reading = value.reading if isinstance(value, Sourced) else value
     return Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)
 
 

@@ -160,7 +160,7 @@ def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tr
         source = f"from {', '.join((*each.needs, *each.beside))} of {count}"
         found: dict[str, Leaf] = {}
         with Ending(each.name) as ending:
-            for path, told in each.function(tuple(each.member(seat, held[seat.name]) for seat in group.seats)):
-                found[path] = leaf(each, path, told, source, time)
+            for path, value in each.function(tuple(each.member(seat, held[seat.name]) for seat in group.seats)):
+                found[path] = leaf(each, path, value, source, time)
         leaves |= ending.fill(found, each, lambda pattern: (pattern,), source, time)
     return Tree(leaves)

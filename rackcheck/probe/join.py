@@ -40,8 +40,8 @@ def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
         source = f"from {', '.join(each.needs)}"
         leaves: dict[str, Leaf] = {}
         with Ending(f"join {each.name}") as ending:
-            for path, told in each.function(Inputs(tree, each.planes)):
-                leaves[path] = leaf(each, path, told, source, time)
+            for path, value in each.function(Inputs(tree, each.planes)):
+                leaves[path] = leaf(each, path, value, source, time)
         found |= ending.fill(leaves, each, places_of(each, tree), source, time)
     return found
 

@@ -228,9 +228,9 @@ def _look(question: NodeQuestion) -> _Look:
         return _Look("", NOTHING, " ".join(map(shlex.quote, folders)) if few else "")
     looks = _PLAIN.fullmatch(question.command) or _OR_ELSE.fullmatch(question.command)
     looks = looks or _OR_ENDS.fullmatch(question.command)
-    said = looks.groupdict(default="") if looks else {}
-    places = _globs(question.each.split()) if question.each else said.get("place", "")
-    return _Look(said.get("program", ""), said.get("without", ""), places)
+    values = looks.groupdict(default="") if looks else {}
+    places = _globs(question.each.split()) if question.each else values.get("place", "")
+    return _Look(values.get("program", ""), values.get("without", ""), places)
 
 
 FEW = 8

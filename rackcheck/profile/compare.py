@@ -42,10 +42,10 @@ def differences(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterat
         old = before.get(rule_id)
         if old is None or old.digest == rule.digest:
             continue
-        told = list(_told(old, rule))
-        leans = {lean for lean, _ in told}
+        rows = list(_told(old, rule))
+        leans = {lean for lean, _ in rows}
         lean = leans.pop() if len(leans) == 1 else Lean.DIFFERENT
-        yield Difference(rule_id, lean, "; ".join(how for _, how in told) or "it judges other things")
+        yield Difference(rule_id, lean, "; ".join(how for _, how in rows) or "it judges other things")
 
 
 def _told(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:

@@ -161,9 +161,9 @@ def _help(entry: Entry) -> str:
 def _choice(words: Iterable[Any], helps: Iterable[str] = ()) -> Schema:
     """Offer words, each with its help where there is one, and take any other."""
     found: Schema = {"enum": list(words)}
-    told = list(helps)
-    if told:
-        found["enumDescriptions"] = told
+    rows = list(helps)
+    if rows:
+        found["enumDescriptions"] = rows
     return {"anyOf": [found, {}]} if found["enum"] else {}
 
 

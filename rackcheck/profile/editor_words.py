@@ -42,8 +42,8 @@ def words(folders: Sequence[Path]) -> EditorWords:
     roles = dict.fromkeys(ROLES)
     for table in _tables(folders):
         if "sources" in table.items:
-            for source, said in entries(table, "sources").items():
-                sources.setdefault(source, word(said, "title") if isinstance(said, YamlMapping) else "")
+            for source, value in entries(table, "sources").items():
+                sources.setdefault(source, word(value, "title") if isinstance(value, YamlMapping) else "")
             continue
         profiles.setdefault(version_of(table), word(table, "title"))
         for rule in entries(table, "rules").values():

@@ -72,11 +72,11 @@ class Floor:
     def meant(self, written: str) -> str:
         """Name the unit that would be right for the number as it was written (`400 GB/s`), as the end of a message."""
         try:
-            said = unit.parse(written)
+            quantity = unit.parse(written)
         except BadUnit:
             return ""
-        right = slip(said.number, said.unit, self.most, self.clause.kind.unit)
-        return f"; did you mean {said.number:.10g} {right}?" if right else ""
+        right = slip(quantity.number, quantity.unit, self.most, self.clause.kind.unit)
+        return f"; did you mean {quantity.number:.10g} {right}?" if right else ""
 
     def _numbers(self) -> list[float]:
         found = (peak.in_unit(self.clause.kind.unit) for peak in self.peaks)

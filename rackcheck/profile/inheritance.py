@@ -28,8 +28,8 @@ def layers(table: YamlMapping, find: Finder, built_in: YamlMapping | None = None
     """
     if is_fragment(table) and "extends" in table.items:
         name = word(table, "profile")
-        said = f"{name} calls itself a fragment, and a fragment extends nothing: leave `fragment` or `extends` away"
-        raise BadFile([Problem(table.keys["fragment"], said)])
+        message = f"{name} calls itself a fragment, and a fragment extends nothing: leave `fragment` or `extends` away"
+        raise BadFile([Problem(table.keys["fragment"], message)])
     shelf, pile = _Shelf(find), Pile()
     if built_in is not None:
         pile.build_in(built_in)
@@ -85,10 +85,10 @@ class _Shelf:
                 raise BadFile([Problem(ref.place, f"{trail}: a circle")])
             fragment = self._found(ref, "includes")
             if "extends" in fragment.items:
-                said = (
+                message = (
                     f"{wanted} extends {word(fragment, 'extends')}, and a fragment extends nothing: extend it instead"
                 )
-                raise BadFile([Problem(ref.place, said)])
+                raise BadFile([Problem(ref.place, message)])
             if wanted not in self.heights and len(way) <= DEPTH:
                 self._climb(fragment, (*way, wanted), above | {wanted})
             height = max(height, 1 + self.heights.get(wanted, DEPTH))
@@ -104,9 +104,9 @@ class _Shelf:
         table = self.tables[wanted]
         have, called = word(table, "version"), word(table, "profile")
         if called != wanted:
-            said = f"{how} {wanted}, and the profile in {table.place.file} is called {called}"
-            raise BadFile([Problem(ref.place, said)])
+            message = f"{how} {wanted}, and the profile in {table.place.file} is called {called}"
+            raise BadFile([Problem(ref.place, message)])
         if versioned and have != version:
-            said = f"{how} {wanted}@{version}, and the library has {wanted}@{have}"
-            raise BadFile([Problem(ref.place, said)])
+            message = f"{how} {wanted}@{version}, and the library has {wanted}@{have}"
+            raise BadFile([Problem(ref.place, message)])
         return table

@@ -110,14 +110,14 @@ class Pile:
             assert isinstance(rule, YamlMapping)
             there = self.rules_written.get(rule_id)
             if "drop" in rule.items:
-                said = f"fragment {name} drops `{rule_id}`; a fragment only adds: who includes it may drop"
-                self._note(written.place, said)
+                message = f"fragment {name} drops `{rule_id}`; a fragment only adds: who includes it may drop"
+                self._note(written.place, message)
             elif there and rule_id in self.dropped:
-                said = f"rule `{rule_id}` of fragment {name} was dropped by {there[-1].layer}: {there[-1].place}"
-                self._note(written.place, said)
+                message = f"rule `{rule_id}` of fragment {name} was dropped by {there[-1].layer}: {there[-1].place}"
+                self._note(written.place, message)
             elif there:
-                said = f"rule `{rule_id}` of fragment {name} stands in {there[0].layer} too: {there[0].place}"
-                self._note(written.place, f"{said}; a fragment only adds")
+                message = f"rule `{rule_id}` of fragment {name} stands in {there[0].layer} too: {there[0].place}"
+                self._note(written.place, f"{message}; a fragment only adds")
             else:
                 self.rules[rule_id] = rule
                 self.rules_written[rule_id] = [written]
@@ -127,8 +127,8 @@ class Pile:
                 self.params[param] = _whole(written.node)
             elif _defined(first.node) != _defined(written.node):
                 ours, theirs = (" and default ".join(_defined(n)) for n in (written.node, first.node))
-                said = f"param `{param}` of fragment {name} has type {ours}"
-                self._note(written.place, f"{said}; in {first.layer} it has type {theirs}: {first.place}")
+                message = f"param `{param}` of fragment {name} has type {ours}"
+                self._note(written.place, f"{message}; in {first.layer} it has type {theirs}: {first.place}")
 
     def laid(self, head: YamlMapping, lineage: tuple[str, ...]) -> Layers:
         """Give the pile as it stands, as the profile with this head; raises BadFile with all that is wrong with it."""

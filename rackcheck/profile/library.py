@@ -125,8 +125,8 @@ def load_laid(
     problems: list[Problem] = []
     table = _read(found.path, files, problems)
     if found.origin != "file" and word(table, "profile") != found.name:
-        said = f"the file is {found.path.name}, and its profile is called {word(table, 'profile')}"
-        raise BadFile([Problem(table.items["profile"].place, said)])
+        message = f"the file is {found.path.name}, and its profile is called {word(table, 'profile')}"
+        raise BadFile([Problem(table.items["profile"].place, message)])
     refs = set(_refs(table))
 
     def below(wanted: str, place: SourcePlace) -> YamlMapping:

@@ -201,8 +201,8 @@ def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
     always = [can_fail(given, clause) is False for clause in both]
     place = at.key(rule.id, named)
     if all(never) if rule.join == "any" else any(never):
-        told = "it can never fail" if mode == "no" else "it can never pass"
-        yield LintFinding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {told}", rule.id)
+        line = "it can never fail" if mode == "no" else "it can never pass"
+        yield LintFinding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {line}", rule.id)
     elif _silent(rule.look) and every and (any(always) if rule.join == "any" else all(always)):
         text = f"`{named}` asks of {given.fact} what the rule asks: it can never fail"
         yield LintFinding(place, Level.ERROR, text, rule.id)
@@ -227,8 +227,8 @@ def _lists(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
                 continue
             place = at.key(rule.id, *_key(clause, rule, at), test.op)
             if len(test.operand) == 1:
-                said = f"{'is' if test.op == 'one-of' else 'is-not'}: {spell(test.operand[0], clause.kind)}"
-                yield LintFinding(place, Level.WARNING, f"`{test.op}` holds one value: `{said}` says that", rule.id)
+                message = f"{'is' if test.op == 'one-of' else 'is-not'}: {spell(test.operand[0], clause.kind)}"
+                yield LintFinding(place, Level.WARNING, f"`{test.op}` holds one value: `{message}` says that", rule.id)
             elif len(set(test.operand)) < len(test.operand):
                 twice = next(v for n, v in enumerate(test.operand) if v in test.operand[:n])
                 yield LintFinding(place, Level.WARNING, f"`{test.op}` holds {spell(twice, clause.kind)} twice", rule.id)
@@ -246,16 +246,16 @@ def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]
     reasoned = bool(rule.why and rule.refs and not rule.from_memory)
     for floor in floors(rule, profile, table):
         keys = (*_key(floor.clause, rule, at), *floor.keys)
-        told = f"{floor.told()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
+        line = f"{floor.told()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
         place = at.key(rule.id, *keys)
         if floor.too_high:
-            yield LintFinding(place, Level.WARNING if floor.for_any_part else Level.ERROR, told, rule.id)
+            yield LintFinding(place, Level.WARNING if floor.for_any_part else Level.ERROR, line, rule.id)
         elif floor.for_any_part:
             continue
         elif below(floor, HOPELESS):
-            yield LintFinding(place, Level.ERROR, told, rule.id)
+            yield LintFinding(place, Level.ERROR, line, rule.id)
         elif below(floor, LOW) and not reasoned:
-            text = f"{told}; a reason for so low a floor is a `why` and, in `refs`, a source that was read"
+            text = f"{line}; a reason for so low a floor is a `why` and, in `refs`, a source that was read"
             yield LintFinding(place, Level.WARNING, text, rule.id)
 
 

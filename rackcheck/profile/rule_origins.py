@@ -75,16 +75,16 @@ class Explained:
 
 
 def explain(rule_id: str, profile: Profile, laid: Layers, catalogue: Catalogue, values: Mapping[str, str]) -> Explained:
-    """Tell a rule of a profile; `values` are the site values it was loaded with. Raises UserError with the nearest id."""
+    """Explain a rule of a profile loaded with the site's `values`; raises UserError with the nearest id."""
     if rule_id not in laid.rules_written:
         near = did_you_mean(rule_id, list(laid.rules_written))
         hint = near or f"; rackcheck profile show {profile.name} lists them"
         raise UserError(f"profile {profile.name} has no rule {rule_id}{hint}")
-    told = _Telling()
+    value = _Telling()
     for written in laid.rules_written[rule_id]:
-        told.lay(written)
+        value.lay(written)
     rule = next((rule for rule in profile.rules if rule.id == rule_id), None)
-    keys, gone, drops = tuple(told.keys.values()), tuple(told.gone), tuple(told.drops)
+    keys, gone, drops = tuple(value.keys.values()), tuple(value.gone), tuple(value.drops)
     if rule is None:
         return Explained(rule_id, None, keys, gone, drops)
     return Explained(
@@ -118,10 +118,10 @@ class _Telling:
         news = {key: _said(key, node, written) for key, node in written.node.items.items()}
         for key in [key for key in self.keys if key not in self.table.items]:
             self.gone.append(RemovedKey(self.keys.pop(key), _taker(key, news)))
-        for key, said in news.items():
+        for key, value in news.items():
             old = self.keys.get(key)
             before = (WrittenValue(old.key, old.value, old.layer, old.place), *old.before) if old is not None else ()
-            self.keys[key] = WrittenValue(said.key, said.value, said.layer, said.place, before)
+            self.keys[key] = WrittenValue(value.key, value.value, value.layer, value.place, before)
 
 
 def _said(key: str, node: YamlNode, written: LayerEntry) -> WrittenValue:
@@ -161,15 +161,17 @@ def _params(table: YamlMapping, profile: Profile, laid: Layers, values: Mapping[
             continue
         node = laid.params[name]
         assert isinstance(node, YamlMapping)
-        told: WrittenValue | None = None
+        value: WrittenValue | None = None
         for written in laid.params_written[name]:
             place, default = _default(written)
             if default is not None:
                 before = (
-                    () if told is None else (WrittenValue(told.key, told.value, told.layer, told.place), *told.before)
+                    ()
+                    if value is None
+                    else (WrittenValue(value.key, value.value, value.layer, value.place), *value.before)
                 )
-                told = WrittenValue("default", default, written.layer, line(place), before)
-        yield Param(name, profile.params[name], told, name in values, word(node, "type"), word(node, "about"))
+                value = WrittenValue("default", default, written.layer, line(place), before)
+        yield Param(name, profile.params[name], value, name in values, word(node, "type"), word(node, "about"))
 
 
 def _default(written: LayerEntry) -> tuple[SourcePlace, str | None]:

@@ -71,14 +71,14 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
             yield Problem(place, f"{name} lacks {', '.join(f'`{key}`' for key in missing)}")
         case "enum":
             words = [str(w) for w in error.validator_value if isinstance(w, str)]
-            said = f"{name} is one of {', '.join(words)}, not {error.instance!r}"
-            yield Problem(place, said + _near(error.instance, words))
+            message = f"{name} is one of {', '.join(words)}, not {error.instance!r}"
+            yield Problem(place, message + _near(error.instance, words))
         case "type":
-            said = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
-            yield Problem(place, said + _as_wanted(node, error))
+            message = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
+            yield Problem(place, message + _as_wanted(node, error))
         case "pattern" if isinstance(node, YamlMapping):  # of a key, which jsonschema tells as its table's
-            said = f"a name in {name} cannot be {_spelt(error)}"
-            yield Problem(node.keys.get(error.instance, place), said)
+            message = f"a name in {name} cannot be {_spelt(error)}"
+            yield Problem(node.keys.get(error.instance, place), message)
         case "pattern":
             yield Problem(place, f"{name} cannot be {_spelt(error)}")
         case "minProperties" if "fact" in error.schema["properties"] and "fact" not in error.instance:
@@ -127,12 +127,12 @@ def _as_wanted(node: YamlNode, error: Any) -> str:
 
 def _spelt(error: Any) -> str:
     """Tell a text that is spelt in a way it cannot be, what it must be, and the nearest that can."""
-    said = f"{error.instance!r}; it is {_wanted(error.schema)}"
+    message = f"{error.instance!r}; it is {_wanted(error.schema)}"
     small = str(error.instance).casefold()
     changes = ((r"^0x|(?<=:)0x", ""), (r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))
     near = [re.sub(*change, small).strip("-_") for change in changes]
     fits = [word for word in near if not word.isdecimal() and re.search(error.schema["pattern"], word)]
-    return f"{said}; did you mean {fits[0]}?" if fits else said
+    return f"{message}; did you mean {fits[0]}?" if fits else message
 
 
 def _wanted(schema: Schema) -> str:

@@ -47,8 +47,8 @@ class Patch:
     @property
     def body(self) -> dict[str, Any]:
         """The body of the PATCH."""
-        told: dict[str, Any] = {"Attributes": {change.attribute: change.value for change in self.changes}}
-        return told | ({"@Redfish.SettingsApplyTime": dict(ON_RESET)} if self.on_reset else {})
+        values: dict[str, Any] = {"Attributes": {change.attribute: change.value for change in self.changes}}
+        return values | ({"@Redfish.SettingsApplyTime": dict(ON_RESET)} if self.on_reset else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +72,31 @@ def patches(docs: Documents, needs: Sequence[Firmware], table: SettingTable) -> 
         changes: dict[str, AttributeChange] = {}
         reader = _Reader.of(docs, resource, table)
         for need in needs:
-            told = "this BMC names no settings object that can be written" if place is None else reader.changes(need)
-            if isinstance(told, str):
-                left.setdefault(need.rule, told)
+            value = "this BMC names no settings object that can be written" if place is None else reader.changes(need)
+            if isinstance(value, str):
+                left.setdefault(need.rule, value)
                 continue
-            clash = [c for c in told if c.attribute in changes and changes[c.attribute].value != c.value]
+            clash = [c for c in value if c.attribute in changes and changes[c.attribute].value != c.value]
             if clash:
                 left.setdefault(
                     need.rule, f"rule {changes[clash[0].attribute].rule} wants the same attribute otherwise"
                 )
             else:
-                changes |= {c.attribute: changes.get(c.attribute, c) for c in told}
+                changes |= {c.attribute: changes.get(c.attribute, c) for c in value}
         if changes and place is not None:
             made.append(Patch(place, tuple(changes[a] for a in sorted(changes)), _knows_on_reset(resource)))
     return made, [NotFixable(rule, why) for rule, why in left.items()]
 
 
 def _annotation(resource: Resource) -> Mapping[str, Any]:
-    told = resource.body.get("@Redfish.Settings")
-    return told if isinstance(told, Mapping) else {}
+    value = resource.body.get("@Redfish.Settings")
+    return value if isinstance(value, Mapping) else {}
 
 
 def _settings(resource: Resource) -> str | None:
     """Give the place where a change waits for the reboot, if it is a plain one of this BMC."""
-    told = _annotation(resource).get("SettingsObject")
-    place = told.get("@odata.id") if isinstance(told, Mapping) else None
+    value = _annotation(resource).get("SettingsObject")
+    place = value.get("@odata.id") if isinstance(value, Mapping) else None
     return place if isinstance(place, str) and PLACE.match(place) else None
 
 
@@ -129,13 +129,13 @@ class _Reader:
         setting = self.table.settings.get(name)
         if setting is None or setting.apart or need.want.value is None:
             return f"bios.{name} is not told by attributes alone"
-        told = bios.tell(setting, self.given, self.shown)
-        if _passes(need, told.reading):
+        report = bios.tell(setting, self.given, self.shown)
+        if _passes(need, report.reading):
             return []
-        if not told.attributes:
+        if not report.attributes:
             return "no attribute of this BIOS is known to tell it"
         found: list[AttributeChange] = []
-        for attribute in told.attributes:
+        for attribute in report.attributes:
             one = self._change(need, setting, attribute)
             if isinstance(one, str):
                 return one

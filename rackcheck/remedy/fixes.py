@@ -60,11 +60,11 @@ Remedy = Lines | Firmware | ByHand
 
 def remedies(rules: Sequence[Rule], verdicts: Iterable[Verdict], only: Collection[str] = ()) -> Iterator[Remedy]:
     """Say what would mend each failing or warning verdict of a node, in the profile's order; `only` these rules."""
-    told = {verdict.rule: verdict for verdict in verdicts}
-    asked = [rule for rule in rules if told.get(rule.id) is not None and told[rule.id].status is not Status.NA]
+    values = {verdict.rule: verdict for verdict in verdicts}
+    asked = [rule for rule in rules if values.get(rule.id) is not None and values[rule.id].status is not Status.NA]
     for rule in asked:
-        if told[rule.id].status in BAD and (not only or rule.id in only):
-            yield from _rule(rule, told[rule.id], asked)
+        if values[rule.id].status in BAD and (not only or rule.id in only):
+            yield from _rule(rule, values[rule.id], asked)
 
 
 def _rule(rule: Rule, verdict: Verdict, rules: Sequence[Rule]) -> Iterator[Remedy]:

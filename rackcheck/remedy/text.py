@@ -58,22 +58,26 @@ class RemedyText:
         return grouped(self.steps, {order.node for order in self.orders})
 
 
-def text(told: RemedyText) -> Iterator[str]:
+def text(remedy_text: RemedyText) -> Iterator[str]:
     """Write all of it: the BIOS first, then the nodes, one reboot for each set, and what is left to people."""
     yield from HEAD
-    yield f"# Run {told.run}, profile {told.profile}."
-    if told.orders:
-        yield from ("", "# ---- BIOS: from a machine that reaches the BMCs", *bmc_lines(told.orders, inline=True))
-    for group in told.groups:
+    yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
+    if remedy_text.orders:
+        yield from (
+            "",
+            "# ---- BIOS: from a machine that reaches the BMCs",
+            *bmc_lines(remedy_text.orders, inline=True),
+        )
+    for group in remedy_text.groups:
         if group.steps:
             yield from ("", f"# ---- {fold(group.nodes)}: on each of them, as root", *_steps(group.steps))
-    restarted = [group for group in told.groups if group.reboot]
+    restarted = [group for group in remedy_text.groups if group.reboot]
     if restarted:
         yield from ("", "# ---- Then reboot, once, when all of the above is written")
         yield from (f"# {fold(group.nodes)}: systemctl reboot" for group in restarted)
-    yield from _people("By hand", [(hand, nodes) for hand, nodes in told.hands if not hand.part])
-    yield from _people("No setting mends these", [(hand, nodes) for hand, nodes in told.hands if hand.part])
-    if not (told.orders or told.hands or told.groups):
+    yield from _people("By hand", [(hand, nodes) for hand, nodes in remedy_text.hands if not hand.part])
+    yield from _people("No setting mends these", [(hand, nodes) for hand, nodes in remedy_text.hands if hand.part])
+    if not (remedy_text.orders or remedy_text.hands or remedy_text.groups):
         yield "# Nothing fails and nothing warns."
 
 
@@ -144,11 +148,11 @@ def body(patch: Patch, indent: int | None = None) -> str:
     return json.dumps(patch.body, indent=indent, ensure_ascii=True, sort_keys=True)
 
 
-def document(told: RemedyText) -> dict[str, object]:
+def document(remedy_text: RemedyText) -> dict[str, object]:
     """Give the document for `--json`."""
     return {
-        "run": told.run,
-        "profile": told.profile,
+        "run": remedy_text.run,
+        "profile": remedy_text.profile,
         "applied": False,
         "sets": [
             {
@@ -158,7 +162,7 @@ def document(told: RemedyText) -> dict[str, object]:
                      "lines": list(s.lines), "note": s.note} for s in group.steps
                 ],
             }
-            for group in told.groups
+            for group in remedy_text.groups
         ],
         "bios": [
             {
@@ -168,10 +172,10 @@ def document(told: RemedyText) -> dict[str, object]:
                     for c in o.patch.changes
                 ],
             }
-            for o in told.orders
+            for o in remedy_text.orders
         ],
         "by_hand": [
             {"rule": h.rule, "title": h.title, "fix": h.fix, "why": h.why, "part": h.part, "nodes": list(nodes),
-             "folded": fold(nodes)} for h, nodes in told.hands
+             "folded": fold(nodes)} for h, nodes in remedy_text.hands
         ],
     }  # fmt: skip

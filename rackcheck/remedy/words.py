@@ -72,8 +72,8 @@ def _entries(body: Mapping[str, Any]) -> dict[str, RegistryAttribute]:
     for each in listed if isinstance(listed, list) else ():
         name = each.get("AttributeName") if isinstance(each, Mapping) else None
         if isinstance(name, str):
-            told = each.get("Value")
-            values = tuple(_value(v) for v in told if isinstance(v, Mapping)) if isinstance(told, list) else ()
+            value = each.get("Value")
+            values = tuple(_value(v) for v in value if isinstance(v, Mapping)) if isinstance(value, list) else ()
             fixed = any(each.get(word) is True for word in ("ReadOnly", "Immutable", "GrayOut", "Hidden"))
             found[name] = RegistryAttribute(values, fixed)
     return found

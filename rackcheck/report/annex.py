@@ -119,13 +119,13 @@ def _nodes(dossier: Dossier) -> str:
         for n in dossier.nodes:
             counts = (n.vector.count(letter) for letter in LETTERS.values())
             place = (n.rack, n.u, n.height, n.slot)
-            told = (n.host, n.bmc, n.vendor, n.product, n.serial or "not read", n.run, n.note)
+            items = (n.host, n.bmc, n.vendor, n.product, n.serial or "not read", n.run, n.note)
             fit = (n.reason, n.fit.match.value, n.fit.words)
-            yield (n.name, n.role, n.outcome.value, *counts, n.not_in_scope, *place, *told, *fit)
+            yield (n.name, n.role, n.outcome.value, *counts, n.not_in_scope, *place, *items, *fit)
 
     words = (status.value for status in LETTERS)
-    told = ("host", "bmc", "vendor", "product", "serial", "run", "note", "reason", "fit", "fit words")
-    return table(("node", "role", "outcome", *words, "not in scope", "rack", "u", "height", "slot", *told), rows())
+    items = ("host", "bmc", "vendor", "product", "serial", "run", "note", "reason", "fit", "fit words")
+    return table(("node", "role", "outcome", *words, "not in scope", "rack", "u", "height", "slot", *items), rows())
 
 
 def _findings(dossier: Dossier) -> str:
@@ -187,8 +187,8 @@ def _burn_in(dossier: Dossier) -> str:
         for t in dossier.burned.tables if dossier.burned else ():
             for r in t.rows:
                 for f, value in zip(t.figures, r.values, strict=False):
-                    told = (t.kind, r.node, r.item, t.model, r.serial, r.slot)
-                    yield (*told, f.name, f.unit, value or "not told", "yes" if r.odd else "")
+                    items = (t.kind, r.node, r.item, t.model, r.serial, r.slot)
+                    yield (*items, f.name, f.unit, value or "not told", "yes" if r.odd else "")
 
     head = ("kind", "node", "item", "model", "serial", "slot", "figure", "unit", "value", "something was found of it")
     return table(head, rows())

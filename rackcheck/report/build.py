@@ -77,7 +77,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
     settled = settle(readings, profile, order.planes, seats)
-    day = max(told.started.time for told in readings)[:10]
+    day = max(run.started.time for run in readings)[:10]
     judged = settled.judged
     unread = tuple(node for node in order.places if node not in settled.latest)
     found = tuple(findings(settled.everyone, profile.rules))
@@ -90,7 +90,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         for node in s.nodes
     }
     asked = {
-        node: {plane for told in readings if node in told.judged for plane in told.started.planes}
+        node: {plane for run in readings if node in run.judged for plane in run.started.planes}
         for node in settled.latest
     }
     alone = order.kind == "run"
@@ -101,7 +101,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
     )
     cut = alone and readings[-1].done.interrupted
     listed = tuple(parts(settled.trees))
-    burned = fold([(told.started.run, told.burns) for told in readings])
+    burned = fold([(run.started.run, run.burns) for run in readings])
     return Dossier(
         level="full",
         brand=order.brand,
@@ -125,7 +125,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
         punch=tuple(punch(found, silent, owners, judged, unread, cut=cut, groups=settled.groups)),
         rework=tuple(reworked(readings, profile.rules)),
         baseline=_baseline(settled.prints),
-        evidence=tuple(answer for told in readings for answer in told.answers),
+        evidence=tuple(answer for run in readings for answer in run.answers),
         burned=burned,
         simulated=any(map(_simulated, readings)),
     )  # fmt: skip
@@ -133,7 +133,7 @@ def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
 
 def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubject:
     profile = order.profile
-    told = tuple(
+    rows = tuple(
         CountedRun(
             t.started.run, t.started.time, t.done.time, _kind(t), t.done.outcome, t.done.interrupted, t.started.nodes,
             t.started.planes, t.started.targets, t.started.version, t.operator, t.note,
@@ -141,19 +141,19 @@ def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubjec
         for t in readings
     )  # fmt: skip
     return ReportSubject(
-        order.kind, order.name, order.state, told, profile.name, profile.version, profile.title, profile.digest,
+        order.kind, order.name, order.state, rows, profile.name, profile.version, profile.title, profile.digest,
         profile.lineage, profile.params, order.given, order.inventory,
     )  # fmt: skip
 
 
-def _kind(told: CollectedRun) -> str:
+def _kind(run: CollectedRun) -> str:
     """What kind of reading a run was; one that asked for nothing but a load is a burn-in, however it was added."""
-    return "burn-in" if told.kind == "audit" and set(told.started.planes) == {Plane.BURNIN.value} else told.kind
+    return "burn-in" if run.kind == "audit" and set(run.started.planes) == {Plane.BURNIN.value} else run.kind
 
 
-def _simulated(told: CollectedRun) -> bool:
+def _simulated(run: CollectedRun) -> bool:
     """Whether a run was over a rack of ours; its nodes say so, and so does what was asked for."""
-    return any(burnt.about.simulated for burnt in told.burns.values()) or " sim:" in f" {told.started.targets}"
+    return any(burnt.about.simulated for burnt in run.burns.values()) or " sim:" in f" {run.started.targets}"
 
 
 def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
@@ -178,8 +178,8 @@ def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterat
         gone = parent.dropped if parent is not None else {}
         # What a parent dropped is below it: a child that writes the rule anew adds one.
         before = {name: rule for name, rule in brought.items() if name not in gone} | under
-        for told in differences(before, {rule.id: rule for rule in child.rules}):
-            yield RuleChange(told.rule, told.lean.value, f"{told.how} ({child.name})")
+        for difference in differences(before, {rule.id: rule for rule in child.rules}):
+            yield RuleChange(difference.rule, difference.lean.value, f"{difference.how} ({child.name})")
         for rule, reason in child.dropped.items():
             if rule not in gone:
                 yield RuleChange(rule, "dropped", f"{reason} ({child.name})")
@@ -231,9 +231,9 @@ def _vector(judged: Judged, profile: Profile) -> str:
 
 def machine_serial(tree: Tree) -> str:
     """Give the machine's serial as its system tells it, else as its BMC does."""
-    told = _text(tree, "node.serial")
+    line = _text(tree, "node.serial")
     systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))
-    return told or next((text for path in systems if (text := _text(tree, path))), "")
+    return line or next((text for path in systems if (text := _text(tree, path))), "")
 
 
 def _text(tree: Tree, path: str) -> str:
@@ -268,12 +268,12 @@ def _baseline(prints: Mapping[str, Mapping[tuple[Plane, Class], Print]]) -> Base
 
     def of_class(cls: Class | None) -> dict[str, dict[str, str]]:
         return {
-            node: {f"{plane.value} {c.value}": p.digest for (plane, c), p in told.items() if cls in {None, c}}
-            for node, told in prints.items()
+            node: {f"{plane.value} {c.value}": p.digest for (plane, c), p in values.items() if cls in {None, c}}
+            for node, values in prints.items()
         }
 
     whole = of_class(None)
     classes = {c.value: digest(of_class(c)) for c in (Class.IDENTITY, Class.VERSION, Class.CONFIG)}
-    every = [p for told in prints.values() for p in told.values()]
+    every = [p for values in prints.values() for p in values.values()]
     nodes = {node: digest(whole[node]) for node in sorted(whole, key=natural)}
     return Baseline(digest(whole), classes, sum(p.facts for p in every), sum(p.unknown for p in every), nodes)

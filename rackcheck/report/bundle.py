@@ -115,8 +115,8 @@ def write(
 
 def _content(log: Path) -> None:
     """Leave out of a log where bundles lie and who signed them: the same state of an acceptance is the same bundle."""
-    told = (b'{"event":"bundle",', b'{"event":"signed",')
-    kept = [line for line in log.read_bytes().splitlines(keepends=True) if not line.startswith(told)]
+    rows = (b'{"event":"bundle",', b'{"event":"signed",')
+    kept = [line for line in log.read_bytes().splitlines(keepends=True) if not line.startswith(rows)]
     log.write_bytes(b"".join(kept))
 
 

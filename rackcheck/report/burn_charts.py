@@ -84,8 +84,8 @@ def _lines(curves: Sequence[Series], odd: frozenset[str] | set[str], *, single: 
 def _air(inlet: Sequence[Series]) -> tuple[BurnLine, ...]:
     if not inlet:
         return ()
-    told = inlet[0].points if len(inlet) == 1 else envelope([curve.points for curve in inlet])[1]
-    return (BurnLine(INLET, "inlet", points(told)),)
+    rows = inlet[0].points if len(inlet) == 1 else envelope([curve.points for curve in inlet])[1]
+    return (BurnLine(INLET, "inlet", points(rows)),)
 
 
 def _name(curve: Series) -> str:

@@ -97,11 +97,11 @@ class Meaning:
 
 def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
     """Give every thing that has a figure at all, in the order of KINDS and of its names."""
-    told = [path for path in leaves if path.startswith(BURNIN)]
+    rows = [path for path in leaves if path.startswith(BURNIN)]
     for number, kind in enumerate(KINDS):
         for key in _keys(leaves, kind.collection) if kind.collection else ("",):
             at = f"{BURNIN}{kind.collection}/{paths.spell_key(key)}." if key else BURNIN
-            inside = [path for path in told if path.startswith(at)]
+            inside = [path for path in rows if path.startswith(at)]
             values = tuple(_value(leaves, at, inside, path) for path, _ in kind.figures)
             model = _text(leaves, f"{at}model") if key else _text(leaves, f"{BURNIN}cpu.model") * (number == 2)
             lights = tuple(_lights(leaves, at)) if number == 0 else ()
@@ -116,9 +116,9 @@ def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
     for kind in KINDS:
         at = f"{BURNIN}{kind.collection}/*." if kind.collection else BURNIN
         for path, _ in kind.figures:
-            told = patterns.get(f"{at}{path.rpartition(' ')[2]}")
-            if told is not None:
-                found[f"{kind.name} {path}"] = Meaning(told.unit, told.help)
+            value = patterns.get(f"{at}{path.rpartition(' ')[2]}")
+            if value is not None:
+                found[f"{kind.name} {path}"] = Meaning(value.unit, value.help)
     for name in LIGHT:
         limit = patterns.get(f"{BURNIN}gpu/*.light.{name}.limit")
         if limit is not None:

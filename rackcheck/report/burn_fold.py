@@ -40,11 +40,11 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
     """Make the account of runs by name, the oldest first; of a node the newest counts. None where none burnt."""
     if not any(burnt for _, burnt in runs):
         return None
-    newest = {node: burnt for _, told in runs for node, burnt in told.items()}
+    newest = {node: burnt for _, values in runs for node, burnt in values.items()}
     latest = [newest[node] for node in sorted(newest, key=natural)]
     faults = [fault for burnt in latest for fault in _faults(burnt)]
     return Burned(
-        runs=tuple(_run(run, told) for run, by_node in runs for told in _alike(by_node)),
+        runs=tuple(_run(run, values) for run, by_node in runs for values in _alike(by_node)),
         untested=tuple(_untested(latest)),
         faults=tuple(faults[:MOST]),
         more_faults=max(0, len(faults) - MOST) + sum(burnt.more_wrong for burnt in latest),
@@ -54,18 +54,18 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
     )
 
 
-def folded(said: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+def folded(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Fold sentences, each with its node, that differ in numbers only; a number that differs becomes a range.
 
     Gives the sentence, how many there were, and their nodes; the most frequent first.
     """
     found: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
-    for sentence, node in said:
+    for sentence, node in rows:
         found[_NUMBER.sub("\0", sentence)].append((_NUMBER.findall(sentence), node))
-    for shape, told in sorted(found.items(), key=lambda each: (-len(each[1]), each[0])):
-        ranges = iter(_range([numbers[at] for numbers, _ in told]) for at in range(len(told[0][0])))
-        nodes = tuple(sorted({node for _, node in told}, key=natural))
-        yield "".join(part + next(ranges, "") for part in shape.split("\0")), len(told), nodes
+    for shape, items in sorted(found.items(), key=lambda each: (-len(each[1]), each[0])):
+        ranges = iter(_range([numbers[at] for numbers, _ in items]) for at in range(len(items[0][0])))
+        nodes = tuple(sorted({node for _, node in items}, key=natural))
+        yield "".join(part + next(ranges, "") for part in shape.split("\0")), len(items), nodes
 
 
 def _range(numbers: Sequence[str]) -> str:
@@ -82,12 +82,12 @@ def _alike(by_node: Mapping[str, Burnt]) -> Iterator[list[Burnt]]:
     yield from found.values()
 
 
-def _run(run: str, told: Sequence[Burnt]) -> BurnRun:
-    about: About = told[0].about
-    seconds = max((burnt.about.seconds for burnt in told if burnt.about.seconds is not None), default=None)
+def _run(run: str, rows: Sequence[Burnt]) -> BurnRun:
+    about: About = rows[0].about
+    seconds = max((burnt.about.seconds for burnt in rows if burnt.about.seconds is not None), default=None)
     return BurnRun(
         run, about.tier, about.seed, "" if seconds is None else figure(seconds), about.version, about.ended, about.why,
-        tuple(burnt.node for burnt in told), about.simulated,
+        tuple(burnt.node for burnt in rows), about.simulated,
     )  # fmt: skip
 
 
@@ -124,14 +124,14 @@ def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
                 if thing.kind == number:
                     models[thing.model].append((burnt, thing))
         for model in sorted(models, key=natural):
-            told = models[model]
-            kept = [n for n in range(len(kind.figures)) if any(thing.values[n] is not None for _, thing in told)]
+            rows = models[model]
+            kept = [n for n in range(len(kind.figures)) if any(thing.values[n] is not None for _, thing in rows)]
             figures = tuple(
-                _figure(kind.figures[n][1], meanings.get(f"{kind.name} {kind.figures[n][0]}", Meaning("", "")), told, n)
+                _figure(kind.figures[n][1], meanings.get(f"{kind.name} {kind.figures[n][0]}", Meaning("", "")), rows, n)
                 for n in kept
             )
             if figures:
-                yield BurnTable(kind.name, model, figures, tuple(_row(*each, kept) for each in told))
+                yield BurnTable(kind.name, model, figures, tuple(_row(*each, kept) for each in rows))
 
 
 def _row(burnt: Burnt, thing: Thing, kept: Sequence[int]) -> BurnRow:
@@ -141,14 +141,14 @@ def _row(burnt: Burnt, thing: Thing, kept: Sequence[int]) -> BurnRow:
     return BurnRow(burnt.node, thing.item, part.serial, part.slot, odd, values)
 
 
-def _figure(name: str, meaning: Meaning, told: Sequence[BurntThing], n: int) -> BurnFigure:
-    known = [(value, (burnt.node, thing.item)) for burnt, thing in told if (value := thing.values[n]) is not None]
+def _figure(name: str, meaning: Meaning, rows: Sequence[BurntThing], n: int) -> BurnFigure:
+    known = [(value, (burnt.node, thing.item)) for burnt, thing in rows if (value := thing.values[n]) is not None]
     low, high = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
     share = meaning.unit not in SCALES and high[0] > 0
     spread = (high[0] - low[0]) / high[0] * 100 if share else high[0] - low[0]
     note = UNVERIFIED if UNVERIFIED in meaning.help.casefold() else ""
     return BurnFigure(
-        name, unit(meaning.unit), meaning.help, len(known), len(told), figure(low[0]),
+        name, unit(meaning.unit), meaning.help, len(known), len(rows), figure(low[0]),
         figure(median(value for value, _ in known)), figure(high[0]), f"{spread:.1f}" if spread < 1e9 else "",
         "%" if share else unit(meaning.unit), low[1], high[1], note,
     )  # fmt: skip
@@ -168,16 +168,16 @@ def _limits(latest: Sequence[Burnt]) -> Iterator[BurnLimit]:
             yield _limit(name, model, unit(meanings.get(f"light {name}", Meaning("", "")).unit), models[model])
 
 
-def _limit(name: str, model: str, said: str, told: Sequence[tuple[str, str, Light]]) -> BurnLimit:
-    rates = [light.rate for _, _, light in told if light.rate is not None]
-    limits = [light.limit for _, _, light in told if light.limit is not None]
-    reached = [(light.reached, (node, item)) for node, item, light in told if light.reached is not None]
-    gaps = tuple(BurnGap(*each) for each in folded((gap, node) for node, _, light in told for gap in light.gaps))
-    whys = [why for why, _, _ in folded((light.why, node) for node, _, light in told if light.why)]
+def _limit(name: str, model: str, message: str, rows: Sequence[tuple[str, str, Light]]) -> BurnLimit:
+    rates = [light.rate for _, _, light in rows if light.rate is not None]
+    limits = [light.limit for _, _, light in rows if light.limit is not None]
+    reached = [(light.reached, (node, item)) for node, item, light in rows if light.reached is not None]
+    gaps = tuple(BurnGap(*each) for each in folded((gap, node) for node, _, light in rows for gap in light.gaps))
+    whys = [why for why, _, _ in folded((light.why, node) for node, _, light in rows if light.why)]
     least, where = min(reached, key=lambda each: each[0]) if reached else (0.0, ("", ""))
     values = [value for value, _ in reached]
     return BurnLimit(
-        NAMES[name], model, said, len(reached), len(told), _shown(rates, median), _shown(limits, min),
+        NAMES[name], model, message, len(reached), len(rows), _shown(rates, median), _shown(limits, min),
         _shown(limits, max), figure(least) if reached else "", _shown(values, median), _shown(values, max), where, gaps,
         "; ".join(whys[:3]),
     )  # fmt: skip

@@ -21,14 +21,14 @@ def figure(value: float) -> str:
     if not math.isfinite(value) or abs(value) >= 1e15:
         return ""
     whole = len(f"{abs(value):.0f}") if abs(value) >= 1 else 0
-    said = f"{value:.{max(0, min(6, 4 - whole)) if abs(value) >= 0.001 else 6}f}"
-    said = said.rstrip("0").rstrip(".") if "." in said else said
-    return "0" if said in {"-0", ""} else said
+    message = f"{value:.{max(0, min(6, 4 - whole)) if abs(value) >= 0.001 else 6}f}"
+    message = message.rstrip("0").rstrip(".") if "." in message else message
+    return "0" if message in {"-0", ""} else message
 
 
-def unit(told: str) -> str:
+def unit(text: str) -> str:
     """Give a unit as it is written on paper."""
-    return {"C": "°C"}.get(told, told)
+    return {"C": "°C"}.get(text, text)
 
 
 @dataclass(frozen=True, slots=True)

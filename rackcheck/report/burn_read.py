@@ -97,7 +97,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
     )
     wrong = _wrong(burn.faults)
     return Burnt(
-        node, about, {f"gpu/{key}": _part(told) for key, told in burn.gpus.items()},
+        node, about, {f"gpu/{key}": _part(values) for key, values in burn.gpus.items()},
         tuple(series(burn, POINTS if nodes <= MANY else FEW)), bands(burn), tuple(wrong[:FAULTS]),
         max(0, len(wrong) - FAULTS), tuple(_untested(burn)), tuple(things(leaves)), meanings(leaves),
     )  # fmt: skip
@@ -121,9 +121,9 @@ def _thing(item: str) -> str:
     return f"{ITEMS[kind]}/{key}"
 
 
-def _part(told: Mapping[str, object]) -> BurnPart:
+def _part(values: Mapping[str, object]) -> BurnPart:
     model, serial, slot = (
-        clean(v, 120) if isinstance(v := told.get(n), str) else "" for n in ("model", "serial", "pci")
+        clean(v, 120) if isinstance(v := values.get(n), str) else "" for n in ("model", "serial", "pci")
     )
     return BurnPart(model, serial, slot)
 
@@ -134,8 +134,8 @@ def _wrong(faults: Iterable[Fault]) -> list[BurnFinding]:
     for fault in faults:
         found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
     return [
-        BurnFinding(of, name, stage, ", ".join(_said(told)), sum(_count(fault) for fault in told))
-        for (of, name, stage), told in found.items()
+        BurnFinding(of, name, stage, ", ".join(_said(rows)), sum(_count(fault) for fault in rows))
+        for (of, name, stage), rows in found.items()
     ]
 
 
@@ -143,11 +143,11 @@ def _count(fault: Fault) -> int:
     return int(min(fault.number("count") or fault.number("more") or 1, 1e15))
 
 
-def _said(told: list[Fault]) -> Iterator[str]:
+def _said(rows: list[Fault]) -> Iterator[str]:
     """Say where in a thing something was wrong, and what was seen: units of all, the rest of the first."""
-    first = told[0]
+    first = rows[0]
     for name, word in (("sm", "SM"), ("cpu", "CPU")):
-        units = sorted({int(value) for fault in told if (value := fault.number(name)) is not None})
+        units = sorted({int(value) for fault in rows if (value := fault.number(name)) is not None})
         if units:
             yield f"{word} {', '.join(map(str, units[:8]))}{f' and {len(units) - 8} more' if len(units) > 8 else ''}"
     for name, word in (("tile", "tile"), ("address", "address"), ("other", "as address"), ("pattern", "pattern")):
@@ -165,13 +165,13 @@ def _said(told: list[Fault]) -> Iterator[str]:
         value = first.number(name)
         if value is not None:
             yield f"{value:.1f} {unit}"
-    said = next((text for fault in told if (text := fault.word("said") or fault.word("line"))), "")
-    if said:
-        yield said
+    message = next((text for fault in rows if (text := fault.word("said") or fault.word("line"))), "")
+    if message:
+        yield message
 
 
 def _untested(burn: Burn) -> Iterator[tuple[str, str]]:
     """Give what was not tested with its stage, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
-    told = [(f"{stage.of} {stage.stage}", stage.why) for stage in burn.stages if not stage.done]
-    told += list(burn.troubles)
-    yield from list(dict.fromkeys(told))[: REASONS * 64]
+    rows = [(f"{stage.of} {stage.stage}", stage.why) for stage in burn.stages if not stage.done]
+    rows += list(burn.troubles)
+    yield from list(dict.fromkeys(rows))[: REASONS * 64]

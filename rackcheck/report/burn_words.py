@@ -15,17 +15,17 @@ def account(burned: Burned) -> str:
     """Say in a few sentences what was done, what was found and what was not tested."""
     runs = len({run.run for run in burned.runs})
     nodes = {node for run in burned.runs for node in run.nodes}
-    said = [f"{several(runs, 'burn-in')} on {several(len(nodes), 'node')}"]
+    rows = [f"{several(runs, 'burn-in')} on {several(len(nodes), 'node')}"]
     cut = {node for run in burned.runs if run.ended != "whole" for node in run.nodes}
     if cut:
-        said.append(f"it did not run to its end on {several(len(cut), 'node')}")
+        rows.append(f"it did not run to its end on {several(len(cut), 'node')}")
     parts = len({(fault.node, fault.item) for fault in burned.faults})
     wrong = f"{several(parts, 'part')} gave wrong results, failed or went missing under load"
     fine = "no part gave a wrong result, failed or went missing under load"
-    said.append(wrong if parts else f"in what was tested, {fine}" if burned.untested or cut else fine)
+    rows.append(wrong if parts else f"in what was tested, {fine}" if burned.untested or cut else fine)
     if burned.untested:
-        said.append(f"{several(sum(each.things for each in burned.untested), 'piece')} of work were not tested")
-    return "; ".join(said) + "."
+        rows.append(f"{several(sum(each.things for each in burned.untested), 'piece')} of work were not tested")
+    return "; ".join(rows) + "."
 
 
 def again(fault: BurnFault) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def unverified(dossier: Dossier) -> tuple[str, ...]:
     sources = {source.id: f"{source.title} {source.section} {source.confidence}" for source in dossier.sources}
 
     def says(gate: Gate) -> bool:
-        told = (gate.title, gate.why, gate.fix, *gate.refs, *(sources.get(ref, "") for ref in gate.refs))
-        return any(UNVERIFIED in text.casefold() for text in told)
+        rows = (gate.title, gate.why, gate.fix, *gate.refs, *(sources.get(ref, "") for ref in gate.refs))
+        return any(UNVERIFIED in text.casefold() for text in rows)
 
     return tuple(gate.id for gate in dossier.gates if gate.phase == Phase.BURN_IN.value and says(gate))

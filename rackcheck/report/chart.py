@@ -71,10 +71,10 @@ def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
     for chart in charts:
         for panel in chart.panels:
             found.setdefault(panel.what, []).extend(point for line in panel.lines for point in points(line))
-    times = [t for told in found.values() for t, _ in told]
+    times = [t for rows in found.values() for t, _ in rows]
     begin, end = (min(times), max(times)) if times else (0, 0)
     end = max(end, begin + 1000)
-    return {what: _scale(begin, end, [value for _, value in told]) for what, told in found.items()}
+    return {what: _scale(begin, end, [value for _, value in rows]) for what, rows in found.items()}
 
 
 def points(line: BurnLine) -> list[tuple[int, int]]:
@@ -93,17 +93,17 @@ def svg(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str,
 def spans(chart: BurnChart) -> list[tuple[str, tuple[str, ...]]]:
     """Give the same in figures: each line's name, and for each panel its lowest and highest value."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
-    told = [{line.name: _span(line) for line in panel.lines} for panel in chart.panels]
-    return [(name, tuple(each.get(name, "") for each in told)) for name in names]
+    rows = [{line.name: _span(line) for line in panel.lines} for panel in chart.panels]
+    return [(name, tuple(each.get(name, "") for each in rows)) for name in names]
 
 
 def words(panel: BurnPanel, where: str) -> str:
     """Say what a panel shows, for who does not see it."""
-    told = [point for line in panel.lines for point in points(line)]
-    if not told:
+    rows = [point for line in panel.lines for point in points(line)]
+    if not rows:
         return f"{panel.what} of {where}: nothing was sampled"
-    values = [value for _, value in told]
-    seconds = (max(t for t, _ in told) - min(t for t, _ in told)) / 1000
+    values = [value for _, value in rows]
+    seconds = (max(t for t, _ in rows) - min(t for t, _ in rows)) / 1000
     ends = f"from {figure(min(values) / 10)} to {figure(max(values) / 10)} {panel.unit} over {seconds:.0f} s"
     odd = "; ".join(f"{line.name} {_span(line)}" for line in panel.lines if line.role == "odd")
     return f"{panel.what} of {where}: {ends}{f'; {odd}' if odd else ''}"
@@ -174,8 +174,8 @@ def _lines(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Itera
     yield from _names(panel, scale, look)
 
 
-def _path(told: Sequence[tuple[int, int]], scale: AxisScale) -> str:
-    drawn = [f"{scale.x(t)},{scale.y(value)}" for t, value in told]
+def _path(rows: Sequence[tuple[int, int]], scale: AxisScale) -> str:
+    drawn = [f"{scale.x(t)},{scale.y(value)}" for t, value in rows]
     return " ".join(point for n, point in enumerate(drawn) if n == 0 or point != drawn[n - 1])
 
 
@@ -187,15 +187,15 @@ def _names(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Itera
     last = -math.inf
     for at, line in sorted(ends, key=lambda end: (end[0], end[1].name)):
         last = max(at + 8, last + GAP)
-        said = visible(line.name if line.role == "odd" else "intake")
-        name = said if len(said) <= LABEL else f"{said[: LABEL - 1]}~"
+        message = visible(line.name if line.role == "odd" else "intake")
+        name = message if len(message) <= LABEL else f"{message[: LABEL - 1]}~"
         if last < HIGH:
             yield _word(look["name" if line.role == "odd" else "word"], WIDE - RIGHT + 6, round(last), name, "start")
 
 
-def _word(look: str, x: int, y: int, said: str, anchor: str) -> str:
-    return f'<text {look} x="{x}" y="{y}" text-anchor="{anchor}">{_text(said)}</text>'
+def _word(look: str, x: int, y: int, message: str, anchor: str) -> str:
+    return f'<text {look} x="{x}" y="{y}" text-anchor="{anchor}">{_text(message)}</text>'
 
 
-def _text(said: str) -> str:
-    return escape(visible(said))
+def _text(message: str) -> str:
+    return escape(visible(message))

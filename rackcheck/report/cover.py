@@ -22,19 +22,25 @@ _KINDS = (("png", b"\x89PNG\r\n\x1a\n"), ("jpeg", b"\xff\xd8\xff"))
 def load(path: Path) -> Brand:
     """Read a brand; its logo is a file beside it. Raises UserError or BadFile."""
     table = conform(read(safe_read.text(path, SIZE), path.name), schema())
-    told = table.items["brand"]
-    assert isinstance(told, YamlMapping)
-    logo = told.get("logo")
+    value = table.items["brand"]
+    assert isinstance(value, YamlMapping)
+    logo = value.get("logo")
     return Brand(
-        word(told, "title"), word(told, "integrator"), word(told, "customer"), word(told, "site"), word(told, "hall"),
-        word(told, "contract"), word(told, "revision"), word(told, "footer"),
+        word(value, "title"),
+        word(value, "integrator"),
+        word(value, "customer"),
+        word(value, "site"),
+        word(value, "hall"),
+        word(value, "contract"),
+        word(value, "revision"),
+        word(value, "footer"),
         _logo(path.parent, logo) if isinstance(logo, Scalar) and logo.text else None,
-        _parties(told) or Brand().parties,
-    )  # fmt: skip
+        _parties(value) or Brand().parties,
+    )
 
 
-def _parties(told: YamlMapping) -> tuple[Party, ...]:
-    listed = told.get("parties")
+def _parties(mapping: YamlMapping) -> tuple[Party, ...]:
+    listed = mapping.get("parties")
     found = listed.items if isinstance(listed, YamlSequence) else ()
     parties = tuple(
         Party(word(party, "role"), word(party, "name")) for party in found if isinstance(party, YamlMapping)
@@ -46,14 +52,14 @@ def _parties(told: YamlMapping) -> tuple[Party, ...]:
     return parties
 
 
-def _logo(folder: Path, told: Scalar) -> Logo:
+def _logo(folder: Path, scalar: Scalar) -> Logo:
     try:
-        data = _beside(folder, told.text)
+        data = _beside(folder, scalar.text)
         kind = next((kind for kind, magic in _KINDS if data.startswith(magic)), None)
         if kind is None:
             _drawing(data)
     except (UserError, ValueError) as error:
-        raise BadFile([Problem(told.place, f"logo: {clean(str(error))}")]) from None
+        raise BadFile([Problem(scalar.place, f"logo: {clean(str(error))}")]) from None
     return Logo(kind or "svg+xml", data)
 
 

@@ -148,9 +148,9 @@ def _table(entries: list[Entry], roots: set[str]) -> Iterator[str]:
         yield f"| {' | '.join(map(_cell, cells))} |"
 
 
-def _sentence(said: str, words: Iterable[str]) -> str:
+def _sentence(message: str, words: Iterable[str]) -> str:
     """Write a fact's help as a sentence, with the words that it may have."""
-    first, _, rest = said.partition(" ")
+    first, _, rest = message.partition(" ")
     # A name keeps its own letters: amd-smi, full/half, eMMC.
     shown = f"{first.capitalize() if re.fullmatch(r'[a-z]+[.,;:]?', first) else first} {rest}".rstrip()
     closed = ", ".join(words)

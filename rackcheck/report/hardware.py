@@ -30,16 +30,16 @@ def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
             item, _, word = path.rpartition(".")
             of_item = item and paths.parse(path).is_collection  # the last word bears no key
             if of_item and leaf.kind.cls is Class.IDENTITY and leaf.kind.type is not Type.COLLECTION:
-                said = items.setdefault(item, {})
+                values = items.setdefault(item, {})
                 match leaf.reading:
                     case Unknown() as why:
-                        said[word] = why
+                        values[word] = why
                     case Absent():
                         pass
                     case tuple() as several:
-                        said[word] = ", ".join(several)
+                        values[word] = ", ".join(several)
                     case value:
-                        said[word] = str(value)
+                        values[word] = str(value)
         for item in sorted(items, key=natural):
             if any(word in items[item] for word in NAMES):
                 yield _part(node, item, items[item])
@@ -48,13 +48,13 @@ def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
 UNREAD = "not read"
 
 
-def _part(node: str, item: str, said: Mapping[str, str | Unknown]) -> Hardware:
-    known = {word: value for word, value in said.items() if isinstance(value, str)}
+def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware:
+    known = {word: value for word, value in values.items() if isinstance(value, str)}
     model = next((word for word in MODELS if known.get(word)), "")
     taken = {model, "serial", "part_number"} & set(known)
     other = {
         word: value if isinstance(value, str) else f"{UNREAD} ({value.reason.value})"
-        for word, value in sorted(said.items())
+        for word, value in sorted(values.items())
         if word not in taken
     }
     return Hardware(
@@ -98,8 +98,8 @@ def compared(
                 differences.append(_missed(line, holders, trees, never))
     for part in found:
         if part.serial and part.kind in kinds and id(part) not in used:
-            said = "on the node, and not in the bill" if part.serial not in matched else "found a second time"
-            differences.append(Billed("extra", part.node, part.item, part.serial, said))
+            message = "on the node, and not in the bill" if part.serial not in matched else "found a second time"
+            differences.append(Billed("extra", part.node, part.item, part.serial, message))
             used |= _views(part, by_serial[part.serial])
     order = ("missing", "swapped", "extra", "unread")
     ranked = sorted(differences, key=lambda d: (order.index(d.kind), natural(d.node), natural(d.item), d.line))
@@ -130,10 +130,10 @@ def _another(line: BomLine, right: Sequence[Hardware]) -> str:
 
     # A shipping list calls a model as its maker sells it, and the part as its firmware does: no text to compare.
     for word in ("kind", "part_number"):
-        said = getattr(line, word)
-        told = [getattr(part, word) for part in right if getattr(part, word)]
-        if said and told and not any(alike(said, one) for one in told):
-            return f"the bill says {word.replace('_', ' ')} {said}, and it tells {told[0]}"
+        value = getattr(line, word)
+        rows = [getattr(part, word) for part in right if getattr(part, word)]
+        if value and rows and not any(alike(value, one) for one in rows):
+            return f"the bill says {word.replace('_', ' ')} {value}, and it tells {rows[0]}"
     return ""
 
 
@@ -149,8 +149,8 @@ def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree
         return Billed("unread", *what, f"no reading of {line.node}", line.row)
     kind = line.kind or _kind(line.item)
     if not kind:
-        said = "not among what was read; without a kind or an item nobody knows whether it was looked for"
-        return Billed("unread", *what, said, line.row)
+        message = "not among what was read; without a kind or an item nobody knows whether it was looked for"
+        return Billed("unread", *what, message, line.row)
     nodes = [line.node] if line.node else [*trees, *never]
     unread = [node for node in nodes if node not in trees or not _whole(trees[node], kind)]
     if unread or not nodes:
@@ -202,13 +202,13 @@ def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[V
         for node in nodes:
             match trees[node].reading(spot, plane):
                 case Unknown() as unknown:
-                    said = ""
+                    message = ""
                     reasons.setdefault(str(unknown))
                 case Absent():
-                    said = "absent"
+                    message = "absent"
                 case value:
-                    said = str(value)
-            groups.setdefault(said, []).append(node)
+                    message = str(value)
+            groups.setdefault(message, []).append(node)
         if never:
             groups.setdefault("", []).extend(never)
             reasons.setdefault("never read")
@@ -221,6 +221,6 @@ def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[V
 
 def _why(reasons: Iterable[str]) -> str:
     """Name different reasons, the first of them; how many more there are is said."""
-    told = list(reasons)
-    more = f"; and {len(told) - REASONS} more" if len(told) > REASONS else ""
-    return "; ".join(told[:REASONS]) + more
+    rows = list(reasons)
+    more = f"; and {len(rows) - REASONS} more" if len(rows) > REASONS else ""
+    return "; ".join(rows[:REASONS]) + more

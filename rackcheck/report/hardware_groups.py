@@ -74,8 +74,8 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
     unread: dict[tuple[tuple[str, ...], str], list[ComponentGroup]] = {}
     for members in gathered.values():
         component = ComponentGroup(tuple(one.fact for one in members), members[0])
-        told = [version for version, _ in members[0].groups if version]
-        if len(told) > 1:
+        rows = [version for version, _ in members[0].groups if version]
+        if len(rows) > 1:
             odd.append(component)
         elif members[0].even:
             even.append(component)

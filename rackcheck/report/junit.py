@@ -113,11 +113,11 @@ def _is_other(node: NodeRow | GroupRow) -> bool:
 
 def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
     """Say of the node's waivers what no case does: those that hide nothing, as they are unused, lapsed or expired."""
-    told = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
-    if told:
-        lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in told)
-        said = "\n".join(escape(visible(line)) for line in lines)
-        yield f"<system-out>{said}</system-out>\n"
+    rows = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
+    if rows:
+        lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in rows)
+        message = "\n".join(escape(visible(line)) for line in lines)
+        yield f"<system-out>{message}</system-out>\n"
 
 
 def _source(e: Exemption, level: str) -> str:
@@ -137,8 +137,8 @@ def _cases(dossier: Dossier, node: NodeRow | GroupRow, found: Mapping[tuple[str,
     profile = dossier.subject.profile
     letters = node.vector[: len(dossier.gates)]
     if _stands_in(node, letters):
-        said = clean(node.reason, LONGEST) or (NOTHING if not set(letters) - {OUT} else UNKNOWN)
-        inner = f"<error {_named(message=said, type='unknown')}/>"
+        message = clean(node.reason, LONGEST) or (NOTHING if not set(letters) - {OUT} else UNKNOWN)
+        inner = f"<error {_named(message=message, type='unknown')}/>"
         yield _case(f"{profile}.node", f"verdict [{node.name}]", inner)
     for gate, letter in zip(dossier.gates, letters, strict=False):
         if letter in _STATUS:
@@ -157,9 +157,9 @@ def _case(area: str, name: str, inner: str) -> str:
 
 def _aside(status: Status, finding: FindingEntry | None) -> str:
     """Give what stands in the case of a rule that does not decide, as the machine is another."""
-    said = f"{status}, which does not decide: the profile is not for this machine"
+    message = f"{status}, which does not decide: the profile is not for this machine"
     reason = f": {finding.reason}" if finding is not None and finding.reason else ""
-    return f"<skipped {_named(message=said + reason)}/>"
+    return f"<skipped {_named(message=message + reason)}/>"
 
 
 def _told(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
@@ -175,9 +175,9 @@ def _told(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | 
             truth = finding.truth if finding is not None else None
             until = _until(dossier.exemptions, gate, node)
             # The reason begins with the waiver's own words, which have its day, where they are not withheld.
-            said = reason if reason.startswith(f"waived{until}") else f"waived{until}: {reason}"
-            said = f"the true verdict is {truth or 'not kept'}; {said}"
-            return f"<skipped {_named(message=said)}/>"
+            message = reason if reason.startswith(f"waived{until}") else f"waived{until}: {reason}"
+            message = f"the true verdict is {truth or 'not kept'}; {message}"
+            return f"<skipped {_named(message=message)}/>"
         case Status.NA:
             return f"<skipped {_named(message=f'n/a: {reason}')}/>"
         case Status.WARN:

@@ -106,13 +106,13 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
 
 def _why(dossier: Dossier) -> Iterator[str]:
     """Say why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
-    told = tuple(reasons.lines(dossier.reasons, dossier.whole)) or ((("", dossier.reason),) if dossier.reason else ())
+    rows = tuple(reasons.lines(dossier.reasons, dossier.whole)) or ((("", dossier.reason),) if dossier.reason else ())
     lead = "Why" if dossier.tally.outcome is Outcome.INCOMPLETE else "INCOMPLETE"
-    for number, (where, why) in enumerate(told):
+    for number, (where, why) in enumerate(rows):
         more = number >= reasons.MOST
-        said = why if more else f"{f'{code(where)}: ' if where else ''}{code(why)}"
-        yield f"- **{lead}**: {said}" if len(told) > 1 else f"**{lead}**: {said}"
-    if told:
+        message = why if more else f"{f'{code(where)}: ' if where else ''}{code(why)}"
+        yield f"- **{lead}**: {message}" if len(rows) > 1 else f"**{lead}**: {message}"
+    if rows:
         yield ""
 
 
@@ -135,12 +135,12 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     readings = dossier.subject.readings
     done = (f"- {_word(r.kind)} {code(r.run)}{_on(r.nodes, of)}: {code(r.note)}" for r in readings if r.note)
     waivers = (_waiver(e, dossier.level) for e in dossier.exemptions)
-    told = tuple(_burnt(dossier.burned)) if dossier.burned is not None else ()
+    rows = tuple(_burnt(dossier.burned)) if dossier.burned is not None else ()
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
     return (
         _Section("What was not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
         _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
-        *((_Section("Burn-in", told, "Nothing was told.", "burn-in.csv"),) if dossier.burned is not None else ()),
+        *((_Section("Burn-in", rows, "Nothing was told.", "burn-in.csv"),) if dossier.burned is not None else ()),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
         _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
         _Section("Rework", (*done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
@@ -195,14 +195,14 @@ def _findings(dossier: Dossier) -> Iterator[str]:
             continue
         f = block.findings[0]
         truth = f", truly {f.truth}" if f.truth is not None else ""
-        said = f"{sign}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
-        yield f"- {said}{_on(f.nodes, dossier.whole)}: {code(f.reason)}"
+        message = f"{sign}{truth}{severity.get(f.rule, '')} {code(f.rule)}"
+        yield f"- {message}{_on(f.nodes, dossier.whole)}: {code(f.reason)}"
 
 
 def _waiver(e: Exemption, level: str) -> str:
     pins = "".join(f", only while {code(item)} is {code(value)}" for item, value in e.pins)
-    told = (("by", e.by, "person"), ("ticket", e.ticket, "ticket"))
-    who = "".join(f", {word} {code(said) if said else missing(level, what)}" for word, said, what in told)
+    rows = (("by", e.by, "person"), ("ticket", e.ticket, "ticket"))
+    who = "".join(f", {word} {code(message) if message else missing(level, what)}" for word, message, what in rows)
     detail = f" ({code(e.detail)})" if e.detail else ""
     why = f": {code(e.reason) if e.reason else missing(level, 'reason')}"
     what = f"{code(e.rule)} on {code(locations.said(e.nodes))}"

@@ -55,16 +55,16 @@ def settle(
     """
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
-    nodes = list(dict.fromkeys(node for told in readings for node in told.started.nodes))
+    nodes = list(dict.fromkeys(node for run in readings for node in run.started.nodes))
     wanted = [rule for rule in rules if rule.across is None or _comparable(rule.across, seats)]
     judged, trees, prints, latest = [], {}, {}, {}
     for node in nodes:
-        mine = [told for told in readings if node in told.judged]
+        mine = [run for run in readings if node in run.judged]
         if not mine:
             continue
         verdicts: dict[str, Verdict] = {}
-        for told in mine:
-            verdicts |= {verdict.rule: verdict for verdict in told.judged[node].verdicts}
+        for run in mine:
+            verdicts |= {verdict.rule: verdict for verdict in run.judged[node].verdicts}
         newest = mine[-1].judged[node]
         tree = _tree(node, mine, agreed or frozenset())
         verdicts |= _unasked(wanted, newest.role, verdicts, agreed, tree.silent)
@@ -72,7 +72,7 @@ def settle(
         own = sum(not known[verdict.rule].built_in for verdict in ordered)
         left = sum(rule.scope is Scope.NODE for rule in profile.own) - own
         fit = next(
-            (told.judged[node].fit for told in reversed(mine) if told.judged[node].fit != ProfileFit()), ProfileFit()
+            (run.judged[node].fit for run in reversed(mine) if run.judged[node].fit != ProfileFit()), ProfileFit()
         )
         judged.append(
             concluded(
@@ -92,19 +92,19 @@ def _together(
     """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
-    everyone = {node for told in readings for node in told.started.nodes} | {seat.name for seat in seats}
-    scopes = {name: Scope(each.role) for told in readings for name, each in told.judged.items() if is_group(name)}
+    everyone = {node for run in readings for node in run.started.nodes} | {seat.name for seat in seats}
+    scopes = {name: Scope(each.role) for run in readings for name, each in run.judged.items() if is_group(name)}
     scopes |= {g.name: g.scope for g in groups(seats, frozenset(seat.name for seat in seats))}
     for name, scope in sorted(scopes.items(), key=lambda item: (item[0] == FLEET, natural(item[0]))):
         verdicts = dict[str, Verdict]()
-        for told in (told for told in readings if name in told.judged):
-            part = name == FLEET and len(told.started.nodes) < len(everyone)
-            verdicts = over(verdicts, told.judged[name].verdicts, part=part)
+        for run in (run for run in readings if name in run.judged):
+            part = name == FLEET and len(run.started.nodes) < len(everyone)
+            verdicts = over(verdicts, run.judged[name].verdicts, part=part)
         mine = [rule for rule in rules if rule.scope is scope]
         verdicts |= _unasked(mine, ANY, verdicts, agreed, {})
         ordered = tuple(verdicts[rule.id] for rule in mine if rule.id in verdicts)
         if ordered:
-            fits = (told.judged[name].fit for told in reversed(readings) if name in told.judged)
+            fits = (run.judged[name].fit for run in reversed(readings) if name in run.judged)
             group = Judged(name, scope.value, Outcome.INCOMPLETE, ordered, fit=next(fits, None) or of_profile(profile))
             yield concluded(group, known, profile.law)
 
@@ -117,7 +117,7 @@ def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
 
 def _newest(mine: Sequence[CollectedRun]) -> Mapping[Plane, CollectedRun]:
     """Give for each plane the newest reading that asked it."""
-    return {Plane(plane): told for told in mine for plane in told.started.planes}
+    return {Plane(plane): run for run in mine for plane in run.started.planes}
 
 
 def _unasked(
@@ -150,8 +150,8 @@ def _unasked(
 def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> Tree:
     found: dict[str, Leaf] = {}
     silent: dict[Plane, Unknown] = {}
-    for plane, told in _newest(mine).items():
-        tree = told.trees[node]
+    for plane, run in _newest(mine).items():
+        tree = run.trees[node]
         found |= {path: leaf for path, leaf in tree.leaves.items() if leaf.plane in {plane, Plane.DERIVED}}
         silent |= {p: why for p, why in tree.silent.items() if p is plane}
     for plane in agreed - set(_newest(mine)):
@@ -162,8 +162,8 @@ def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> 
 def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Class], Print]:
     return {
         key: told_print
-        for plane, told in _newest(mine).items()
-        for key, told_print in told.prints[node].items()
+        for plane, run in _newest(mine).items()
+        for key, told_print in run.prints[node].items()
         if key[0] is plane
     }
 
@@ -171,10 +171,10 @@ def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Cla
 def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterator[Rework]:
     """Tell what turned between readings: verdicts in the profile's order, then parts that were swapped."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
-    nodes = sorted({node for told in readings for node in told.judged}, key=lambda n: (is_group(n), natural(n)))
+    nodes = sorted({node for run in readings for node in run.judged}, key=lambda n: (is_group(n), natural(n)))
     order = {rule.id: n for n, rule in enumerate(rules)}
     for node in nodes:
-        mine = [told for told in readings if node in told.judged]
+        mine = [run for run in readings if node in run.judged]
         if len(mine) < 2:
             continue
         for rule, steps in _turns(node, mine).items():
@@ -187,12 +187,12 @@ def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterato
 
 
 def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
-    said: dict[str, list[tuple[str, str, str]]] = {}
-    for told in mine:
-        for verdict in told.judged[node].verdicts:
+    values: dict[str, list[tuple[str, str, str]]] = {}
+    for run in mine:
+        for verdict in run.judged[node].verdicts:
             if verdict.status is not Status.NA:
-                said.setdefault(verdict.rule, []).append((told.started.run, told.started.time, verdict.status.value))
-    return {rule: tuple(steps) for rule, steps in said.items() if len({status for _, _, status in steps}) > 1}
+                values.setdefault(verdict.rule, []).append((run.started.run, run.started.time, verdict.status.value))
+    return {rule: tuple(steps) for rule, steps in values.items() if len({status for _, _, status in steps}) > 1}
 
 
 def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
@@ -201,8 +201,8 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
     A reading that could not tell, or was not asked, changes nothing: what was known before it still counts.
     """
     held: dict[str, tuple[str, str, str]] = {}
-    for at, told in enumerate(mine):
-        tree, run = told.trees[node], (told.started.run, told.started.time)
+    for at, collected_run in enumerate(mine):
+        tree, run = collected_run.trees[node], (collected_run.started.run, collected_run.started.time)
         now = _known(tree)
         had, have = _by_kind({path: step[2] for path, step in held.items()}), _by_kind(now)
         for path in sorted({*held, *now}, key=natural):
@@ -221,7 +221,7 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
 
 def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:
     """Give the newest earlier reading that could tell that there was no such part; None where none could."""
-    found = next((told.started for told in reversed(earlier) if _nothing(told.trees[node], path)), None)
+    found = next((run.started for run in reversed(earlier) if _nothing(run.trees[node], path)), None)
     return (found.run, found.time, NOT_THERE) if found is not None else None
 
 

@@ -158,8 +158,8 @@ def punch(
     for cause in common:
         decides = any(f.rule.decides(Status.UNKNOWN) for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)
-        told = f"{several(len(cause.rules), 'rule')} not known: {what}: {_why(cause)}"
-        found.append(Punch("A" if decides else "B", "", told, cause.nodes))
+        text = f"{several(len(cause.rules), 'rule')} not known: {what}: {_why(cause)}"
+        found.append(Punch("A" if decides else "B", "", text, cause.nodes))
     listed = {node for line in found if line.cls == "A" for node in line.nodes}
     open_ = ((each.node, each.outcome, each.reason) for each in (*judged, *groups) if each.node not in listed)
     found += [Punch("A", "", reason, nodes) for reason, nodes in gathered(open_)]

@@ -138,9 +138,9 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
     _is(doc, dict, "an object", place)
     missing, strange = [name for name in wanted if name not in doc], [name for name in doc if name not in set(wanted)]
     if missing or strange:
-        said = [f"lacks {', '.join(missing)}"] if missing else []
-        said += [f"has no such key: {', '.join(clean(name, 60) for name in strange[:5])}"] if strange else []
-        raise UserError(f"{clean(place)} {'; it '.join(said)}")
+        rows = [f"lacks {', '.join(missing)}"] if missing else []
+        rows += [f"has no such key: {', '.join(clean(name, 60) for name in strange[:5])}"] if strange else []
+        raise UserError(f"{clean(place)} {'; it '.join(rows)}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

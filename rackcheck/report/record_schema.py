@@ -111,8 +111,8 @@ def _object(cls: type, known: dict[str, Schema]) -> Schema:
     for name, held in found.items():
         if (cls, name) in FORMS:
             found[name] = held | {"pattern": FORMS[cls, name]}
-    said = (cls.__doc__ or "").partition("\n")[0]
-    return {"description": said, **table(found, required=tuple(found))}
+    message = (cls.__doc__ or "").partition("\n")[0]
+    return {"description": message, **table(found, required=tuple(found))}
 
 
 def _array(shape: tuple[Any, ...], known: dict[str, Schema]) -> Schema:

@@ -312,22 +312,22 @@ class _Redaction:
 
     def __init__(self, dossier: Dossier, at: int) -> None:
         self._at, self._public = at, at == LEVELS.index("public")
-        told: dict[How, dict[str, None]] = {how: {} for how in How}
+        values: dict[How, dict[str, None]] = {how: {} for how in How}
         for how, value in self._leaves(dossier, H.KEEP):
-            told[how].setdefault(value)
-        told[H.ADDRESS] |= dict.fromkeys(_hostnames(dossier))
-        groups = [name for name in told[H.NODE] if name == FLEET or name.startswith(RACK)]
+            values[how].setdefault(value)
+        values[H.ADDRESS] |= dict.fromkeys(_hostnames(dossier))
+        groups = [name for name in values[H.NODE] if name == FLEET or name.startswith(RACK)]
         for name in groups:
-            del told[H.NODE][name]
-        told[H.RACK] |= dict.fromkeys(name.removeprefix(RACK) for name in groups if name.startswith(RACK))
-        self._own = {how: _named(how, told[how]) for how in NAMED}
+            del values[H.NODE][name]
+        values[H.RACK] |= dict.fromkeys(name.removeprefix(RACK) for name in groups if name.startswith(RACK))
+        self._own = {how: _named(how, values[how]) for how in NAMED}
         self._own[H.NODE] |= {name: self._group(name) for name in groups}
         words: dict[str, str] = {}
         for how in NAMED:
             for value, word in self._own[how].items():
                 words.setdefault(value, word)
         for how, word in REPLACED.items():
-            for value in told[how]:
+            for value in values[how]:
                 words |= {part: word for part in _parts(how, value) if part not in words}
         if self._public:  # a waiver is named by its file's line, in notes too
             words |= {e.place: "[file]" for e in dossier.exemptions if _is_value(e.place) and e.place not in words}

@@ -17,8 +17,8 @@ def wants(rule: Rule) -> list[str]:
         across = rule.across
         return [f"{_shared(across)} must be as on {across.quorum:g} % of all {across.role} nodes", *_rest(rule)]
     if rule.called is not None:
-        said = f": {rule.called.help}" if rule.called.help else ""
-        return [f"{rule.called.name} of {rule.called.package}{said}", *_rest(rule)]
+        message = f": {rule.called.help}" if rule.called.help else ""
+        return [f"{rule.called.name} of {rule.called.package}{message}", *_rest(rule)]
     joined = " and " if rule.join == "all" else " or "
     return [head + joined.join(_clause(clause) for clause in rule.clauses), *_rest(rule)]
 
@@ -30,12 +30,12 @@ def _shared(across: Across) -> str:
 
 
 def _rest(rule: Rule) -> list[str]:
-    said = []
+    value = []
     if rule.when is not None:
-        said.append(f"when {_clause(rule.when)}")
+        value.append(f"when {_clause(rule.when)}")
     if rule.needs:
-        said.append(f"needs {', '.join(rule.needs)}")
-    return said
+        value.append(f"needs {', '.join(rule.needs)}")
+    return value
 
 
 def _clause(clause: Clause) -> str:

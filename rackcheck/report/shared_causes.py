@@ -54,8 +54,8 @@ class Block:
     def severity(self, gates: Mapping[str, Gate]) -> Severity:
         """Give the gravest severity of the rules."""
         order = list(Severity)
-        told = [gates[rule].severity for rule in self.rules if rule in gates]
-        return min(told, key=order.index, default=Severity.ADVISORY)
+        rows = [gates[rule].severity for rule in self.rules if rule in gates]
+        return min(rows, key=order.index, default=Severity.ADVISORY)
 
     def title(self, gates: Mapping[str, Gate]) -> str:
         """Name the rules: `20 rules of the bmc plane`."""
@@ -105,9 +105,9 @@ def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, 
     for place, found in enumerate(findings):
         if found.status is not Status.UNKNOWN:
             continue
-        said = {exhibit.observed for exhibit in found.evidence}
+        names = {exhibit.observed for exhibit in found.evidence}
         blocked = _BLOCKED.fullmatch(found.reason)
-        if len(said) == 1 and not found.more and (only := said.pop()).startswith(MARK):
+        if len(names) == 1 and not found.more and (only := names.pop()).startswith(MARK):
             homes[place] = (only.removeprefix(MARK), found.nodes)
         elif blocked:
             waiting[place] = blocked[1]
@@ -166,8 +166,8 @@ def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
     for gap in found:
         if gap.kind not in _NAMED:
             counted.setdefault(gap.kind, set()).update(gap.whats)
-    said = (gap.short() if gap.kind in _NAMED else several(len(counted[gap.kind]), gap.kind) for gap in found)
-    return tuple(dict.fromkeys(said))
+    rows = (gap.short() if gap.kind in _NAMED else several(len(counted[gap.kind]), gap.kind) for gap in found)
+    return tuple(dict.fromkeys(rows))
 
 
 def things(unchecked: Sequence[Unchecked]) -> int:

@@ -11,9 +11,9 @@ def in_force(exemptions: Iterable[Exemption]) -> str:
 
     A waiver that is in force on some of its nodes alone counts once, as one in force.
     """
-    told = list(exemptions)
-    given = {_name(e) for e in told}
-    used = {_name(e) for e in told if e.state == "used"}
+    rows = list(exemptions)
+    given = {_name(e) for e in rows}
+    used = {_name(e) for e in rows if e.state == "used"}
     idle = len(given) - len(used)
     if not given:
         return ""

@@ -136,11 +136,11 @@ def _start(
             if stop.wait(max(0.0, due - time.monotonic())):
                 return
             answers.put(NodeAsked(node.name, plane))
-            told, times = _asked(ask, node, plane, job, stop, before)
-            twice = before is None and told.capture is not None and (plane, AGAIN) in wanted[node.name]
+            answered, times = _asked(ask, node, plane, job, stop, before)
+            twice = before is None and answered.capture is not None and (plane, AGAIN) in wanted[node.name]
             if twice and job.again is not None:
                 todo.put((time.monotonic() + job.again.seconds, next(turns), node, plane, times))
-            answers.put(told)
+            answers.put(answered)
 
     count = min(THREADS, todo.qsize())
     workers = [threading.Thread(target=work, daemon=True, name=f"ask-{i}") for i in range(count)]
@@ -157,17 +157,17 @@ def _asked(
         job = replace(job, plan=job.again.plan)
     began = time.monotonic()
     try:
-        told = ask(node, plane, job, stop)
+        answered = ask(node, plane, job, stop)
     except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
         why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
-        told = Answered(node.name, plane, now(), why)
+        answered = Answered(node.name, plane, now(), why)
     times = began, time.monotonic()
     if before is None:
-        return told, times
+        return answered, times
     # A node looks at some moment between question and answer; rounded to what is kept, outward.
     least, most = times[0] - before[1], times[1] - before[0]
     apart = math.floor(max(0.0, least) * 100) / 100, math.ceil(most * 100) / 100
-    return replace(told, reading=AGAIN, apart=apart), times
+    return replace(answered, reading=AGAIN, apart=apart), times
 
 
 def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str], judging: Judging) -> Iterator[Event]:

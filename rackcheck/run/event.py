@@ -208,8 +208,8 @@ def judged_from_json(doc: Mapping[str, Any]) -> Judged:
         )
         for v in doc["verdicts"]
     )
-    told = doc.get("fit", {})
-    fit = ProfileFit(Match(told["match"]), told.get("words", "")) if told else ProfileFit()
+    value = doc.get("fit", {})
+    fit = ProfileFit(Match(value["match"]), value.get("words", "")) if value else ProfileFit()
     return Judged(
         doc["node"], doc["role"], Outcome(doc["outcome"]), verdicts, doc["not_in_scope"], doc.get("note", ""),
         doc.get("reason", ""), fit,

@@ -288,11 +288,11 @@ class Judging:
             other = "; rackcheck burnin judges others" if any(r.phase is Phase.BURN_IN for r in profile.own) else ""
             return f"no rule of {profile.name} is of phase {', '.join(phases)}: nothing was judged{other}"
         if not any("any" in rule.roles or node.role in rule.roles for rule in mine):
-            said = f"no rule of {profile.name} is for role {node.role}: nothing was judged"
-            return f"{said}; rackcheck profile list shows others"
+            message = f"no rule of {profile.name} is for role {node.role}: nothing was judged"
+            return f"{message}; rackcheck profile list shows others"
         asked = " and ".join(sorted(plane.value for plane in self.job.planes))
-        said = f"no rule of {profile.name} is for role {node.role} on the planes asked ({asked}): nothing was judged"
-        return f"{said}; name others with --planes, or more nodes"
+        message = f"no rule of {profile.name} is for role {node.role} on the planes asked ({asked}): nothing was judged"
+        return f"{message}; name others with --planes, or more nodes"
 
     def _fit(self, node: Node, tree: Tree) -> ProfileFit:
         """Say whether a node is a machine that the profile is for; nodes of other roles are none that it names."""

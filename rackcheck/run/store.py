@@ -163,8 +163,8 @@ class Stored:
                 try:
                     built = build(doc)
                 except _DAMAGED as error:
-                    said = f"line {number}, an event `{event}`, is damaged: {error!r}"
-                    raise UserError(f"{self.folder}/events.jsonl: {said}") from None
+                    message = f"line {number}, an event `{event}`, is damaged: {error!r}"
+                    raise UserError(f"{self.folder}/events.jsonl: {message}") from None
                 yield built
 
     def capture(self, digest: str, plane: Plane) -> Capture:

@@ -59,13 +59,13 @@ FARTHEST = 1_000_000
 """Seconds between two readings that no run has."""
 
 
-def _apart(told: Any) -> tuple[float, float] | None:
+def _apart(value: Any) -> tuple[float, float] | None:
     """Read how far two readings lie apart."""
-    if told is None:
+    if value is None:
         return None
-    if not isinstance(told, list) or len(told) != 2 or not all(type(each) in (int, float) for each in told):
-        raise ValueError(f"two readings lie apart from so many seconds to so many, not {_shown(told)}")
-    least, most = told
+    if not isinstance(value, list) or len(value) != 2 or not all(type(each) in (int, float) for each in value):
+        raise ValueError(f"two readings lie apart from so many seconds to so many, not {_shown(value)}")
+    least, most = value
     if not 0 <= least <= most < FARTHEST:
         raise ValueError(f"two readings do not lie apart from {_shown(least)} to {_shown(most)} seconds")
     return float(least), float(most)

@@ -18,10 +18,10 @@ def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, 
     """
     used = _used(nodes, planes)
     known, lost = _fetched(used)
-    told = [f"{clean(reference)}, for {fold(used[reference])}: {why}" for reference, why in lost.items()]
-    if told:
-        more = [f"and {len(told) - SHOWN} more"] if len(told) > SHOWN else []
-        raise UserError("\n".join([*told[:SHOWN], *more]))
+    rows = [f"{clean(reference)}, for {fold(used[reference])}: {why}" for reference, why in lost.items()]
+    if rows:
+        more = [f"and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+        raise UserError("\n".join([*rows[:SHOWN], *more]))
     return known
 
 

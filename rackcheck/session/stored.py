@@ -68,10 +68,10 @@ def stored_job(
 def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
     """Read the waivers that the run kept; raises UserError where one was changed."""
     found: list[Waiver] = []
-    told = stored.head.get("waivers", {})
-    if not isinstance(told, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in told):
+    value = stored.head.get("waivers", {})
+    if not isinstance(value, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in value):
         raise UserError(f"{stored.folder / 'run.json'} is damaged: `waivers` does not name files")
-    for name, digest in told.items():
+    for name, digest in value.items():
         place = stored.folder / "waivers" / name
         file = waivers.load(place)
         if file.digest != digest:
@@ -84,9 +84,9 @@ def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
 
 def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> Profile:
     """Load the profile that the run kept, with the values it was given then and those of today laid over them."""
-    told = stored.head["profile"]
-    name, digest = stored_forms.word(told, "name"), stored_forms.word(told, "digest")
-    given = {param: stored_forms.word(told["set"], param) for param in told["set"]}
+    value = stored.head["profile"]
+    name, digest = stored_forms.word(value, "name"), stored_forms.word(value, "digest")
+    given = {param: stored_forms.word(value["set"], param) for param in value["set"]}
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise ValueError(f"{name!r:.80} is no profile's name")
     place, catalogue = stored.folder / "profile" / f"{name}.yaml", known().catalogue
@@ -94,12 +94,12 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
     if not profile.digest == digest == began.digest:
         # The digest is of the rules as they stand with all parents laid under them, and of the values.
         raise UserError(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
-    if began.law != FIRST and profile.machines != stored_forms.word(told, "machines", ""):
-        said = f"the machines that the run's profile is for were changed: {place}"
-        raise UserError(f"{said}; judge with -p {place} to use it on purpose")
-    if waivers.fingerprint(waivers.within(profile.files)) != stored_forms.word(told, "waivers", ""):
-        said = f"the waivers in the run's profile were changed: {place.parent}"
-        raise UserError(f"{said}; judge with -p {place} to use them on purpose")
+    if began.law != FIRST and profile.machines != stored_forms.word(value, "machines", ""):
+        message = f"the machines that the run's profile is for were changed: {place}"
+        raise UserError(f"{message}; judge with -p {place} to use it on purpose")
+    if waivers.fingerprint(waivers.within(profile.files)) != stored_forms.word(value, "waivers", ""):
+        message = f"the waivers in the run's profile were changed: {place.parent}"
+        raise UserError(f"{message}; judge with -p {place} to use them on purpose")
     return library.load(str(place), catalogue, {**given, **values}) if values else profile
 
 

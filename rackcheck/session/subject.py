@@ -126,7 +126,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
 
 
 def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
-    """Judge a run by an acceptance's profile, as it will be once it is part of it; raises UserError where nobody can."""
+    """Judge a run by an acceptance's profile, as once it is part of it; raises UserError where it cannot be judged."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
@@ -227,9 +227,9 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     day = newest.started.time[:10]
     verdicts = {each.node: each.verdicts for each in settled.everyone}
     stand = tuple(standings(subject.waivers, verdicts, subject.profile.rules, day))
-    said = (*notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
-    said += (f"never read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
-    planes = tuple(sorted({plane for told in readings for plane in told.started.planes}))
+    rows = (*notes(settled.judged, subject.profile, settled.groups), *waiver_notes(stand))
+    rows += (f"never read by any run: {several(len(unread), 'node')}, {fold(unread)}",) if unread else ()
+    planes = tuple(sorted({plane for run in readings for plane in run.started.planes}))
     targets = f"acceptance {subject.name}: {several(len(readings), 'reading')} of {several(len(nodes), 'node')}"
     started = RunStarted(
         subject.name, newest.started.time, newest.started.version, subject.profile.name, subject.profile.version,
@@ -238,6 +238,6 @@ def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
     silent = {(node, plane): why for node, tree in settled.trees.items() for plane, why in tree.silent.items()}
     done = RunDone(newest.done.time, outcome)
     return Summary(
-        started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), said, silent, stand,
+        started, settled.judged, done, tuple(findings(settled.everyone, subject.profile.rules)), rows, silent, stand,
         settled.groups,
     )  # fmt: skip

@@ -38,8 +38,8 @@ def since(node: str, rule: str, at: str = "") -> Since | None:
 
 def _since(db: sqlite3.Connection, node: str, rule: str, at: str) -> Since | None:
     every = iter(tuple(queries.history(db, node)))
-    told = ((run, state, _verdict(db, run, node, rule)) for run, state in every if at in {"", run.name})
-    found = next((one for one in told if one[2] or at), None)
+    rows = ((run, state, _verdict(db, run, node, rule)) for run, state in every if at in {"", run.name})
+    found = next((one for one in rows if one[2] or at), None)
     if found is None or not found[2]:
         return None
     run, state, verdict = found

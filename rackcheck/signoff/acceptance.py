@@ -182,8 +182,8 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
         case "bundle":
             return replace(before, bundles={**before.bundles, kept.word(doc, "level"): kept.word(doc, "folder")})
         case "signed":
-            told = {name: kept.word(doc, name) for name in doc}
-            return replace(before, signed=(*before.signed, told), last=event)
+            values = {name: kept.word(doc, name) for name in doc}
+            return replace(before, signed=(*before.signed, values), last=event)
         case "superseded":
             return replace(before, superseded=_like(NAME, doc, "by"))
     raise ValueError(f"no event {event!r:.40}")

@@ -73,16 +73,16 @@ def _lines(text: str, name: str) -> Iterator[BomLine]:
                 continue
             if len(cells) != len(columns):
                 raise UserError(f"{name}:{row}: {len(cells)} cells, and the header has {len(columns)}")
-            told = {c: cell.strip() for c, cell in zip(columns, cells, strict=True) if c in COLUMNS}
-            told["kind"] = told.get("kind", "").casefold()
-            line = BomLine(row, **{column: told.get(column, "") for column in COLUMNS})
+            values = {c: cell.strip() for c, cell in zip(columns, cells, strict=True) if c in COLUMNS}
+            values["kind"] = values.get("kind", "").casefold()
+            line = BomLine(row, **{column: values.get(column, "") for column in COLUMNS})
             if line.item and not _is_item(line.item):
                 raise UserError(
                     f"{name}:{row}: item {clean(line.item, 80)!r} is none of ours; one is written like gpu/3"
                 )
             if _SPOILT.fullmatch(line.serial):
-                said = "a spreadsheet made a number of it; format the column as text and export it again"
-                raise UserError(f"{name}:{row}: serial {line.serial}: {said}")
+                message = "a spreadsheet made a number of it; format the column as text and export it again"
+                raise UserError(f"{name}:{row}: serial {line.serial}: {message}")
             if line.serial and line.serial in first:
                 before = f"first at row {first[line.serial]}"
                 raise UserError(f"{name}:{row}: serial {clean(line.serial, 80)} stands here twice; {before}")

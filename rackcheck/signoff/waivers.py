@@ -129,8 +129,8 @@ def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
 
 def fingerprint(files: Iterable[File]) -> str:
     """Give the SHA-256 of what a profile's own files grant, wherever in them it stands; empty where that is nothing."""
-    told = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest() if told else ""
+    rows = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() if rows else ""
 
 
 def _granted(table: YamlMapping) -> tuple[Waiver, ...]:
@@ -145,8 +145,8 @@ def _granted(table: YamlMapping) -> tuple[Waiver, ...]:
             for pin in waiver.pins:
                 before = first.setdefault((waiver.rule, node, pin), entry.place)
                 if before is not entry.place:
-                    said = f"{waiver.rule} on {node} is waived twice for {pin.item}; first at line {before.line}"
-                    problems.append(Problem(entry.place, said))
+                    message = f"{waiver.rule} on {node} is waived twice for {pin.item}; first at line {before.line}"
+                    problems.append(Problem(entry.place, message))
         found.append(waiver)
     if problems:
         raise BadFile(problems)
@@ -168,10 +168,10 @@ def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
         problems.append(Problem(until.place, f"no such day: {word(entry, 'until')}"))
     empty = [key for key in ("by", "ticket", "reason") if not word(entry, key).strip()]
     problems += [Problem(entry.items[key].place, f"`{key}` is empty: somebody answers for a waiver") for key in empty]
-    told = [pin for pin in (pins.items if isinstance(pins, YamlSequence) else (pins,)) if isinstance(pin, YamlMapping)]
+    rows = [pin for pin in (pins.items if isinstance(pins, YamlSequence) else (pins,)) if isinstance(pin, YamlMapping)]
     return Waiver(
         word(entry, "rule"), word(entry, "rule-hash"), tuple(dict.fromkeys(nodes)),
-        tuple(Pin(word(pin, "item"), word(pin, "observed")) for pin in told), word(entry, "until"), word(entry, "by"),
+        tuple(Pin(word(pin, "item"), word(pin, "observed")) for pin in rows), word(entry, "until"), word(entry, "by"),
         word(entry, "ticket"), word(entry, "reason"), f"{entry.place.file}:{entry.place.line}",
     )  # fmt: skip
 

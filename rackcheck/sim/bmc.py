@@ -223,10 +223,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             gone = bmc.sessions.pop(uri.rstrip("/").rpartition("/")[2], None)
             self._say(200 if gone else 404, b"{}")
         elif method in {"GET", "HEAD"}:
-            said = bmc.said(uri)
+            reply = bmc.said(uri)
             if bmc.member:
-                bmc.over.wait(bmc.member * expand_query.members(uri, said))
-            self._say(said.status, said.body)
+                bmc.over.wait(bmc.member * expand_query.members(uri, reply))
+            self._say(reply.status, reply.body)
         else:
             self._say(403, _error("Base.1.0.InsufficientPrivilege"))
 
@@ -276,11 +276,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _say(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
-        told = {"Content-Type": "application/json", **(headers or {})}
-        place = told.get("Location", "")
+        values = {"Content-Type": "application/json", **(headers or {})}
+        place = values.get("Location", "")
         if self.command == "POST" and re.fullmatch(rf"{SESSIONS}/(?!\.)[^/?#%\\]+", place):
             self.bmc.given.add(place)
-        for name, value in told.items():
+        for name, value in values.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -305,8 +305,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 bmc.sessions.clear()
                 self._say(401, _error("Base.1.0.NoValidSession"))
             case kind if kind in TWISTS:
-                said = TWISTS[kind](uri, bmc.body(uri.partition("?")[0]) or b"")
-                self._say(said.status, said.body, said.headers)
+                reply = TWISTS[kind](uri, bmc.body(uri.partition("?")[0]) or b"")
+                self._say(reply.status, reply.body, reply.headers)
             case "reset":
                 self.connection.shutdown(socket.SHUT_RDWR)
             case "cut":

@@ -68,15 +68,15 @@ def of_station(station: Station) -> LoadableParts:
     """Read a station's parts from its machine's capture."""
     host = station.machine.host
     lscpu = next((a.out for c, a in host.commands.items() if c.startswith("lscpu") and isinstance(a, Output)), "")
-    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lscpu.splitlines())}
-    flags = set(told.get("Flags", "").split())
+    values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lscpu.splitlines())}
+    flags = set(values.get("Flags", "").split())
     cpus = tuple(_listed(host.files.get("/sys/devices/system/cpu/online", "")))
     khz = host.files.get("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "").strip()
     load = host.files.get("/proc/loadavg", "").partition(" ")[0]
     return LoadableParts(
         python=not any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values()),
-        machine=told.get("Architecture", ""),
-        cpu=told.get("Model name", ""),
+        machine=values.get("Architecture", ""),
+        cpu=values.get("Model name", ""),
         variant=next((variant for flag, variant in _FLAGS if flag in flags), "stdlib"),
         clock=float(khz) * 1e3 if khz.isdigit() else None,
         cpus=cpus,
@@ -117,15 +117,15 @@ def _ports(files: Mapping[str, str]) -> Iterator[SimPort]:
 
 def _gpus(station: Station) -> Iterable[GpuParts]:
     try:
-        _, _, told = edit.gpus(station)
+        _, _, values = edit.gpus(station)
     except UserError:
         return []
-    driver = _value(told, "driver")
-    return [_gpu(str(index), one, driver) for index, one in enumerate(told["gpus"])]
+    driver = _value(values, "driver")
+    return [_gpu(str(index), one, driver) for index, one in enumerate(values["gpus"])]
 
 
-def _value(told: Mapping[str, Any], name: str) -> Any:
-    found = told.get(name)
+def _value(values: Mapping[str, Any], name: str) -> Any:
+    found = values.get(name)
     return found.get("value") if isinstance(found, dict) else None
 
 

@@ -31,11 +31,11 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
     assert process.stdin is not None and process.stdout is not None  # noqa: PT018
     place: Path | None = None
     try:
-        said = process.stdout.readline().decode("utf-8", "surrogateescape").strip()
-        place = _place(said)
+        message = process.stdout.readline().decode("utf-8", "surrogateescape").strip()
+        place = _place(message)
         if place is None:
             rest = process.stdout.read().decode("utf-8", "surrogateescape").strip()
-            raise UserError("\n".join(filter(None, (said, rest))) or f"the simulated rack {name} did not start")
+            raise UserError("\n".join(filter(None, (message, rest))) or f"the simulated rack {name} did not start")
         yield place / rack_folder.INVENTORY
     finally:
         process.stdin.close()
@@ -50,9 +50,9 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
                 shutil.rmtree(place, ignore_errors=True)
 
 
-def _place(said: str) -> Path | None:
+def _place(message: str) -> Path | None:
     """Read `up FOLDER`; none where that is not what a rack said."""
-    word, _, rest = said.partition(" ")
+    word, _, rest = message.partition(" ")
     try:
         found = json.loads(rest) if word == "up" else None
     except ValueError:

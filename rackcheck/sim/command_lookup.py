@@ -34,8 +34,8 @@ def _hostname(host: NodeCapture, name: str) -> str:
 
 
 def _uname(host: NodeCapture, name: str, options: list[str]) -> Output | None:
-    told = host.commands.get(KERNEL)
-    lines = told.out.splitlines() if isinstance(told, Output) else []
+    reading = host.commands.get(KERNEL)
+    lines = reading.out.splitlines() if isinstance(reading, Output) else []
     if len(lines) != 3:
         return None
     release, arch, version = lines

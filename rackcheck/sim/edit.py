@@ -42,10 +42,10 @@ def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
 def resources(station: Station, pattern: str) -> dict[str, Body]:
     """Give the resources whose URI a regular expression matches whole; raises UserError where there is none."""
     found = {uri: body for uri, body in station.machine.bmc.bodies.items() if re.fullmatch(pattern, uri)}
-    told = {uri: body for uri, body in found.items() if not isinstance(body, Unknown)}
-    if not told:
+    values = {uri: body for uri, body in found.items() if not isinstance(body, Unknown)}
+    if not values:
         raise UserError(f"the machine of {station.name} has no resource {pattern}")
-    return told
+    return values
 
 
 def resource(station: Station, uri: str) -> Body:
@@ -65,24 +65,24 @@ def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
     raise UserError(f"the machine of {station.name} has no GPU that NVML tells of")
 
 
-def gpu(told: Mapping[str, Any], index: int) -> dict[str, Any]:
+def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
     """Find one GPU by the driver's index; raises UserError with those there are."""
-    if not 0 <= index < len(told["gpus"]):
-        raise UserError(f"no GPU {index}: the machine has 0 to {len(told['gpus']) - 1}")
-    found: dict[str, Any] = told["gpus"][index]
+    if not 0 <= index < len(values["gpus"]):
+        raise UserError(f"no GPU {index}: the machine has 0 to {len(values['gpus']) - 1}")
+    found: dict[str, Any] = values["gpus"][index]
     return found
 
 
-def with_gpus(station: Station, command: str, answer: Output, told: Mapping[str, Any], gone: str = "") -> Station:
+def with_gpus(station: Station, command: str, answer: Output, values: Mapping[str, Any], gone: str = "") -> Station:
     """Let NVML tell this; `gone` is the address of a GPU that the bus has no longer."""
     head, _, _ = answer.out.rstrip("\n").rpartition("\n")
     rows = [row for row in head.split("\n") if row != f"bus {gone}"]
-    return commands(station, {command: replace(answer, out="\n".join((*rows, json.dumps(told))) + "\n")})
+    return commands(station, {command: replace(answer, out="\n".join((*rows, json.dumps(values))) + "\n")})
 
 
-def address(told: Mapping[str, Any]) -> str:
+def address(values: Mapping[str, Any]) -> str:
     """Spell a GPU's PCI address as the kernel does."""
-    domain, _, rest = str(told["pci"]["value"]).partition(":")
+    domain, _, rest = str(values["pci"]["value"]).partition(":")
     return f"{int(domain, 16):04x}:{rest.lower()}"
 
 

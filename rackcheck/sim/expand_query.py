@@ -50,11 +50,11 @@ def said(held: BodyReader, uri: str, way: str) -> TwistedReply:
     return TwistedReply(200, json.dumps(whole).encode())
 
 
-def members(uri: str, said: TwistedReply) -> int:
+def members(uri: str, reply: TwistedReply) -> int:
     """Count the members that one answer had to be put together from."""
-    if said.status != 200 or ASKED.fullmatch(uri) is None:
+    if reply.status != 200 or ASKED.fullmatch(uri) is None:
         return 0
-    found = (_read(said.body) or {}).get("Members")
+    found = (_read(reply.body) or {}).get("Members")
     return len(found) if isinstance(found, list) else 0
 
 

@@ -233,23 +233,23 @@ def _bmc_clock(station: Station, given: FaultWords) -> Station:
 
 @_fault("gpu-missing", "a GPU is neither on the bus nor known to the driver", gpu=None)
 def _gpu_missing(station: Station, given: FaultWords) -> Station:
-    command, answer, told = edit.gpus(station)
+    command, answer, values = edit.gpus(station)
     index = number(given, "gpu")
-    gone = edit.address(edit.gpu(told, index))
-    left = told | {"gpus": [one for i, one in enumerate(told["gpus"]) if i != index]}
+    gone = edit.address(edit.gpu(values, index))
+    left = values | {"gpus": [one for i, one in enumerate(values["gpus"]) if i != index]}
     without = edit.with_gpus(station, command, answer, left, gone)
     return edit.off_the_bus(without, gone)
 
 
 @_fault("gpu-width", "a GPU trained fewer PCIe lanes than it has", gpu=None, lanes="8")
 def _gpu_width(station: Station, given: FaultWords) -> Station:
-    command, answer, told = edit.gpus(station)
+    command, answer, values = edit.gpus(station)
     index = number(given, "gpu")
-    one = edit.gpu(told, index)
+    one = edit.gpu(values, index)
     most = one.get("link_max_width")
     width = lanes(given, "lanes", most.get("value") if isinstance(most, dict) else None)
-    changed = [o | {"link_width": {"value": width}} if i == index else o for i, o in enumerate(told["gpus"])]
-    narrow = edit.with_gpus(station, command, answer, told | {"gpus": changed})
+    changed = [o | {"link_width": {"value": width}} if i == index else o for i, o in enumerate(values["gpus"])]
+    narrow = edit.with_gpus(station, command, answer, values | {"gpus": changed})
     return edit.files(narrow, {f"{edit.FUNCTIONS}{edit.address(one)}/current_link_width": f"{width}\n"})
 
 
@@ -266,8 +266,8 @@ def _nic_down(station: Station, given: FaultWords) -> Station:
 
 @_fault("xid", "the kernel log holds an Xid of a GPU", number="79", gpu="0", words="GPU has fallen off the bus.")
 def _xid(station: Station, given: FaultWords) -> Station:
-    _, _, told = edit.gpus(station)
-    place = edit.address(edit.gpu(told, number(given, "gpu"))).rpartition(".")[0]
+    _, _, values = edit.gpus(station)
+    place = edit.address(edit.gpu(values, number(given, "gpu"))).rpartition(".")[0]
     xid = number(given, "number", 1, XIDS)
     line = f"NVRM: Xid (PCI:{place}): {xid}, pid='<unknown>', name=<unknown>, {given['words']}"
 
@@ -314,8 +314,10 @@ def _bios_setting(station: Station, given: FaultWords) -> Station:
 @_fault("bios-version", "the BIOS has another version, on the BMC's side and on the host's", version=None)
 def _bios_version(station: Station, given: FaultWords) -> Station:
     systems = edit.resources(station, r"/redfish/v1/Systems/[^/]+")
-    told = {uri: {**body, "BiosVersion": given["version"]} for uri, body in systems.items() if body.get("BiosVersion")}
-    changed = edit.bodies(station, told)
+    values = {
+        uri: {**body, "BiosVersion": given["version"]} for uri, body in systems.items() if body.get("BiosVersion")
+    }
+    changed = edit.bodies(station, values)
     place = "/sys/class/dmi/id/bios_version"
     return edit.files(changed, {place: given["version"] + "\n"}) if place in edit.capture(station).files else changed
 

@@ -49,9 +49,9 @@ class Cpus:
         temp = 72 if busy else 45
         clock = (self.parts.clock or CLOCK) * (1.3 if busy else 1.0)
         load = float(len(self.parts.cpus)) if busy else self.parts.load
-        told = {"temp": temp, "clock": round(clock), "load": load} if self.parts.cpus else {"load": load}
+        values = {"temp": temp, "clock": round(clock), "load": load} if self.parts.cpus else {"load": load}
         counted = {"mce": 0, "edac_corrected": 0, "edac_uncorrected": 0, "throttles": 0}
-        return {"k": "sample", "t": round(t, 3), "of": "node", **told, **counted}
+        return {"k": "sample", "t": round(t, 3), "of": "node", **values, **counted}
 
     def _stage(self, slot: CpuSlot) -> Iterator[CpuRecord]:
         stage, _, until = slot
@@ -76,15 +76,15 @@ class Cpus:
         stage = slot[0]
         cycle, clock = CYCLE.get(self.parts.variant, 2), (self.parts.clock or CLOCK) * 1.3
         rate = cycle * clock * REACHED * (1 + self.rng.gauss(0, 0.003))
-        told: CpuRecord = {"hash": stand_in(stage, self.seed, of if wrong else ""), "seed": self.seed}
+        values: CpuRecord = {"hash": stand_in(stage, self.seed, of if wrong else ""), "seed": self.seed}
         if stage == "fingerprint":
             first: CpuRecord = {"hash": stand_in("golden", of if wrong else ""), "seed": 1}
             yield self._done(slot, of, "golden", rate, wrong, unit="FLOP", seconds=0.002, **first)
-            yield self._done(slot, of, "verify", rate, wrong, unit="FLOP", **told)
+            yield self._done(slot, of, "verify", rate, wrong, unit="FLOP", **values)
         elif stage == "crypto":
-            yield self._done(slot, of, "ring", SEALED, wrong, rounds=900, **told)
+            yield self._done(slot, of, "ring", SEALED, wrong, rounds=900, **values)
         else:
-            yield self._done(slot, of, "fma", rate, 0, unit="FLOP", clock=clock, roof=clock * cycle, **told)
+            yield self._done(slot, of, "fma", rate, 0, unit="FLOP", clock=clock, roof=clock * cycle, **values)
 
     def _ram(self, slot: CpuSlot, node: str) -> Iterator[CpuRecord]:
         of, cpus = f"numa/{node}", self.parts.numa[node]

@@ -32,8 +32,8 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultRead
     def kept(look: FaultReader) -> FaultReader:
         def lay(station: Station, given: FaultWords) -> Station:
             if what == "gpu":
-                _, _, told = edit.gpus(station)
-                edit.gpu(told, number(given, "gpu"))
+                _, _, values = edit.gpus(station)
+                edit.gpu(values, number(given, "gpu"))
             look(station, given)
             for ill in station.ills:
                 if ill.kind == name and ill.of == (f"{what}/{given[what]}" if what else "node"):
@@ -167,8 +167,8 @@ def _replay_storm(_: Station, given: FaultWords) -> None:
 
 @_fault("link-narrow-under-load", "under load the PCIe link of a GPU falls back to fewer lanes", gpu=None, lanes="8")
 def _link_narrow(station: Station, given: FaultWords) -> None:
-    _, _, told = edit.gpus(station)
-    most = edit.gpu(told, number(given, "gpu")).get("link_max_width")
+    _, _, values = edit.gpus(station)
+    most = edit.gpu(values, number(given, "gpu")).get("link_max_width")
     lanes(given, "lanes", most.get("value") if isinstance(most, dict) else None)
 
 

@@ -63,9 +63,9 @@ class SimGpu:
         yield from self._until(self.base, "")
         refused = of_kind(self.ills, "fabric-manager-down")
         if refused:
-            said = "cuInit: code 802, CUDA_ERROR_SYSTEM_NOT_READY, system not yet initialized"
-            yield self._error("", "cuda", code=802, said=said)
-            yield from self._untested(self.slots, f"fabric manager down: {said}")
+            message = "cuInit: code 802, CUDA_ERROR_SYSTEM_NOT_READY, system not yet initialized"
+            yield self._error("", "cuda", code=802, said=message)
+            yield from self._untested(self.slots, f"fabric manager down: {message}")
         for place, (stage, begin, until) in enumerate(self.slots if not refused else ()):
             yield from self._until(begin, "")
             self._clocks.clear()
@@ -134,18 +134,18 @@ class SimGpu:
             yield self._error("", "xid", xid=int(xid.number("number")), line=line)
 
     def _counters(self, t: float) -> GpuRecord:
-        replays, told = of_kind(self.ills, "replay-storm"), {}
+        replays, value = of_kind(self.ills, "replay-storm"), {}
         for name, key in (("gen", "link_gen_max"), ("width", "link_width_max")):
             if key in self.parts.about:
-                told[name] = self.parts.about[key]
+                value[name] = self.parts.about[key]
         if self.parts.lanes:
-            told["width"] = self.parts.lanes
+            value["width"] = self.parts.lanes
         narrow = of_kind(self.ills, "link-narrow-under-load")
         if narrow and self.base <= t and not self._over:
-            told["width"] = int(narrow.number("lanes"))
+            value["width"] = int(narrow.number("lanes"))
         return {
             "ecc_corrected": 0, "ecc_uncorrected": 0, "remap_pending": 0, "nvlink_errors": 0, "xids": self._xids,
-            "replays": int(max(0.0, t - self.base) * replays.number("rate")) if replays else 0, **told,
+            "replays": int(max(0.0, t - self.base) * replays.number("rate")) if replays else 0, **value,
         }  # fmt: skip
 
     # ---- what it tells -------------------------------------------------------------------------------------------
@@ -158,14 +158,14 @@ class SimGpu:
             ill = of_kind(self.ills, kind)
             at = self.base + ill.number("second") if ill else math.inf
             if begin <= at < until or (ill and at < begin):
-                said = f"a launch on GPU {self.parts.index} did not come back within {NO_ANSWER:g} s"
+                message = f"a launch on GPU {self.parts.index} did not come back within {NO_ANSWER:g} s"
                 if name == "hang":
-                    return max(at, begin) + wait, name, {"said": said}, f"hang: {said}"
-                said = "NVML: GPU is lost"
+                    return max(at, begin) + wait, name, {"said": message}, f"hang: {message}"
+                message = "NVML: GPU is lost"
                 if name == "cuda":
-                    said = "cuEventQuery: code 719, CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure"
+                    message = "cuEventQuery: code 719, CUDA_ERROR_LAUNCH_FAILED, unspecified launch failure"
                 more = {"code": 719} if name == "cuda" else {}
-                return max(at, begin) + wait, name, {"said": said, **more}, f"lost: {said}"
+                return max(at, begin) + wait, name, {"said": message, **more}, f"lost: {message}"
         return None
 
     def _broken(self, name: str, words: GpuRecord, _why: str, stage: str) -> Iterator[GpuRecord]:
@@ -194,10 +194,10 @@ class SimGpu:
         seconds = round(max(0.001, self.t - begin) * 0.97 / (1 if stage in ("tensor", "links") else 4), 6)
         work = round(rate * seconds)
         state = {"status": "not tested", "why": why} if why else {"status": "done"}
-        told = {"mismatches": mismatches} if mismatches is not None else {}
+        values = {"mismatches": mismatches} if mismatches is not None else {}
         return {
             "k": "stage", "t": round(self.t, 3), "of": of, "stage": stage, "test": test, "from": round(begin, 3),
-            **state, "unit": unit, "work": work, "seconds": seconds, "rate": work / seconds, **told, **more,
+            **state, "unit": unit, "work": work, "seconds": seconds, "rate": work / seconds, **values, **more,
         }  # fmt: skip
 
     def _untested(self, slots: Sequence[GpuStage], why: str) -> Iterator[GpuRecord]:

@@ -49,8 +49,8 @@ def _is_missing(host: NodeCapture, tool: str) -> bool:
 
 
 def _kernel(host: NodeCapture) -> str:
-    told = next((a.out for c, a in host.commands.items() if c.startswith("uname -r") and isinstance(a, Output)), "")
-    return told.partition("\n")[0]
+    text = next((a.out for c, a in host.commands.items() if c.startswith("uname -r") and isinstance(a, Output)), "")
+    return text.partition("\n")[0]
 
 
 def _system(host: NodeCapture) -> str:

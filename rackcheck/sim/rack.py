@@ -190,10 +190,10 @@ class _Told(Mapping[str, object]):
         body = self._bmc.bodies[uri]
         if isinstance(body, Unknown):
             raise KeyError(uri)
-        told = body.get("DateTime")
-        if self._conduct.stands_still or not isinstance(told, str):
+        value = body.get("DateTime")
+        if self._conduct.stands_still or not isinstance(value, str):
             return body
-        return {**body, "DateTime": now(self._conduct.skew + _ahead(told, self._bmc.times.get(uri)))}
+        return {**body, "DateTime": now(self._conduct.skew + _ahead(value, self._bmc.times.get(uri)))}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._bmc.bodies)
@@ -202,9 +202,9 @@ class _Told(Mapping[str, object]):
         return len(self._bmc.bodies)
 
 
-def _ahead(told: str, heard: str | None) -> float:
+def _ahead(text: str, heard: str | None) -> float:
     """How far a recorded clock was ahead of ours when it was recorded; 0 for a machine that was written."""
     try:
-        return (datetime.fromisoformat(told) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
+        return (datetime.fromisoformat(text) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
     except (ValueError, TypeError):
         return 0.0

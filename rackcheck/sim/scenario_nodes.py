@@ -77,11 +77,11 @@ class Builder:
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
             raise UserError(f"{shown} does not grow: its nodes are its own (racks that grow: {', '.join(growing)})")
-        said = self._table.get("count")
-        if not isinstance(said, Scalar):
+        value = self._table.get("count")
+        if not isinstance(value, Scalar):
             return count or 0
         if not grows:
-            self._problems.append(Problem(said.place, f"`count`, and no node set of `nodes` with {ALL} in it"))
+            self._problems.append(Problem(value.place, f"`count`, and no node set of `nodes` with {ALL} in it"))
         return count or self._number(self._table, "count", 1, MOST, 0)
 
     def _add(
@@ -132,13 +132,13 @@ class Builder:
         )
 
     def _number(self, table: YamlMapping, key: str, low: int, high: int, default: int) -> int:
-        said = table.get(key)
-        if not isinstance(said, Scalar):
+        value = table.get(key)
+        if not isinstance(value, Scalar):
             return default
         try:
-            return number({key: said.text}, key, low, high)
+            return number({key: value.text}, key, low, high)
         except UserError as error:
-            self._problems.append(Problem(said.place, str(error)))
+            self._problems.append(Problem(value.place, str(error)))
             return default
 
 

@@ -142,12 +142,12 @@ _SAID: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 def _as_unknown(why: Unknown) -> Output | None:
     """Give again what a recording did not know; None where nothing can be said."""
-    said = f"{why.detail}\n"
+    message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:
-            return Output(124, "", said)
+            return Output(124, "", message)
         case Reason.TOOL_MISSING:
-            return Output(127, "", said)
+            return Output(127, "", message)
         case Reason.DENIED:
             return Output(1, "", f"{why.detail}: Permission denied\n")
     return None

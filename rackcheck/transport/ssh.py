@@ -127,8 +127,8 @@ def _connect(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.P
     except socket.gaierror:
         raise _Refused(ConnectStage.NAME, Unknown(Reason.UNREACHABLE, f"no address for {target.host}")) from None
     except (OSError, UnicodeError, OverflowError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise _Refused(ConnectStage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(said)}")) from None
+        value = getattr(error, "strerror", None) or str(error)
+        raise _Refused(ConnectStage.PORT, Unknown(Reason.UNREACHABLE, f"{where}: {clean(value)}")) from None
 
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
@@ -141,16 +141,16 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
     options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
     transport.start_client(timeout=limits.connect)
     if not transport.initial_kex_done:  # paramiko waits its time and says nothing
-        said = f"the SSH handshake did not end within {limits.connect:g} s"
-        raise _Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, said))
+        message = f"the SSH handshake did not end within {limits.connect:g} s"
+        raise _Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
     shown = transport.get_remote_server_key()
     key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
     if key in trusted.revoked:
         raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
     if not keys:
         how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
-        said = f"no key of this host is known; it shows {mark}. Check it, then: {how}"
-        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, said))
+        message = f"no key of this host is known; it shows {mark}. Check it, then: {how}"
+        raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
     if key not in set().union(*keys.values()):
         known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
         raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"expected {known}, found {mark}"))
@@ -198,8 +198,8 @@ def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> 
 
 
 def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
-    said = clean(hiding.text(", ".join(error.allowed_types)))
-    return _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {said}"))
+    message = clean(hiding.text(", ".join(error.allowed_types)))
+    return _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {message}"))
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
@@ -272,8 +272,10 @@ class _Script:
             return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
         if deadline.passed:
             return ShellReply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
-        said = "" if raw else complaints.last(hiding)
-        return ShellReply(raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {said}" if said else stopped)))
+        message = "" if raw else complaints.last(hiding)
+        return ShellReply(
+            raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {message}" if message else stopped))
+        )
 
 
 @dataclass(frozen=True)

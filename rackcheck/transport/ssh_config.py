@@ -34,26 +34,26 @@ class Target:
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
     """Lay the inventory over the user's configuration for this host; `secrets` are the run's, by their references."""
-    said = _ask_ssh(node.host) if _touched(node.host) else {}
-    name = said.get("hostname", [node.host])[0]
-    keys = (node.ssh.key,) if node.ssh.key else tuple(said.get("identityfile", ()))
+    values = _ask_ssh(node.host) if _touched(node.host) else {}
+    name = values.get("hostname", [node.host])[0]
+    keys = (node.ssh.key,) if node.ssh.key else tuple(values.get("identityfile", ()))
     known = (
         (node.ssh.known_hosts,)
         if node.ssh.known_hosts
-        else tuple(file for line in said.get("userknownhostsfile", ()) for file in line.split())
+        else tuple(file for line in values.get("userknownhostsfile", ()) for file in line.split())
     )
     return Target(
-        name, node.ssh.port or int(said.get("port", ["22"])[0]), node.ssh.user or said.get("user", [""])[0],
+        name, node.ssh.port or int(values.get("port", ["22"])[0]), node.ssh.user or values.get("user", [""])[0],
         keys, tuple(str(Path(k).expanduser()) for k in known or KNOWN),
-        said.get("hostkeyalias", [""])[0], _proxy(said, name),
+        values.get("hostkeyalias", [""])[0], _proxy(values, name),
         secrets.get(node.ssh.password, ""), secrets.get(node.ssh.passphrase, ""),
     )  # fmt: skip
 
 
-def _proxy(said: dict[str, list[str]], name: str) -> str:
-    command = said.get("proxycommand", [""])[0]
-    jump = said.get("proxyjump", [""])[0]
-    port = said.get("port", ["22"])[0]
+def _proxy(values: dict[str, list[str]], name: str) -> str:
+    command = values.get("proxycommand", [""])[0]
+    jump = values.get("proxyjump", [""])[0]
+    port = values.get("port", ["22"])[0]
     if jump and jump != "none":
         return f"ssh -o BatchMode=yes -W [{name}]:{port} {jump}"
     return command.replace("%h", name).replace("%p", port) if command and command != "none" else ""

@@ -110,11 +110,11 @@ def against(
     Both sides bring all the facts they have. `same` says that it is one machine, or that identities are to be told for
     another reason: else those that differ are counted alone. `keep` chooses among what differs.
     """
-    told = gathered(filter(keep, compare(other, mine, classes)))
-    own = [c for c in told if c.cls is Class.IDENTITY and not same and not c.kind.uncertain]
+    rows = gathered(filter(keep, compare(other, mine, classes)))
+    own = [c for c in rows if c.cls is Class.IDENTITY and not same and not c.kind.uncertain]
     left = set(map(id, own))
     groups: dict[tuple[object, ...], list[Change]] = {}
-    for change in told:
+    for change in rows:
         if id(change) not in left:
             groups.setdefault(_alike(change, covering), []).append(change)
     found = [_differing(some, covering, verdicts) for some in groups.values()]
@@ -168,8 +168,8 @@ def said(one: Differing) -> str:
     change = replace(one.change, path=one.path)
     split = word_difference(change.before, change.after) if change.kind is ChangeKind.CHANGED else None
     if split is not None:
-        told = [*(f"-{word}" for word in split[0]), *(f"+{word}" for word in split[1])]
-        return f"{one.path} {clean(' '.join(told), 4 * words.LETTERS)}" if told else f"{one.path}: in another order"
+        rows = [*(f"-{word}" for word in split[0]), *(f"+{word}" for word in split[1])]
+        return f"{one.path} {clean(' '.join(rows), 4 * words.LETTERS)}" if rows else f"{one.path}: in another order"
     percent = f" ({one.percent:+.1f} %)" if one.percent is not None and change.cls is not Class.MEASUREMENT else ""
     return words.said(change) + percent
 

@@ -46,21 +46,21 @@ class BurntNode(NodeReplies):
         return super().replies(path, leaf)
 
 
-def followed(found: Proof, said: NodeReplies) -> Proof:
+def followed(found: Proof, replies: NodeReplies) -> Proof:
     """Add what a fact follows from to each that was compared among nodes: such a one is in no single node's tree."""
-    return replace(found, pieces=tuple(_followed(piece, said) for piece in found.pieces))
+    return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 
-def _followed(piece: ProofFact, said: NodeReplies) -> ProofFact:
+def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
     source = piece.evidence.source if piece.evidence is not None else ""
     if piece.leaf is not None or not source.startswith("from "):
         return piece
     keys = [segment.key or "" for segment in paths.parse(piece.path).segments if segment.key is not None]
     needs = source.removeprefix("from ").rpartition(" of ")[0] or source.removeprefix("from ")
-    names = [name for need in needs.split(", ") if "/*" in need for name in said.named(paths.parse(need).fill(keys))]
-    leaves = said.tree.leaves
-    told = tuple(ProofFact(name, None, leaves[name], said.replies(name, leaves[name])) for name in names[:INPUTS])
-    return replace(piece, inputs=told, cut=len(names) - len(told))
+    names = [name for need in needs.split(", ") if "/*" in need for name in replies.named(paths.parse(need).fill(keys))]
+    leaves = replies.tree.leaves
+    rows = tuple(ProofFact(name, None, leaves[name], replies.replies(name, leaves[name])) for name in names[:INPUTS])
+    return replace(piece, inputs=rows, cut=len(names) - len(rows))
 
 
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
@@ -114,11 +114,11 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
     """Find the samples that a measured fact or a counter follows from: the first, the highest, the last."""
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
-    told = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
-    if not told:
+    rows = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
+    if not rows:
         return []
-    lowest = [min(told, key=lambda each: each[1])[0]] if column == "up" else []
-    return list(dict.fromkeys([*lowest, max(told, key=lambda each: each[1])[0], told[0][0], told[-1][0]]))
+    lowest = [min(rows, key=lambda each: each[1])[0]] if column == "up" else []
+    return list(dict.fromkeys([*lowest, max(rows, key=lambda each: each[1])[0], rows[0][0], rows[-1][0]]))
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:

@@ -123,8 +123,8 @@ class Burns:
     def hottest(self) -> LoadedPart | None:
         """The GPU that was the warmest, or the host where there are none."""
         hosts = (bench.host for bench in self.benches.values())
-        told = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
-        return max(told, key=lambda part: part.hottest or 0.0, default=None)
+        rows = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
+        return max(rows, key=lambda part: part.hottest or 0.0, default=None)
 
     @property
     def wrong(self) -> int:
@@ -148,8 +148,8 @@ class Burns:
 
     def _read(self, bench: LoadedNode, burn: Burn) -> None:
         self._greet(bench, burn)
-        for of, told in burn.samples.items():
-            if rows := tuple(row for row in told if 0 <= row.t < LATEST):
+        for of, items in burn.samples.items():
+            if rows := tuple(row for row in items if 0 <= row.t < LATEST):
                 self._sample(bench, of, rows)
         for stage in burn.stages:
             if 0 <= stage.t < LATEST:
@@ -164,15 +164,15 @@ class Burns:
     def _greet(self, bench: LoadedNode, burn: Burn) -> None:
         if not burn.hello:
             return
-        told = burn.hello
-        bench.hello |= {key: value for key, value in told.items() if key not in {"gpus", "k", "t", "of"}}
-        self.simulated = self.simulated or told.get("simulated") is True
-        if self.tier is None and told.get("tier") in list(Tier):
-            self.tier = Tier(told["tier"])
+        values = burn.hello
+        bench.hello |= {key: value for key, value in values.items() if key not in {"gpus", "k", "t", "of"}}
+        self.simulated = self.simulated or values.get("simulated") is True
+        if self.tier is None and values.get("tier") in list(Tier):
+            self.tier = Tier(values["tier"])
             self.plan = tuple(slots(self.tier))
         for index, about in burn.gpus.items():
             _part(bench, f"gpu/{index}").about |= about
-        bench.host.about |= {key: told[key] for key in ("cpu", "variant", "memory", "cpus") if key in told}
+        bench.host.about |= {key: values[key] for key in ("cpu", "variant", "memory", "cpus") if key in values}
 
     def _sample(self, bench: LoadedNode, of: str, rows: tuple[Record, ...]) -> None:
         bench.t = max(bench.t, rows[-1].t)

@@ -59,33 +59,33 @@ def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[l
         if unknown is not None:
             shared.setdefault((unknown, finding.nodes), []).append(finding)
     merged: dict[tuple[str, tuple[str, ...]], list[tuple[Unknown, tuple[str, ...]]]] = {}
-    told: set[int] = set()
+    names: set[int] = set()
     for (unknown, nodes), members in shared.items():
         if len(members) > FEW:
-            told |= {id(member) for member in members}
+            names |= {id(member) for member in members}
             rules = tuple(sorted(member.rule.id for member in members))
             merged.setdefault((unknown.reason.value, rules), []).append((unknown, nodes))
     found = [
         Cause(entries[0][0], rules, _nodes(entries), _by_detail((unknown.detail, nodes) for unknown, nodes in entries))
         for (_, rules), entries in merged.items()
     ]
-    return [*quiet, *found], [finding for finding in loud if id(finding) not in told]
+    return [*quiet, *found], [finding for finding in loud if id(finding) not in names]
 
 
 def _nodes(entries: Iterable[tuple[Unknown, tuple[str, ...]]]) -> tuple[str, ...]:
     return tuple(sorted({node for _, nodes in entries for node in nodes}, key=natural))
 
 
-def _by_detail(told: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tuple[str, ...]]:
+def _by_detail(rows: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for detail, nodes in told:
+    for detail, nodes in rows:
         found[detail] = (*found.get(detail, ()), *nodes)
     return found
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
     """Gather what a silent plane makes unknown, and what waits for that."""
-    told: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
+    values: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
     covered: dict[tuple[str, str], Plane] = {}
     left = list(findings)
     while True:
@@ -98,12 +98,12 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
             for node in finding.nodes:
                 covered[finding.rule.id, node] = plane
                 why = silent[node, plane]
-                told.setdefault((plane, why.reason.value), []).append((why, (node,), finding.rule.id))
+                values.setdefault((plane, why.reason.value), []).append((why, (node,), finding.rule.id))
         if len(rest) == len(left):
             break
         left = rest
     quiet = []
-    for (plane, _), entries in sorted(told.items()):
+    for (plane, _), entries in sorted(values.items()):
         by_node = {nodes[0]: why.detail for why, nodes, _ in entries}
         ordered = tuple(sorted(by_node, key=natural))
         details = _by_detail((by_node[node], (node,)) for node in ordered)

@@ -102,28 +102,37 @@ def _fits(pattern: Path, path: str, wanted: str) -> bool:
     return not parsed.starred and all(p.key in {EVERY, s.key} for p, s in pairs)
 
 
-def proof(rule: Rule, verdict: Verdict, said: NodeReplies, most: int = FACTS) -> Proof:
+def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = FACTS) -> Proof:
     """Gather what a verdict rests on: what was judged first, then the other facts that the rule reads."""
     judged = {evidence.item: evidence for evidence in verdict.evidence}
-    beside = [p for fact in sorted(rule.facts(), key=lambda f: natural(str(f))) for p in said.named(fact)]
+    beside = [p for fact in sorted(rule.facts(), key=lambda f: natural(str(f))) for p in node_replies.named(fact)]
     every = [*judged, *(path for path in dict.fromkeys(beside) if path not in judged)]
-    pieces = tuple(piece(path, said, judged.get(path)) for path in every[:most])
+    pieces = tuple(piece(path, node_replies, judged.get(path)) for path in every[:most])
     return Proof(rule, verdict, pieces, len(every) - len(pieces))
 
 
-def piece(path: str, said: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
+def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
     """Gather what there is of one fact, or of what was judged and is no single fact."""
-    leaf = said.tree.leaves.get(path)
+    leaf = node_replies.tree.leaves.get(path)
     if leaf is None:
         return ProofFact(path, evidence, None)
-    inputs = list(_inputs(path, leaf, said))
-    told = tuple(ProofFact(p, None, said.tree.leaves[p], said.replies(p, said.tree.leaves[p])) for p in inputs[:INPUTS])
+    inputs = list(_inputs(path, leaf, node_replies))
+    rows = tuple(
+        ProofFact(p, None, node_replies.tree.leaves[p], node_replies.replies(p, node_replies.tree.leaves[p]))
+        for p in inputs[:INPUTS]
+    )
     return ProofFact(
-        path, evidence, leaf, said.replies(path, leaf), told, tuple(views(path, leaf, said)), len(inputs) - len(told)
+        path,
+        evidence,
+        leaf,
+        node_replies.replies(path, leaf),
+        rows,
+        tuple(views(path, leaf, node_replies)),
+        len(inputs) - len(rows),
     )
 
 
-def _inputs(path: str, leaf: Leaf, said: NodeReplies) -> Iterator[str]:
+def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:
     """Name the facts that a derived one follows from; of the items on its own way, those alone."""
     if leaf.plane is not Plane.DERIVED:
         return
@@ -131,7 +140,7 @@ def _inputs(path: str, leaf: Leaf, said: NodeReplies) -> Iterator[str]:
     items = dict(own.items)
     # Of many facts those come first that bear its own last word: `bmc.differs.gpu.vbios` is about VBIOSes.
     for need in sorted(_needs(leaf), key=lambda need: need.segments[-1].word != own.segments[-1].word):
-        yield from said.named(_filled(need, items))
+        yield from node_replies.named(_filled(need, items))
 
 
 def _needs(leaf: Leaf) -> Iterator[Path]:
@@ -152,17 +161,23 @@ def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
     return Path(found)
 
 
-def views(path: str, leaf: Leaf, said: NodeReplies) -> Iterator[RelatedFact]:
+def views(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[RelatedFact]:
     """Find what the other plane says of the same thing."""
     seen = {path}
     parsed = paths.parse(path)
-    for other, why in (*_same_as(parsed, said.rules), *_mirrored(parsed, said.tree), *_differing(parsed, said.tree)):
+    for other, why in (
+        *_same_as(parsed, node_replies.rules),
+        *_mirrored(parsed, node_replies.tree),
+        *_differing(parsed, node_replies.tree),
+    ):
         text = str(other)
-        found = said.tree.leaves.get(text)
+        found = node_replies.tree.leaves.get(text)
         if found is not None and text not in seen and found.plane is not leaf.plane:
             seen.add(text)
             derived = found.plane is Plane.DERIVED
-            yield RelatedFact(text, found, None if derived else _agrees(leaf, found), why, said.replies(text, found))
+            yield RelatedFact(
+                text, found, None if derived else _agrees(leaf, found), why, node_replies.replies(text, found)
+            )
 
 
 def _agrees(one: Leaf, other: Leaf) -> bool | None:

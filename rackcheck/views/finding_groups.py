@@ -90,10 +90,10 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     found = deciding(summary.findings, frozenset(summary.others))
     common, single = causes(found, summary.silent)
     fails = sum(finding.status is Status.FAIL for finding in single)
-    told = [_found(finding, hints, census, judged) for finding in single]
+    rows = [_found(finding, hints, census, judged) for finding in single]
     shared = [_shared(cause, rules, hints, census, judged) for cause in common]
     shared.sort(key=lambda group: -len(group.nodes))
-    ordered = [*_reasoned(summary, found, hints, census), *told[:fails], *shared, *told[fails:]]
+    ordered = [*_reasoned(summary, found, hints, census), *rows[:fails], *shared, *rows[fails:]]
     return tuple(replace(group, number=number) for number, group in enumerate(ordered, start=1))
 
 
@@ -126,9 +126,9 @@ def _found(finding: Finding, hints: Hints, census: Census, judged: Mapping[str, 
     rule, hint = finding.rule, None
     if finding.status not in QUIET:
         read = frozenset(str(fact.pattern) for fact in rule.facts())
-        said = frozenset(each.observed for each in finding.evidence)
+        names = frozenset(each.observed for each in finding.evidence)
         unknown = finding.status is Status.UNKNOWN
-        hint = hints.of(census.bits(finding.nodes), judged.get(rule.id, 0), read, said, unknown=unknown)
+        hint = hints.of(census.bits(finding.nodes), judged.get(rule.id, 0), read, names, unknown=unknown)
     want, got = _wanted(finding)
     return FindingGroup(
         0, finding.status, rule.id, rule.title, rule.severity.value, finding.nodes, want, got, hint, finding

@@ -113,17 +113,17 @@ class Hints:
         return self._among[among]
 
     def _sentence(self, nodes: int, among: int, alike: list[tuple[_Has, list[Trait]]]) -> str:
-        told = [_clause(nodes, among, has, held) for has, held in alike[:TOLD]]
+        rows = [_clause(nodes, among, has, held) for has, held in alike[:TOLD]]
         more = f"; and {len(alike) - TOLD:,} more such facts" if len(alike) > TOLD else ""
-        return "; ".join(told) + more
+        return "; ".join(rows) + more
 
 
 def _clause(nodes: int, among: int, has: _Has, held: list[Trait]) -> str:
     """Say `all 9 are in rack r03; 1 of 1,015 others is, and 2 do not tell`."""
     count, both, others = nodes.bit_count(), (has[0] & nodes).bit_count(), among & ~nodes
     also, dark = (has[0] & others).bit_count(), (others & ~has[1]).bit_count()
-    told = held[:TOLD]
-    places, facts = [t.phrase for t in told if not t.paths], [t.phrase for t in told if t.paths]
+    rows = held[:TOLD]
+    places, facts = [t.phrase for t in rows if not t.paths], [t.phrase for t in rows if t.paths]
     are = [f"are {' and '.join(places)}"] if places else []
     have = [f"have {' and '.join(facts)}"] if facts else []
     more = f", and {len(held) - TOLD:,} more in common" if len(held) > TOLD else ""

@@ -26,9 +26,9 @@ def folded(found: Iterable[str]) -> tuple[str, ...]:
 
 def said(found: Iterable[str], most: int) -> str:
     """Name paths, folded, so many at most: `gpu/[0-7].vbios, bios.nps and 3 more`."""
-    told = folded(found)
-    more = f" and {len(told) - most:,} more" if len(told) > most else ""
-    return ", ".join(told[:most]) + more
+    rows = folded(found)
+    more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
+    return ", ".join(rows[:most]) + more
 
 
 def _one(alike: Sequence[ItemRow], depth: int) -> ItemRow:

@@ -157,8 +157,8 @@ def _drift(node: str, seen: KnownNodes) -> Cell:
         return ASKED if node in seen.asked else _unknown("not compared")
     if count <= 0:
         return Cell("0", "dim", "no fact differs")
-    said = f"{count:,} fact{'' if count == 1 else 's'} differ{'s' if count == 1 else ''}"
-    return Cell(str(count), "yellow", said) if count <= MOST else Cell("+", "bold yellow", said)
+    message = f"{count:,} fact{'' if count == 1 else 's'} differ{'s' if count == 1 else ''}"
+    return Cell(str(count), "yellow", message) if count <= MOST else Cell("+", "bold yellow", message)
 
 
 def _unknown(why: str) -> Cell:
@@ -224,5 +224,5 @@ def _ended(cells: Mapping[str, Cell], *pieces: tuple[str, str]) -> Line:
     """Add what the cells without a number are, each with its count."""
     ends = (("?", "not known", STYLES[Status.UNKNOWN]), ("-", "absent", "dim"), (">", "being asked", ASKED.style))
     counts = [sum(cell.sign == sign for cell in cells.values()) for sign, _, _ in ends]
-    said = [(f"   {s} {c:,} {what}", style) for (s, what, style), c in zip(ends, counts, strict=True) if c]
-    return Line((*pieces, *said))
+    rows = [(f"   {s} {c:,} {what}", style) for (s, what, style), c in zip(ends, counts, strict=True) if c]
+    return Line((*pieces, *rows))

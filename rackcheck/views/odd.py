@@ -130,19 +130,19 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
         weight = 1 / (known.bit_count() - held.count)
         for value, nodes in census.sets(path):
             if (here := nodes & whole) and value != held.value and not isinstance(value, Unknown):
-                said, usual = _words(census, path, value, held.value)
-                key = (str(paths.parse(path).pattern), kind.cls, said, usual, here, held.count)
+                message, usual = _words(census, path, value, held.value)
+                key = (str(paths.parse(path).pattern), kind.cls, message, usual, here, held.count)
                 several, most = found.get(key, ([], 0.0))
                 found[key] = ([*several, path], max(most, weight))
     deviations = _ordered(
-        (Deviation(role, tuple(some), said, usual, count, of, census.names(here), weight, cls), here)
-        for (_, cls, said, usual, here, count), (some, weight) in found.items()
+        (Deviation(role, tuple(some), message, usual, count, of, census.names(here), weight, cls), here)
+        for (_, cls, message, usual, here, count), (some, weight) in found.items()
     )
     silent = _silent(census, dark)
     why = "" if agreed else "there is no fact that more than half of them say alike"
     ranked = _ranked(role, names, [each for each, _ in deviations], silent)
-    told = tuple((name, silent[name]) for name in names if name in silent)
-    return RoleMajority(role, names, agreed, split, untold, ranked, tuple(each for each, _ in deviations), told, why)
+    rows = tuple((name, silent[name]) for name in names if name in silent)
+    return RoleMajority(role, names, agreed, split, untold, ranked, tuple(each for each, _ in deviations), rows, why)
 
 
 def _ordered(found: Iterable[tuple[Deviation, int]]) -> list[tuple[Deviation, int]]:

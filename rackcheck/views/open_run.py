@@ -154,7 +154,7 @@ class OfferedRemedies(Protocol):
     """What would mend findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Write what would mend some rules, by node, of which all verdicts are given; raises UserError. Takes a while."""
+        """Write the remedies of some rules, by node, of which all verdicts are given; raises UserError. Slow."""
 
 
 class RunArguments(Protocol):

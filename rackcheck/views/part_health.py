@@ -164,12 +164,12 @@ def _judged(bench: LoadedNode, rules: Mapping[str, Rule]) -> Mapping[str, Bearin
     One of which nobody says which GPU it is about stands for all of them where its rule is about GPUs.
     """
     assert bench.judged is not None
-    told: dict[str, list[tuple[Verdict, str]]] = {}
+    values: dict[str, list[tuple[Verdict, str]]] = {}
     for verdict in bench.judged.verdicts:
         if verdict.status in RANKS:
             for of in _about(bench, verdict, rules.get(verdict.rule)):
-                told.setdefault(of, []).append((verdict, seen(verdict, of)))
-    return {of: _worst(found) for of, found in told.items()}
+                values.setdefault(of, []).append((verdict, seen(verdict, of)))
+    return {of: _worst(found) for of, found in values.items()}
 
 
 def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
@@ -224,11 +224,11 @@ def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for alike in stages.values():
         for column, sign, words in (("clock", -1, "its clock is low"), ("temp", 1, "it is warm")):
-            told = [part for part in alike if column in part.now]
-            if len(told) < PEERS:
+            items = [part for part in alike if column in part.now]
+            if len(items) < PEERS:
                 continue
-            middle = median(part.now[column] for part in told)
-            spread = median(abs(part.now[column] - middle) for part in told)
+            middle = median(part.now[column] for part in items)
+            spread = median(abs(part.now[column] - middle) for part in items)
             least = FAR * max(spread, FLOORS[column] * abs(middle))
-            found |= {part.of: words for part in told if sign * (part.now[column] - middle) > least}
+            found |= {part.of: words for part in items if sign * (part.now[column] - middle) > least}
     return found

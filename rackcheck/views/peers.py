@@ -112,11 +112,11 @@ def _most(
     return None if prevailing is None else docs[prevailing]
 
 
-def _gone(told: tuple[Any, str] | None) -> Doc | None:
-    if told is None or isinstance(told[0], Unknown):
+def _gone(rows: tuple[Any, str] | None) -> Doc | None:
+    if rows is None or isinstance(rows[0], Unknown):
         return None
-    under = told[1].rpartition("/")[0] if told[1] else ""
-    return reading_json(told[0]) | ({"under": under} if under else {})
+    under = rows[1].rpartition("/")[0] if rows[1] else ""
+    return reading_json(rows[0]) | ({"under": under} if under else {})
 
 
 def _middle(path: str, groups: Sequence[PeerGroup], cls: Class) -> Doc | None:

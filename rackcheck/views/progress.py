@@ -92,9 +92,9 @@ class Pulse:
     typical: float | None
 
 
-def pulse(told: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
+def pulse(rows: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
     """Count the steps; the rate is of planes that answered in the last seconds."""
-    steps = [each.step for each in told]
+    steps = [each.step for each in rows]
     ended = sorted(_ended(board))
     recent = [moment for moment in ended if now - moment <= RECENT]
     span = min(RECENT, now - ended[0]) if ended else 0.0
@@ -102,9 +102,9 @@ def pulse(told: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
     open_ = sum(len(each) for each in board.asking.values()) - len(ended)
     waiting = sum(step is Step.WAITS for step in steps)
     left = (open_ + waiting * 2) / rate if rate > 0 and board.running else None
-    times = [each.seconds for each in told if each.seconds is not None and each.step in {Step.READ, Step.JUDGED}]
+    times = [each.seconds for each in rows if each.seconds is not None and each.step in {Step.READ, Step.JUDGED}]
     return Pulse(
-        len(steps), sum(_told(board, each.node) for each in told), steps.count(Step.READ), steps.count(Step.ASKED),
+        len(steps), sum(_told(board, each.node) for each in rows), steps.count(Step.READ), steps.count(Step.ASKED),
         steps.count(Step.SILENT), rate, left, median(times) if times else None,
     )  # fmt: skip
 

@@ -25,10 +25,10 @@ NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
 """The reason of a run without any node."""
 
 
-def gathered(told: Iterable[tuple[str, Outcome, str]]) -> Reasons:
+def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
     """Gather names by the reason for which they are INCOMPLETE, the reason of most first; equal counts keep order."""
     found: dict[str, list[str]] = {}
-    for name, outcome, reason in told:
+    for name, outcome, reason in rows:
         if outcome is Outcome.INCOMPLETE and reason:
             found.setdefault(reason, []).append(name)
     return tuple(sorted(((reason, tuple(names)) for reason, names in found.items()), key=lambda one: -len(one[1])))
@@ -55,5 +55,5 @@ def where(names: Sequence[str], of: Whole) -> str:
 
 def in_one_line(reasons: Reasons, of: Whole) -> str:
     """Say why in one line: the reason of most, and how many more there are; empty where no reason is known."""
-    told = [f"{at}: {why}" if at else why for at, why in lines(reasons, of, 1)]
-    return "; ".join(told)
+    rows = [f"{at}: {why}" if at else why for at, why in lines(reasons, of, 1)]
+    return "; ".join(rows)

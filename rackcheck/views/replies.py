@@ -114,7 +114,7 @@ def _text(name: str, text: str, wanted: SearchTerms, most: int) -> RawText:
 @lru_cache(maxsize=32)
 def _lines(text: str) -> tuple[str, ...]:
     """Give the lines of a text without secrets; kept, as one answer stands behind thousands of facts."""
-    return tuple(line for told in scrub_text(text).rstrip("\n").split("\n") for line in _opened(told))
+    return tuple(line for message in scrub_text(text).rstrip("\n").split("\n") for line in _opened(message))
 
 
 def _opened(line: str) -> Iterable[str]:
@@ -184,8 +184,8 @@ def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) 
     if body is None or isinstance(body, Unknown):
         return RawText(source, Plane.BMC, trouble="no such resource was kept" if body is None else str(body))
     # A source may say what stands there, and name a second property: `…#/Attributes/A = Enable; B = Enabled`.
-    told = [each.partition(" = ")[0] for each in inside.split("; ")]
-    *way, last = told[0].strip("/").split("/")
+    items = [each.partition(" = ")[0] for each in inside.split("; ")]
+    *way, last = items[0].strip("/").split("/")
     held: object = scrub(body)
     gone: list[str] = []
     for step in way:
@@ -194,7 +194,7 @@ def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) 
             break
         held, gone = below, [*gone, step]
     lines = [line for line in _laid(held) if line.strip() not in {"{", "}", "[", "]"}]
-    names = (last, *told[1:]) if inside else ()
+    names = (last, *items[1:]) if inside else ()
     rows = tuple(NumberedLine(*row) for row in picked(lines, replace(wanted, properties=names), most, around=1))
     return RawText(f"{place}#/{'/'.join(gone)}" if gone else place, Plane.BMC, rows, len(lines))
 

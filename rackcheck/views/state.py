@@ -135,9 +135,9 @@ class Board:
         verdicts = {each.node: each.verdicts for each in (*nodes, *groups)}
         stand = tuple(standings(self.waivers, verdicts, self.profile.rules, self.started.time[:10]))
         own = (*notes(nodes, self.profile, groups), *waiver_notes(stand))
-        said = () if self.running else tuple(dict.fromkeys((*self.beside, *own)))
+        rows = () if self.running else tuple(dict.fromkeys((*self.beside, *own)))
         done = self.done or RunDone("", Outcome.INCOMPLETE)
-        return Summary(self.started, nodes, done, tuple(found), said, self.silent, stand, groups)
+        return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups)
 
     def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
         """Give each verdict that some nodes or racks share, as one of them has it, with their names."""

@@ -146,9 +146,9 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
     groups = tuple(each for name, each in judged.items() if is_group(name))
     everyone = (*nodes, *groups)
     stand = tuple(standings(waivers, {n.node: n.verdicts for n in everyone}, profile.rules, started.time[:10]))
-    said = (*notes(nodes, profile, groups), *waiver_notes(stand))
+    rows = (*notes(nodes, profile, groups), *waiver_notes(stand))
     found = tuple(findings(everyone, profile.rules))
-    return Summary(started, nodes, done, found, said, silent, stand, groups)
+    return Summary(started, nodes, done, found, rows, silent, stand, groups)
 
 
 FindingKey = tuple[str, Status, str, Status | None]
@@ -210,11 +210,11 @@ def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
 
 def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
     """What a reader must know beside the verdicts."""
-    said: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for node in judged:
         if node.note:
-            said.setdefault(node.note, []).append(node.node)
-    for note, nodes in said.items():
+            values.setdefault(node.note, []).append(node.node)
+    for note, nodes in values.items():
         yield f"{fold(nodes)}: {note}"
     if profile.law == FIRST:
         yield f"judged by law {FIRST}, before a PASS needed evidence; rackcheck audit --from judges a run by today's"
@@ -257,18 +257,18 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
 def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
     """Say of waivers what the verdicts do not: those that hide nothing, because they are unused, lapsed or expired."""
     told_all = list(stand)
-    told = [s for s in told_all if s.state not in {WaiverState.USED, WaiverState.ELSEWHERE}]
-    for s in told[:NOTED]:
+    rows = [s for s in told_all if s.state not in {WaiverState.USED, WaiverState.ELSEWHERE}]
+    for s in rows[:NOTED]:
         where = f"waiver of {s.waiver.rule} on {fold(s.nodes)} ({s.waiver.ticket}, {s.waiver.place})"
         yield f"{where} {'is waiting' if s.state is WaiverState.WAITING else s.state.value}: {s.detail}"
-    if len(told) > NOTED:
-        yield f"and {several(len(told) - NOTED, 'more waiver')} of no use"
+    if len(rows) > NOTED:
+        yield f"and {several(len(rows) - NOTED, 'more waiver')} of no use"
     elsewhere = list(dict.fromkeys(s.waiver for s in told_all if s.state is WaiverState.ELSEWHERE))
     if elsewhere:
         named = [f"{w.rule} on {fold(w.nodes)} ({w.ticket}, {w.place})" for w in elsewhere]
         more = f"; and {len(named) - FEW} more" if len(named) > FEW else ""
-        said = f"{several(len(named), 'waiver')} for nodes or rules that are not judged here"
-        yield f"{said}: {'; '.join(named[:FEW])}{more}"
+        message = f"{several(len(named), 'waiver')} for nodes or rules that are not judged here"
+        yield f"{message}: {'; '.join(named[:FEW])}{more}"
 
 
 def several(count: int, what: str) -> str:

@@ -151,8 +151,8 @@ def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 def _where(names: tuple[str, ...], summary: Summary) -> str:
     """Say where, after two blanks; one node alone needs no word."""
     of = summary.whole
-    said = locations.told(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
-    return f"  {said}" if said else ""
+    message = locations.told(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
+    return f"  {message}" if message else ""
 
 
 def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
@@ -197,8 +197,8 @@ def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) 
             wherever = f" wherever {they}" if rules is fine and len(summary.judged) > 1 else ""
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if minor:
-        said = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
-        yield from _wrapped("", f"{', '.join(minor)} {said}: --all shows why", width, "dim")
+        message = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
+        yield from _wrapped("", f"{', '.join(minor)} {message}: --all shows why", width, "dim")
     if not every:
         yield Line()
     for note in summary.notes:
@@ -226,8 +226,8 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
             if nodes:
                 yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"{len(nodes):>4}  {fold(nodes)}", ""))
             if unseen and outcome is Outcome.INCOMPLETE:
-                told = f"{len(unseen):>4}  {fold(unseen)}: not judged"
-                yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (told, ""))
+                line = f"{len(unseen):>4}  {fold(unseen)}: not judged"
+                yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (line, ""))
     final = summary.done.outcome
     for outcome in Outcome:
         groups = [group.node for group in summary.groups if group.outcome is outcome]
@@ -247,9 +247,9 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
     """Say behind a label why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
-    told = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
+    rows = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
         (("", summary.reason),) if summary.reason else ()
     )
-    for number, (where, text) in enumerate(told):
+    for number, (where, text) in enumerate(rows):
         first = (label if number == 0 else " " * len(label), "bold")
         yield from within(_line(first, (f"{where}: " if where else "", "bold cyan"), (text, "")), width, len(label))

@@ -30,10 +30,10 @@ def learnt(*texts: str) -> Identities:
 
 
 def test_a_node_is_called_by_its_number_wherever_it_is_named() -> None:
-    told = hiding(named(["dgx02.pod7.example.com"])).text(
+    text = hiding(named(["dgx02.pod7.example.com"])).text(
         "dgx01 DGX02\nhttps://dgx01-bmc/redfish dgx02.pod7.example.com dgx012 xdgx01"
     )
-    words = told.split()
+    words = text.split()
     assert words[:3] == ["node1", "NODE2", "https://node1-bmc/redfish"]
     assert re.fullmatch(r"node2\.[a-z]{3}[0-9]\.[a-z]{7}\.[a-z]{3}", words[3])
     assert words[4:] == ["dgx012", "xdgx01"], "these are other machines' names"
@@ -41,27 +41,27 @@ def test_a_node_is_called_by_its_number_wherever_it_is_named() -> None:
 
 @pytest.mark.parametrize("name", ["r1-c2-node001", "a-b-storage", "gpu_07-rack3", "x1000c0s1b0n0", "n1-gpu", "01-dgx"])
 def test_a_name_of_several_words_is_found_inside_of_others(name: str) -> None:
-    told = hiding(nodes=("dgx01", name))
-    made = told.text(f"at {name}, https://{name}/x {name}-bmc {name.upper()}:/e a/{name}/b (s3-{name})")
+    anonymous = hiding(nodes=("dgx01", name))
+    made = anonymous.text(f"at {name}, https://{name}/x {name}-bmc {name.upper()}:/e a/{name}/b (s3-{name})")
     assert made == "at node2, https://node2/x node2-bmc NODE2:/e a/node2/b (s3-node2)"
 
 
 @pytest.mark.parametrize("name", ["node1", "cpu0", "localhost", "mlx5_0", "nvme3"])
 def test_a_node_that_is_called_as_the_kernel_calls_things_does_not_spoil_them(name: str) -> None:
-    told = hiding(nodes=("a0815", name))
+    anonymous = hiding(nodes=("a0815", name))
     path = f"/sys/devices/system/node/{name}/x"
-    assert told.text(path) == path
-    assert told.text(f"{name}\n") == "node2\n", "where it is all that a file tells, it is the node"
+    assert anonymous.text(path) == path
+    assert anonymous.text(f"{name}\n") == "node2\n", "where it is all that a file tells, it is the node"
 
 
 def test_the_name_that_a_node_gives_itself_has_the_nodes_own_stand_in() -> None:
     found = together([named(["localhost", "vm", "login.pod7.example.com", "dgx02"])])
     own = {"vm": "localhost", "login.pod7.example.com": "dgx01", "dgx02": "dgx01", "localhost": "dgx02"}
-    told = Anonymous(["localhost", "dgx01", "dgx02"], found, SALT, own)
-    assert told.text("vm\n") == "node1\n"
-    assert re.fullmatch(r"node2\.[a-z]{3}[0-9]\.[a-z]{7}\.[a-z]{3}", told.text("login.pod7.example.com"))
-    assert told.text("dgx02") == "node3", "what another node is called stays that one's"
-    assert told.text("a vm is in it") == "a vm is in it", "it is too short to be told from a word"
+    anonymous = Anonymous(["localhost", "dgx01", "dgx02"], found, SALT, own)
+    assert anonymous.text("vm\n") == "node1\n"
+    assert re.fullmatch(r"node2\.[a-z]{3}[0-9]\.[a-z]{7}\.[a-z]{3}", anonymous.text("login.pod7.example.com"))
+    assert anonymous.text("dgx02") == "node3", "what another node is called stays that one's"
+    assert anonymous.text("a vm is in it") == "a vm is in it", "it is too short to be told from a word"
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_the_name_that_a_node_gives_itself_has_the_nodes_own_stand_in() -> None:
 )
 def test_a_driver_of_serial_ports_has_no_serial_number(line: str) -> None:
     log = f"[    0.1] x\n{line}\n[    2.1] usb 1-1: SerialNumber: {SERIAL}\n"
-    told = hiding(learnt(log))
-    assert line in told.text(log)
-    assert SERIAL not in told.text(log)
+    anonymous = hiding(learnt(log))
+    assert line in anonymous.text(log)
+    assert SERIAL not in anonymous.text(log)
     assert SERIAL not in hiding(learnt(f"Serial: {SERIAL}\n")).text(f"Serial: {SERIAL}\n")
 
 
 def test_a_serial_keeps_its_form_and_is_the_same_on_both_planes() -> None:
     host = NodeCapture(commands={"dmidecode": Output(0, f"\tSerial Number: {SERIAL}\n")}, files={"/serial": SERIAL})
     bmc = BmcCapture({"/redfish/v1": {"SerialNumber": SERIAL, "Name": f"of {SERIAL}/2", "Up": SERIAL.lower()}})
-    told = hiding(of_capture(host))
-    made, body = told.capture(host), told.capture(bmc)
+    anonymous = hiding(of_capture(host))
+    made, body = anonymous.capture(host), anonymous.capture(bmc)
     assert isinstance(made, NodeCapture)
     assert isinstance(body, BmcCapture)
     stand_in = made.files["/serial"]
@@ -97,9 +97,9 @@ def test_a_serial_keeps_its_form_and_is_the_same_on_both_planes() -> None:
 
 
 def test_one_hardware_address_is_one_in_every_spelling() -> None:
-    told = hiding(learnt(f"link/ether {MAC}"))
+    anonymous = hiding(learnt(f"link/ether {MAC}"))
     spellings = [MAC, MAC.upper(), MAC.replace(":", "-"), "a088.c200.0104", "a088c2000104", "enxa088c2000104"]
-    made = [told.text(each) for each in spellings]
+    made = [anonymous.text(each) for each in spellings]
     assert re.fullmatch(r"a0:88:c2(:[0-9a-f]{2}){3}", made[0])
     bare = made[0].replace(":", "")
     assert made[1:] == [
@@ -109,44 +109,46 @@ def test_one_hardware_address_is_one_in_every_spelling() -> None:
 
 
 def test_an_address_without_letters_is_one_address_alone_and_in_a_line() -> None:
-    told = hiding(of_capture(BmcCapture({"/x": {"SerialNumber": "00:11:22:33:44:55", "WWN": "00:00:00:00:00:00"}})))
-    alone, *inside = told.text("00:11:22:33:44:55"), told.text("at 00:11:22:33:44:55 it is")
+    anonymous = hiding(
+        of_capture(BmcCapture({"/x": {"SerialNumber": "00:11:22:33:44:55", "WWN": "00:00:00:00:00:00"}}))
+    )
+    alone, *inside = anonymous.text("00:11:22:33:44:55"), anonymous.text("at 00:11:22:33:44:55 it is")
     assert inside == [f"at {alone} it is"]
     assert alone.startswith("00:11:22:")
-    assert told.text("00:00:00:00:00:00") == "00:00:00:00:00:00", "it is nobody's"
+    assert anonymous.text("00:00:00:00:00:00") == "00:00:00:00:00:00", "it is nobody's"
 
 
 def test_a_serial_of_twelve_hexadecimal_digits_loses_its_first_half_as_well() -> None:
     serial = "233242BE0C46"  # a drive's, whose first digit would make a group's address of it
-    told = hiding(of_capture(BmcCapture({"/x": {"SerialNumber": serial, "AssetTag": "A088C2000104", "MAC": MAC}})))
-    assert told.text(serial)[:6] != serial[:6]
-    assert told.text(serial) == told.text(serial.lower()).upper()
-    assert told.text("A088C2000104").lower() == told.text(MAC).replace(":", "")
+    anonymous = hiding(of_capture(BmcCapture({"/x": {"SerialNumber": serial, "AssetTag": "A088C2000104", "MAC": MAC}})))
+    assert anonymous.text(serial)[:6] != serial[:6]
+    assert anonymous.text(serial) == anonymous.text(serial.lower()).upper()
+    assert anonymous.text("A088C2000104").lower() == anonymous.text(MAC).replace(":", "")
     for group in ("01:00:5e:00:00:fb", "33:33:00:00:00:01", "01:80:c2:00:00:0e", "ff:ff:ff:ff:ff:ff"):
-        assert told.text(group) == group
+        assert anonymous.text(group) == group
 
 
 def test_addresses_that_are_made_of_a_hardware_address_are_made_of_its_stand_in() -> None:
-    told = hiding(learnt(MAC, "GUID: 0xa088c20300000104"))
-    own = told.text(MAC).replace(":", "")[6:]
-    assert told.text("0xa088c20300000104") == f"0xa088c20300{own}"
-    assert told.text("a088:c203:0000:0104").replace(":", "") == f"a088c20300{own}"
-    full = told.text("fe80:0000:0000:0000:a288:c2ff:fe00:0104")
+    anonymous = hiding(learnt(MAC, "GUID: 0xa088c20300000104"))
+    own = anonymous.text(MAC).replace(":", "")[6:]
+    assert anonymous.text("0xa088c20300000104") == f"0xa088c20300{own}"
+    assert anonymous.text("a088:c203:0000:0104").replace(":", "") == f"a088c20300{own}"
+    full = anonymous.text("fe80:0000:0000:0000:a288:c2ff:fe00:0104")
     assert full.replace(":", "") == f"fe80000000000000a288c2fffe{own}"
-    assert told.text("fe80::a288:c2ff:fe00:104") == str(ipaddress.IPv6Address(full))
-    gid = told.text("fe80:0000:0000:0000:a088:c203:0000:0104")
+    assert anonymous.text("fe80::a288:c2ff:fe00:104") == str(ipaddress.IPv6Address(full))
+    gid = anonymous.text("fe80:0000:0000:0000:a088:c203:0000:0104")
     assert gid.replace(":", "") == f"fe80000000000000a088c20300{own}"
 
 
 def test_a_mapped_address_is_the_stand_in_of_the_address() -> None:
-    told = hiding()
-    made = ipaddress.IPv6Address(told.text("0000:0000:0000:0000:0000:ffff:0a29:0007"))
-    assert str(made.ipv4_mapped) == told.text("10.41.0.7")
+    anonymous = hiding()
+    made = ipaddress.IPv6Address(anonymous.text("0000:0000:0000:0000:0000:ffff:0a29:0007"))
+    assert str(made.ipv4_mapped) == anonymous.text("10.41.0.7")
 
 
 def test_networks_stay_together_and_kinds_of_addresses_stay_what_they_are() -> None:
-    told = hiding()
-    one, two, net, other = (told.text(a) for a in ("10.41.0.1", "10.41.0.2/16", "10.41.0.0/16", "10.42.0.1"))
+    anonymous = hiding()
+    one, two, net, other = (anonymous.text(a) for a in ("10.41.0.1", "10.41.0.2/16", "10.41.0.0/16", "10.42.0.1"))
     assert two.endswith("/16")
     network = ipaddress.ip_network(net)
     assert ipaddress.ip_address(one) in network
@@ -154,9 +156,9 @@ def test_networks_stay_together_and_kinds_of_addresses_stay_what_they_are() -> N
     assert ipaddress.ip_address(other) not in network
     assert "10.41." not in f"{one} {two} {net}"
     for text in ("127.0.0.1", "255.255.0.0", "224.0.0.251", "0.0.0.0", "::1", "::", "ff02::1"):
-        assert told.text(f"at {text} it is") == f"at {text} it is"
+        assert anonymous.text(f"at {text} it is") == f"at {text} it is"
     for text in ("192.168.7.9", "172.20.3.4", "169.254.0.17", "100.70.1.2", "10.1.2.3"):
-        made = ipaddress.ip_address(told.text(text))
+        made = ipaddress.ip_address(anonymous.text(text))
         assert made.is_private is ipaddress.ip_address(text).is_private
         assert made.is_link_local is ipaddress.ip_address(text).is_link_local
         assert str(made) != text
@@ -193,11 +195,11 @@ def test_another_salt_gives_other_stand_ins() -> None:
 
 
 def test_ids_stay_ids() -> None:
-    told = hiding(learnt(f"GPU UUID: GPU-{UUID}"))
-    made = told.text(f"GPU-{UUID}")
+    anonymous = hiding(learnt(f"GPU UUID: GPU-{UUID}"))
+    made = anonymous.text(f"GPU-{UUID}")
     assert re.fullmatch(r"GPU-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}", made)
-    assert told.text(UUID.replace("-", "")) == made.removeprefix("GPU-").replace("-", "")
-    assert told.text("00000000-0000-0000-0000-000000000000") == "00000000-0000-0000-0000-000000000000"
+    assert anonymous.text(UUID.replace("-", "")) == made.removeprefix("GPU-").replace("-", "")
+    assert anonymous.text("00000000-0000-0000-0000-000000000000") == "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.mark.parametrize(
@@ -237,21 +239,21 @@ def test_names_of_hosts_and_people_are_hidden_though_nobody_told_them(text: str,
 def test_a_host_has_one_stand_in_with_its_domain_and_alone() -> None:
     mounts = "nas01:/export /home nfs4 rw 0 0\n/dev/sda1 / ext4 rw 0 0\n"
     found = of_capture(NodeCapture(files={"/etc/resolv.conf": "search corp.example.com\n", "/proc/mounts": mounts}))
-    told = hiding(found)
-    short, whole, domain = map(told.text, ("nas01", "nas01.corp.example.com", "corp.example.com"))
+    anonymous = hiding(found)
+    short, whole, domain = map(anonymous.text, ("nas01", "nas01.corp.example.com", "corp.example.com"))
     assert whole == f"{short}.{domain}"
     assert not {"nas01", "corp", "example"} & {*whole.split(".")}
-    assert told.text(mounts) == mounts.replace("nas01", short)
+    assert anonymous.text(mounts) == mounts.replace("nas01", short)
 
 
 def test_who_asked_is_in_no_complaint() -> None:
-    told = hiding(logins(["jdoe", "nvidia", "root", ""]))
-    why = told.unknown(Unknown(Reason.DENIED, "jdoe is not in the sudoers file; jdoe@dgx01: user nvidia, root"))
+    anonymous = hiding(logins(["jdoe", "nvidia", "root", ""]))
+    why = anonymous.unknown(Unknown(Reason.DENIED, "jdoe is not in the sudoers file; jdoe@dgx01: user nvidia, root"))
     assert re.fullmatch(
         r"([a-z]{4}) is not in the sudoers file; \1@node1: user [a-z]{6}, root", why.detail
     )  # fmt: skip
     assert not re.search("jdoe|nvidia", why.detail)
-    host = told.capture(NodeCapture({"x": Output(1, "nvidia", "for jdoe: no")}))
+    host = anonymous.capture(NodeCapture({"x": Output(1, "nvidia", "for jdoe: no")}))
     assert isinstance(host, NodeCapture)
     (answer,) = host.commands.values()
     assert isinstance(answer, Output)
@@ -282,7 +284,7 @@ def test_a_version_in_a_file_of_its_own_stays_and_a_hardware_address_never_does(
 
 def test_the_kernels_own_spelling_of_an_address_is_that_of_its_stand_in() -> None:
     def digits(text: str) -> bytes:
-        return ipaddress.ip_address(told.text(text)).packed
+        return ipaddress.ip_address(anonymous.text(text)).packed
 
     route = "Iface\tDestination\tGateway \tFlags\neth0\t00000000\t0129290A\t0003\t00FFFFFF\n"
     route6 = "20010db8000000000000000000290001 40 00000000000000000000000000000000 00 x\n"
@@ -292,8 +294,8 @@ def test_the_kernels_own_spelling_of_an_address_is_that_of_its_stand_in() -> Non
         {"grep x /proc/net/tcp6": Output(0, tcp6)},
         files={"/proc/net/route": route, "/proc/net/ipv6_route": route6, "/proc/net/tcp": tcp, "/other": tcp},
     )
-    told = hiding()
-    made = told.capture(host)
+    anonymous = hiding()
+    made = anonymous.capture(host)
     assert isinstance(made, NodeCapture)
     assert digits("10.41.41.1") != bytes((10, 41, 41, 1))
     assert made.files["/proc/net/route"] == route.replace("0129290A", digits("10.41.41.1")[::-1].hex().upper())
@@ -326,8 +328,8 @@ def test_every_recorded_machine_tells_the_same_of_itself_anonymised() -> None:
         capture, _ = recorded(place)
         probe = probes[place.parent.name]
         plain = leaves(probe, capture)
-        told = hiding(together([of_capture(capture), of_facts(Tree(plain, {}))]))
-        anonymised = told.capture(capture)
+        anonymous = hiding(together([of_capture(capture), of_facts(Tree(plain, {}))]))
+        anonymised = anonymous.capture(capture)
         assert isinstance(anonymised, NodeCapture)
         made = leaves(probe, anonymised)
         assert plain.keys() == made.keys(), place
@@ -398,16 +400,16 @@ def test_questions_and_globs_stay_and_files_that_a_glob_found_may_be_renamed() -
 
 @given(st.text(max_size=200))
 def test_any_text_can_be_read_and_lines_stay_lines(text: str) -> None:
-    told = hiding(learnt(f"serial: {SERIAL}\nserial: 4711\n", MAC))
-    assert told.text(text).count("\n") == text.count("\n")
+    anonymous = hiding(learnt(f"serial: {SERIAL}\nserial: 4711\n", MAC))
+    assert anonymous.text(text).count("\n") == text.count("\n")
     of_capture(NodeCapture(files={"/x": text}))
 
 
 def test_a_host_that_a_device_is_described_by_is_hidden_as_any_other() -> None:
     found = together([named(["gpuhost77"]), Identities(alike=frozenset({"gpuhost77"}))])
-    told = Anonymous(["n01"], found, SALT, {"gpuhost77": "n01"})
-    assert told.text("gpuhost77\n") == "node1\n"
-    assert told.text("May 1 gpuhost77 kernel: up") == "May 1 node1 kernel: up"
+    anonymous = Anonymous(["n01"], found, SALT, {"gpuhost77": "n01"})
+    assert anonymous.text("gpuhost77\n") == "node1\n"
+    assert anonymous.text("May 1 gpuhost77 kernel: up") == "May 1 node1 kernel: up"
 
 
 @pytest.mark.parametrize(

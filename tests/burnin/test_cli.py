@@ -116,10 +116,10 @@ def test_ctrl_c_ends_the_load_within_a_second_and_keeps_what_came_in(
     while loads(root) and time.monotonic() < gone + 15:
         time.sleep(0.02)
     gone = time.monotonic() - gone
-    said, _ = process.communicate(timeout=PATIENCE)
+    data, _ = process.communicate(timeout=PATIENCE)
     assert gone < 1.5, f"{gone:.2f} s: {loads(root)}"
-    assert process.returncode == 130, said.decode()
-    assert b"INCOMPLETE" in said
+    assert process.returncode == 130, data.decode()
+    assert b"INCOMPLETE" in data
     stored = store.find(str(tmp_path / "run"))
     assert next(iter(stored.answers())).capture is not None
     done = stored.done()

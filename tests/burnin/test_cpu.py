@@ -85,14 +85,14 @@ def fused(x: int, c: int) -> int:
 def fingerprint(seed: int, rounds: int) -> int:
     """Give the fingerprint from its definition: integers alone, true division of integers rounds correctly."""
     c = struct.unpack("<Q", struct.pack("<d", -2.0 + (1 + (word(96, seed) >> 48)) * 2.0**-36))[0]
-    told = seed
+    value = seed
     for lane in range(96):
         x = struct.unpack("<Q", struct.pack("<d", (word(lane, seed) >> 11) * 2.0**-52 - 1.0))[0]
         for _ in range(rounds):
             x = fused(x, c)
-        told = (told ^ x) * 0x9E3779B97F4A7C15 & FULL
-        told ^= told >> 29
-    return told
+        value = (value ^ x) * 0x9E3779B97F4A7C15 & FULL
+        value ^= value >> 29
+    return value
 
 
 class Memory:
@@ -126,9 +126,9 @@ def test_the_shipped_answer_is_that_of_integers() -> None:
 def test_a_wrong_answer_is_counted_and_shown() -> None:
     for one in kernels():
         right, _ = one.fingerprint(5, 0, 0.0)
-        got, told = one.fingerprint(5, right ^ 1, 0.01)
+        got, value = one.fingerprint(5, right ^ 1, 0.01)
         assert got == right
-        assert told.found == told.work // (2 * 96 * cpu.CPU_ROUNDS) >= 1
+        assert value.found == value.work // (2 * 96 * cpu.CPU_ROUNDS) >= 1
 
 
 def test_the_ciphers_are_those_of_the_standards() -> None:
@@ -153,9 +153,9 @@ def test_the_triad_is_right_everywhere_and_one_wrong_number_is_seen() -> None:
     for one in kernels():
         one.lay(arrays, 0, count)
         assert one.laid(arrays[0], 0, count) == count
-        where, told = one.triad(arrays, count, 0, 0.01)
+        where, value = one.triad(arrays, count, 0, 0.01)
         assert where % 16384 == 0
-        assert told.work >= 24 * count
+        assert value.work >= 24 * count
         assert one.laid(arrays[0], 0, count) == 0
         assert struct.unpack_from("<d", memory.map, 8 * 1500)[0] == 1500 % 1024 + 3.0 * (1500 % 512)
         memory.map[8000] ^= 1
@@ -173,9 +173,9 @@ def test_a_flipped_bit_is_found_at_its_address_in_every_variant(turned: bool) ->
         flip = FULL if turned else 0
         for place, mask in ((0, 1), (size - 1, 0x80), (123456, 0x14)):
             memory.map[place] ^= mask
-            wrong, told = one.verify(memory.at, size, 3, flip, 0)
+            wrong, value = one.verify(memory.at, size, 3, flip, 0)
             address, want, got = wrong[0]
-            assert told.found == 1
+            assert value.found == 1
             assert address == memory.at + place // 8 * 8
             assert want == word(address // 8, 3) ^ flip
             assert want ^ got == mask << 8 * (place % 8)
@@ -190,8 +190,8 @@ def test_a_word_tells_where_it_belongs(index: int, seed: int) -> None:
 
 def test_the_clock_of_additions_is_a_processors() -> None:
     one = cpu.CpuKernels(LIBRARY.read_bytes())
-    told = max((one.adds() for _ in range(20)), key=lambda each: each.work / each.cpu)
-    assert 0.5e9 < told.work / told.cpu * 1e9 < 8e9
+    value = max((one.adds() for _ in range(20)), key=lambda each: each.work / each.cpu)
+    assert 0.5e9 < value.work / value.cpu * 1e9 < 8e9
 
 
 def test_a_sound_machine_gives_no_error_and_its_first_answer_at_once() -> None:
@@ -219,8 +219,8 @@ def test_a_sound_machine_gives_no_error_and_its_first_answer_at_once() -> None:
 
 def test_a_core_with_a_wrong_answer_is_named_by_the_shipped_one() -> None:
     bad = CPUS[-1]
-    told = errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={bad: 77}))
-    named = [one for one in told if one["seed"] == 1]
+    rows = errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={bad: 77}))
+    named = [one for one in rows if one["seed"] == 1]
     assert [(one["of"], one["name"], one["theirs"]) for one in named] == [
         (f"cpu/{bad}", "disagree", f"{cpu.CPU_GOLDEN['fma']:016x}")
     ]
@@ -255,18 +255,18 @@ def test_a_majority_names_the_odd_one_and_two_blame_nobody(
 def test_two_cores_that_differ_are_both_told_and_neither_is_blamed() -> None:
     if len(CPUS) != 2:
         pytest.skip(f"needs two CPUs, there are {len(CPUS)}")
-    told = [one for one in errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={CPUS[0]: 9})) if "blame" in one]
-    first = [one for one in told if one["seed"] == 12345]
+    rows = [one for one in errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={CPUS[0]: 9})) if "blame" in one]
+    first = [one for one in rows if one["seed"] == 12345]
     assert [(one["of"], one["blame"]) for one in first] == [(f"cpu/{number}", False) for number in CPUS]
     assert first[0]["hash"] == first[1]["theirs"]
 
 
 def test_of_four_cores_the_odd_one_is_blamed_by_its_seed() -> None:
-    told: Records = []
-    worker = cpu.Cpu(lambda _, **fields: told.append(fields), time.monotonic, threading.Event(), None, 100)
+    rows: Records = []
+    worker = cpu.Cpu(lambda _, **fields: rows.append(fields), time.monotonic, threading.Event(), None, 100)
     lost = cpu.cpu_vote(worker, "crypto", {0: [1, 2], 1: [1, 2, 9], 2: [1, 3], 3: [1, 2]})
     assert dict(lost) == {2: 1}
-    assert told == [
+    assert rows == [
         {
             "of": "cpu/2", "stage": "crypto", "name": "disagree", "blame": True, "seed": 101,
             "hash": f"{3:016x}", "theirs": f"{2:016x}",
@@ -277,20 +277,20 @@ def test_of_four_cores_the_odd_one_is_blamed_by_its_seed() -> None:
 def test_a_message_that_changes_on_its_way_is_told_by_the_core_that_opens_it() -> None:
     spoil, _ = spoiling(lambda at, size: poke(at + 800, 1 << 40))
     records = burn([{"stage": "crypto", "until": 1.0}], spoil=spoil)
-    (told,) = errors(records)
-    assert told["name"] == "mismatch"
-    assert told["want"] != told["got"]
-    assert told["other"] == f"cpu/{CPUS[CPUS.index(told['cpu']) - 1]}"
+    (values,) = errors(records)
+    assert values["name"] == "mismatch"
+    assert values["want"] != values["got"]
+    assert values["other"] == f"cpu/{CPUS[CPUS.index(values['cpu']) - 1]}"
     assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="one CPU has nobody to differ from")
 def test_cores_that_seal_differently_are_told() -> None:
     bad = CPUS[-1]
-    told = errors(burn([{"stage": "crypto", "until": 0.5}], skew={bad: 1 << 20}))
-    assert told
-    assert {one["name"] for one in told} == {"disagree"}
-    assert f"cpu/{bad}" in {one["of"] for one in told}
+    rows = errors(burn([{"stage": "crypto", "until": 0.5}], skew={bad: 1 << 20}))
+    assert rows
+    assert {one["name"] for one in rows} == {"disagree"}
+    assert f"cpu/{bad}" in {one["of"] for one in rows}
 
 
 def spoiling(change: Callable[[int, int], None]) -> tuple[Callable[[int, int], None], list[int]]:
@@ -318,11 +318,11 @@ def poke(address: int, mask: int) -> None:
 def test_memory_with_wrong_bits_is_told_with_address_and_bits(mask: int) -> None:
     spoil, places = spoiling(lambda at, size: poke(at + 8 * 54321, mask))
     records = burn([RAM], spoil=spoil)
-    (told,) = errors(records)
-    assert (told["name"], told["address"]) == ("mismatch", places[0] + 8 * 54321)
-    assert told["bits"] == mask.bit_count()
-    assert int(told["want"], 16) ^ int(told["got"], 16) == mask
-    assert int(told["want"], 16) == word(told["address"] // 8, told["seed"])
+    (values,) = errors(records)
+    assert (values["name"], values["address"]) == ("mismatch", places[0] + 8 * 54321)
+    assert values["bits"] == mask.bit_count()
+    assert int(values["want"], 16) ^ int(values["got"], 16) == mask
+    assert int(values["want"], 16) == word(values["address"] // 8, values["seed"])
     assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1
 
 
@@ -331,8 +331,8 @@ def test_an_address_that_shows_another_is_told_as_alias() -> None:
         ctypes.memmove(at + (1 << 20), at, 16)
 
     spoil, places = spoiling(alias)
-    told = errors(burn([RAM], spoil=spoil))
-    assert [(one["name"], one["address"] - places[0], one["other"] - places[0]) for one in told] == [
+    rows = errors(burn([RAM], spoil=spoil))
+    assert [(one["name"], one["address"] - places[0], one["other"] - places[0]) for one in rows] == [
         ("alias", 1 << 20, 0),
         ("alias", (1 << 20) + 8, 8),
     ]
@@ -345,9 +345,9 @@ def test_many_wrong_words_are_bounded_and_all_are_counted() -> None:
 
     spoil, _ = spoiling(ruin)
     records = burn([RAM], spoil=spoil)
-    told = errors(records)
-    assert len(told) == 65
-    assert told[-1]["more"] > 0
+    rows = errors(records)
+    assert len(rows) == 65
+    assert rows[-1]["more"] > 0
     assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1000
 
 
@@ -404,22 +404,22 @@ def test_a_stop_is_heard_at_once(stage: str) -> None:
 
 
 def test_the_triad_is_whole_or_says_why_not() -> None:
-    (told,) = [one for one in burn([{"stage": "triad", "until": 4.0}]) if one["k"] == "stage"]
-    assert (told["of"], told["test"]) == ("node", "triad")
-    if "array" in told:
-        assert told["array"] >= 4 * cpu.cpu_last_cache(CPUS)
-    if told["status"] == "done":
-        assert told["rate"] == pytest.approx(told["work"] / told["seconds"])
-        assert told["mismatches"] == 0
+    (values,) = [one for one in burn([{"stage": "triad", "until": 4.0}]) if one["k"] == "stage"]
+    assert (values["of"], values["test"]) == ("node", "triad")
+    if "array" in values:
+        assert values["array"] >= 4 * cpu.cpu_last_cache(CPUS)
+    if values["status"] == "done":
+        assert values["rate"] == pytest.approx(values["work"] / values["seconds"])
+        assert values["mismatches"] == 0
     else:
-        assert told["why"].split(":")[0] in {"contended", "under-loaded", "no memory"}
-        assert "rate" not in told
+        assert values["why"].split(":")[0] in {"contended", "under-loaded", "no memory"}
+        assert "rate" not in values
 
 
 def test_a_rate_is_told_only_of_a_core_that_was_ours() -> None:
-    told = burn([{"stage": "fma", "until": 0.3}])
-    assert {one["of"] for one in told} == {f"cpu/{number}" for number in CPUS}
-    for one in told:
+    rows = burn([{"stage": "fma", "until": 0.3}])
+    assert {one["of"] for one in rows} == {f"cpu/{number}" for number in CPUS}
+    for one in rows:
         assert one["mismatches"] == 0
         assert ("rate" in one) == (one["status"] == "done") == (one["share"] >= 0.9)
         if one["status"] == "done":
@@ -460,12 +460,12 @@ def test_a_core_that_others_hold_is_not_tested() -> None:
     spin = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
     others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", spin]) for _ in range(3)]
     try:
-        told = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage"]
+        rows = [one for one in alone(sys.executable, LIBRARY, "one core") if one["k"] == "stage"]
     finally:
         for other in others:
             other.kill()
             other.wait()
-    (fma,) = told
+    (fma,) = rows
     assert (fma["of"], fma["status"]) == (f"cpu/{core}", "not tested")
     assert fma["why"] == f"contended: {fma['share']:.2f} of a core"
     assert fma["share"] < 0.7
@@ -489,17 +489,17 @@ def test_older_pythons_run_it_and_give_the_same_answers(tmp_path: Path) -> None:
         pytest.skip("neither python3.6 nor python3.8 is here")
     want = f"{cpu.CPU_GOLDEN['fma']:016x}"
     for python in pythons:
-        hello, *told = alone(python, LIBRARY)
+        hello, *rows = alone(python, LIBRARY)
         assert hello["variant"] in VARIANTS
         assert hello["troubles"] == []
-        assert [one for one in told if one["k"] == "error"] == []
-        assert {one["hash"] for one in told if one.get("test") == "golden"} == {want}
-        assert any(one["stage"] == "ram" and one["status"] == "done" for one in told)
+        assert [one for one in rows if one["k"] == "error"] == []
+        assert {one["hash"] for one in rows if one.get("test") == "golden"} == {want}
+        assert any(one["stage"] == "ram" and one["status"] == "done" for one in rows)
         empty = tmp_path / "empty"
         empty.write_bytes(b"")
-        hello, *told = alone(python, empty)
+        hello, *rows = alone(python, empty)
         assert hello["variant"] == "stdlib"
-        assert [one for one in told if one["k"] == "error"] == []
+        assert [one for one in rows if one["k"] == "error"] == []
 
 
 @pytest.mark.parametrize("path", files(*CPU), ids=lambda path: path.stem)
@@ -548,8 +548,8 @@ def test_the_greeting_tells_this_machine() -> None:
 
 
 def test_a_stage_whose_time_is_over_or_unknown_is_not_tested() -> None:
-    told = burn([{"stage": "fma", "from": -2.0, "until": -1.0}, {"stage": "juggling", "until": 1.0}])
-    assert [(one["stage"], one["status"], one["why"].split(":")[0]) for one in told] == [
+    rows = burn([{"stage": "fma", "from": -2.0, "until": -1.0}, {"stage": "juggling", "until": 1.0}])
+    assert [(one["stage"], one["status"], one["why"].split(":")[0]) for one in rows] == [
         ("fma", "not tested", "stopped"),
         ("juggling", "not tested", "unsupported"),
     ]

@@ -17,33 +17,33 @@ Records = list[dict[str, Any]]
 
 
 def work(path: Path, blocks: int = 4, seed: int = 5) -> Records:
-    told: Records = []
+    rows: Records = []
     began = time.monotonic()
 
     def clock() -> float:
         return time.monotonic() - began
 
-    DiskWork(lambda kind, **more: told.append({"k": kind, **more}), clock, threading.Event(), str(path), seed).run(
+    DiskWork(lambda kind, **more: rows.append({"k": kind, **more}), clock, threading.Event(), str(path), seed).run(
         blocks * DISK_BLOCK, 30.0
     )
-    if any("past the cache" in record.get("why", "") for record in told):
+    if any("past the cache" in record.get("why", "") for record in rows):
         pytest.skip(f"the filesystem of {path.parent} does not read past the cache")
-    return told
+    return rows
 
 
 def test_a_sound_disk_reads_back_what_was_written_and_the_file_is_gone(tmp_path: Path) -> None:
-    told = work(tmp_path / "scratch")
-    assert [(r["test"], r["status"], r["work"]) for r in told] == [
+    rows = work(tmp_path / "scratch")
+    assert [(r["test"], r["status"], r["work"]) for r in rows] == [
         ("write", "done", 4 * DISK_BLOCK), ("read", "done", 4 * DISK_BLOCK),
     ]  # fmt: skip
-    assert told[1]["mismatches"] == 0
+    assert rows[1]["mismatches"] == 0
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
-    told = work(tmp_path / "mine")
-    assert [(r["status"], r["why"]) for r in told] == [
+    rows = work(tmp_path / "mine")
+    assert [(r["status"], r["why"]) for r in rows] == [
         ("not tested", "denied: a file of that name is there, and is left as it is")
     ]
     assert (tmp_path / "mine").read_text() == "mine"
@@ -74,10 +74,10 @@ def test_what_a_disk_changes_is_found_where_it_is(
         true(file)
 
     monkeypatch.setattr(os, "fsync", spoil)
-    told = work(tmp_path / "scratch")
-    found = [record for record in told if record["k"] == "error"]
+    rows = work(tmp_path / "scratch")
+    found = [record for record in rows if record["k"] == "error"]
     assert [(e["name"], e["address"], e.get("other")) for e in found] == [(name, address, other)]
-    assert told[-1]["mismatches"] == 1
+    assert rows[-1]["mismatches"] == 1
 
 
 def test_a_payload_tests_the_file_that_was_named_and_no_other(tmp_path: Path) -> None:

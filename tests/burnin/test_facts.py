@@ -58,10 +58,10 @@ def changed(records: Records, about: Mapping[str, Any], silent: str) -> list[Map
     """The records with other words about each GPU, and without a column of its samples."""
     found: list[Mapping[str, Any]] = []
     for record in records:
-        told = {name: value for name, value in record.items() if not (record["k"] == "sample" and name == silent)}
+        values = {name: value for name, value in record.items() if not (record["k"] == "sample" and name == silent)}
         if record["k"] == "about" and "gpus" in record:
-            told["gpus"] = {index: {**gpu, **about} for index, gpu in record["gpus"].items()}
-        found.append(told)
+            values["gpus"] = {index: {**gpu, **about} for index, gpu in record["gpus"].items()}
+        found.append(values)
     return found
 
 

@@ -81,9 +81,9 @@ def all_reduce(busbw: float, gpus: int = 8, wrong: int = 0) -> Record:
     ranks = "".join(f"#  Rank {n:2} Group  0 Pid  1 on node device {n:2} [0x0{n}] a GPU\n" for n in range(gpus))
     head = "#       size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
     row = f"  8589934592  2147483648  float  sum  -1  31000  277.1  {busbw + 1}  0  31000  277.1  {busbw}  {wrong}\n"
-    said = "FAILED" if wrong else "OK"
+    output = "FAILED" if wrong else "OK"
     return record(
-        "all_reduce", f"{ranks}{head}{row}# Out of bounds values : {wrong} {said}\n# Avg bus bandwidth    : {busbw}\n"
+        "all_reduce", f"{ranks}{head}{row}# Out of bounds values : {wrong} {output}\n# Avg bus bandwidth    : {busbw}\n"
     )
 
 
@@ -170,7 +170,7 @@ MEASURED = {
 @pytest.mark.parametrize(("name", "rule"), MEASURED)
 def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule: str) -> None:
     row, number = MEASURED[name, rule]
-    told = next(each["expected"] for each in base("performance_floors") if each["id"] == row)
+    text = next(each["expected"] for each in base("performance_floors") if each["id"] == row)
     judged = next(each for each in asked(name)[0].own if each.id == rule)
     floors = [
         float(test.operand) / 1e9
@@ -180,7 +180,7 @@ def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule:
         if isinstance(test.operand, int | float)
     ]
     assert floors
-    assert max(floors) <= figures(told)[number]
+    assert max(floors) <= figures(text)[number]
 
 
 # ---- what was not tested ----------------------------------------------------------------------------------------------
@@ -318,9 +318,9 @@ def test_what_was_not_asked_for_says_how_to_ask_for_it() -> None:
 
 @pytest.mark.parametrize("name", GOOD)
 def test_the_probe_tells_what_the_readers_tell_and_of_no_other_tool_anything(name: str) -> None:
-    told, found = dict(every.facts([GOOD[name]])), readings(GOOD[name])
-    assert {path: found[path] for path in told} == told
-    assert all(isinstance(reading, Absent) for path, reading in found.items() if path not in told)
+    values, found = dict(every.facts([GOOD[name]])), readings(GOOD[name])
+    assert {path: found[path] for path in values} == values
+    assert all(isinstance(reading, Absent) for path, reading in found.items() if path not in values)
 
 
 def test_of_tools_of_a_burn_in_that_ended_early_items_are_told_and_that_there_may_be_more() -> None:

@@ -82,11 +82,11 @@ class Gpu:
         self.seconds, self.status = 0.0, 0
 
     def burn(self, state: str, *stages: tuple[str, float], gpu: int = 0, stop: float = 0, **more: Any) -> list[Record]:
-        at, told = 0.0, []
+        at, value = 0.0, []
         for stage, seconds in stages:
-            told.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
+            value.append({"of": "gpu", "stage": stage, "from": at, "until": at + seconds})
             at += seconds
-        plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": told, "step": 0.0, "deadline": 60.0, "cool": 0.1,
+        plan = {"wire": 1, "tier": "smoke", "seed": 7, "stages": value, "step": 0.0, "deadline": 60.0, "cool": 0.1,
                 "round": 0.1, **more}  # fmt: skip
         return self._run(state, plan=plan, gpu=gpu, stop=stop, describe=False)
 
@@ -127,9 +127,9 @@ ALL = [("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), ("links", 0.6), ("toge
 
 @pytest.mark.parametrize("seed", [0, 1, 12345, 2**32 - 1, 2**63])
 def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int) -> None:
-    told = machine.burn("gpus=1", *ALL, seed=seed)
-    done = stages(told)
-    assert errors(told) == []
+    rows = machine.burn("gpus=1", *ALL, seed=seed)
+    done = stages(rows)
+    assert errors(rows) == []
     assert [r for r in done.values() if r["status"] != "done"] == []
     assert {(stage, test) for _, stage, test in done} == {
         *(("memory", test) for test in ("fill", "march", "verify", "rounds", "copy", "checksum")),
@@ -150,14 +150,14 @@ def test_a_healthy_gpu_does_all_stages_without_a_finding(machine: Gpu, seed: int
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_many_seeds_of_a_healthy_gpu_give_no_finding(machine: Gpu, seed: int) -> None:
-    told = machine.burn("gpus=1", ("memory", 6.0), ("tensor", 4.0), ("scalar", 4.0), ("together", 4.0), seed=seed)
-    assert errors(told) == []
-    assert stages(told)["gpu/0", "memory", "rounds"]["work"] >= 100
+    rows = machine.burn("gpus=1", ("memory", 6.0), ("tensor", 4.0), ("scalar", 4.0), ("together", 4.0), seed=seed)
+    assert errors(rows) == []
+    assert stages(rows)["gpu/0", "memory", "rounds"]["work"] >= 100
 
 
 def test_nearly_all_memory_is_tested_and_given_back(machine: Gpu) -> None:
-    told = machine.burn("memory=16777216", ("memory", 0.8), ("tensor", 0.4), ("memory", 0.8))
-    covered = [r["coverage"] for r in told if r.get("test") == "verify"]
+    rows = machine.burn("memory=16777216", ("memory", 0.8), ("tensor", 0.4), ("memory", 0.8))
+    covered = [r["coverage"] for r in rows if r.get("test") == "verify"]
     assert len(covered) == 2
     assert covered[0] >= 0.95
     assert covered[1] == covered[0]
@@ -168,9 +168,9 @@ def test_every_launch_on_memory_begins_where_a_gpu_reads_whole_lines(
 ) -> None:
     written = tmp_path / "launched"
     monkeypatch.setenv("FAKE_CUDA_LAUNCHED", str(written))
-    told = machine.burn("memory=16777216", ("memory", 1.5))
+    rows = machine.burn("memory=16777216", ("memory", 1.5))
     launches = [row.split() for row in written.read_text().splitlines()]
-    assert errors(told) == []
+    assert errors(rows) == []
     assert {name for name, _, _ in launches} == {"fill", "march", "verify"}
     assert len({at for _, at, _ in launches}) > 1
     assert [at for _, at, _ in launches if int(at) % 65536] == []
@@ -212,15 +212,15 @@ FAULTS: dict[str, tuple[str, str, Record]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_one_finding_with_its_name_and_place(machine: Gpu, fault: str) -> None:
     state, stage, expected = FAULTS[fault]
-    told = machine.burn(state, (stage, 0.8))
-    found = errors(told)
+    rows = machine.burn(state, (stage, 0.8))
+    found = errors(rows)
     assert len(found) == 1
     assert {key: found[0].get(key) for key in expected} == expected
     assert (found[0]["of"], found[0]["stage"]) == ("gpu/0", stage)
     if expected["name"] in ("mismatch", "alias", "disagree", "not finite"):
         assert "seed" in found[0]
         if expected.get("test") not in ("golden", "sfu"):
-            assert sum(r.get("mismatches", 0) for r in told) > 0
+            assert sum(r.get("mismatches", 0) for r in rows) > 0
 
 
 @pytest.mark.parametrize("line", [5, 9, 14, 20])
@@ -238,20 +238,20 @@ def test_a_wrong_line_tells_the_seed_that_makes_it_again(machine: Gpu) -> None:
 
 
 def test_a_gone_gpu_leaves_the_rest_not_tested(machine: Gpu) -> None:
-    told = machine.burn("lost=0:9:999", ("memory", 0.5), ("tensor", 0.5), ("links", 0.5))
-    assert {r["status"] for r in told if r["k"] == "stage"} == {"not tested"}
-    assert all(r["why"].startswith("lost") for r in told if r["k"] == "stage")
-    assert {r["stage"] for r in told if r["k"] == "stage"} == {"memory", "tensor", "links"}
+    rows = machine.burn("lost=0:9:999", ("memory", 0.5), ("tensor", 0.5), ("links", 0.5))
+    assert {r["status"] for r in rows if r["k"] == "stage"} == {"not tested"}
+    assert all(r["why"].startswith("lost") for r in rows if r["k"] == "stage")
+    assert {r["stage"] for r in rows if r["k"] == "stage"} == {"memory", "tensor", "links"}
 
 
 @pytest.mark.parametrize("way", ["hang", "stall"])
 def test_what_never_comes_back_ends_the_child_and_nothing_passes(machine: Gpu, way: str) -> None:
-    told = machine.burn(f"{way}=0:9", ("memory", 0.5), ("scalar", 0.5), hang=0.6)
-    (found,) = errors(told)
+    rows = machine.burn(f"{way}=0:9", ("memory", 0.5), ("scalar", 0.5), hang=0.6)
+    (found,) = errors(rows)
     assert found["name"] == "hang"
     assert machine.status == 3
-    assert {r["status"] for r in told if r["k"] == "stage"} == {"not tested"}
-    assert {r["stage"] for r in told if r["k"] == "stage"} == {"memory", "scalar"}
+    assert {r["status"] for r in rows if r["k"] == "stage"} == {"not tested"}
+    assert {r["stage"] for r in rows if r["k"] == "stage"} == {"memory", "scalar"}
 
 
 @pytest.mark.parametrize(
@@ -262,59 +262,59 @@ def test_what_never_comes_back_ends_the_child_and_nothing_passes(machine: Gpu, w
     ],
 )  # fmt: skip
 def test_a_gpu_that_cannot_be_had_is_not_tested_and_says_why(machine: Gpu, state: str, why: str) -> None:
-    told = machine.burn(state, ("memory", 0.3), ("tensor", 0.3))
-    assert [(r["stage"], r["status"]) for r in told if r["k"] == "stage"] == [
+    rows = machine.burn(state, ("memory", 0.3), ("tensor", 0.3))
+    assert [(r["stage"], r["status"]) for r in rows if r["k"] == "stage"] == [
         ("memory", "not tested"),
         ("tensor", "not tested"),
     ]
-    assert all(r["why"].startswith(f"{why}: ") for r in told if r["k"] == "stage")
-    assert [e["name"] for e in errors(told)] == ["cuda"]
+    assert all(r["why"].startswith(f"{why}: ") for r in rows if r["k"] == "stage")
+    assert [e["name"] for e in errors(rows)] == ["cuda"]
 
 
 def test_a_node_without_the_library_is_not_tested(machine: Gpu) -> None:
     machine.library = Path("/nowhere/libcuda.so.1")
-    told = machine.burn("", ("memory", 0.3))
-    assert errors(told) == []
-    (stage,) = (r for r in told if r["k"] == "stage")
+    rows = machine.burn("", ("memory", 0.3))
+    assert errors(rows) == []
+    (stage,) = (r for r in rows if r["k"] == "stage")
     assert stage["why"].startswith("no driver: ")
 
 
 @pytest.mark.parametrize("stage", ["memory", "tensor", "scalar", "links", "together"])
 def test_a_stage_ends_soon_after_it_is_told_to(machine: Gpu, stage: str) -> None:
-    told = machine.burn("gpus=2", (stage, 30.0), ("memory", 1.0), stop=0.6)
-    assert told[-1]["k"] == "end"
-    assert told[-1]["t"] < 0.6 + 1.0
-    assert errors(told) == []
-    assert {r["status"] for r in told if r["k"] == "stage"} == {"not tested"}
-    assert {r["why"] for r in told if r["k"] == "stage"} == {"stopped"}
+    rows = machine.burn("gpus=2", (stage, 30.0), ("memory", 1.0), stop=0.6)
+    assert rows[-1]["k"] == "end"
+    assert rows[-1]["t"] < 0.6 + 1.0
+    assert errors(rows) == []
+    assert {r["status"] for r in rows if r["k"] == "stage"} == {"not tested"}
+    assert {r["why"] for r in rows if r["k"] == "stage"} == {"stopped"}
     assert machine.seconds < 5.0
 
 
 def test_units_and_links_do_one_round_also_where_their_time_is_short(machine: Gpu) -> None:
-    told = machine.burn("gpus=2", ("tensor", 0.001), ("scalar", 0.001), ("links", 0.001))
-    done = [(r["of"], r["stage"], r["test"]) for r in told if r["k"] == "stage" and r["status"] == "done"]
+    rows = machine.burn("gpus=2", ("tensor", 0.001), ("scalar", 0.001), ("links", 0.001))
+    done = [(r["of"], r["stage"], r["test"]) for r in rows if r["k"] == "stage" and r["status"] == "done"]
     assert {("gpu/0", "tensor", "mma"), ("gpu/0", "scalar", "fp64"), ("peer/0-1", "links", "copy")} <= set(done)
     assert ("gpu/0", "links", "h2d") in done
 
 
 def test_a_stage_ends_by_the_plan(machine: Gpu) -> None:
-    told = machine.burn("", *ALL)
-    for record in stages(told).values():
+    rows = machine.burn("", *ALL)
+    for record in stages(rows).values():
         ends = {"memory": 0.8, "tensor": 1.6, "scalar": 2.4, "links": 3.0, "together": 4.2}[record["stage"]]
         assert record["t"] < ends + 1.0
 
 
 def test_gpus_begin_one_step_after_the_other(machine: Gpu) -> None:
-    told = machine.burn("gpus=4", ("memory", 0.8), gpu=3, step=0.2)
-    begun = {r["from"] for r in told if r["k"] == "stage"}
+    rows = machine.burn("gpus=4", ("memory", 0.8), gpu=3, step=0.2)
+    begun = {r["from"] for r in rows if r["k"] == "stage"}
     assert len(begun) == 1
     assert 0.6 <= begun.pop() < 1.6
 
 
 def test_results_are_the_same_on_every_gpu_and_not_for_every_seed(machine: Gpu) -> None:
     def hashes(gpu: int, seed: int) -> dict[str, str]:
-        told = machine.burn("gpus=2", ("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), gpu=gpu, seed=seed)
-        return {r["test"]: r["hash"] for r in told if "hash" in r}
+        rows = machine.burn("gpus=2", ("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), gpu=gpu, seed=seed)
+        return {r["test"]: r["hash"] for r in rows if "hash" in r}
 
     first = hashes(0, 5)
     assert set(first) == {"checksum", "mma", "fp64", "fp32", "int32", "sfu"}
@@ -323,8 +323,8 @@ def test_results_are_the_same_on_every_gpu_and_not_for_every_seed(machine: Gpu) 
 
 
 def test_a_slow_sm_is_told(machine: Gpu) -> None:
-    told = stages(machine.burn("slow=0:2:150", ("tensor", 0.8), ("scalar", 0.8)))
-    for record in told.values():
+    values = stages(machine.burn("slow=0:2:150", ("tensor", 0.8), ("scalar", 0.8)))
+    for record in values.values():
         assert (record["sms"], record["slowest_sm"]) == (4, 2)
         assert record["slowest"] == pytest.approx(1.5, rel=0.02)
         assert record["clock"] > 0
@@ -333,44 +333,44 @@ def test_a_slow_sm_is_told(machine: Gpu) -> None:
 @pytest.mark.parametrize(("state", "code"), [("cc=90", "sm_90"), ("cc=89", "sm_80"), ("cc=100", "ptx"),
                                              ("cc=90 refuses=1", "ptx")])  # fmt: skip
 def test_machine_code_is_taken_where_the_chip_has_it(machine: Gpu, state: str, code: str) -> None:
-    told = stages(machine.burn(state, ("tensor", 0.8)))
-    assert told["gpu/0", "tensor", "mma"]["code"] == code
+    values = stages(machine.burn(state, ("tensor", 0.8)))
+    assert values["gpu/0", "tensor", "mma"]["code"] == code
 
 
 @pytest.mark.parametrize("gpu", range(4))
 def test_each_gpu_copies_to_each_other(machine: Gpu, gpu: int) -> None:
-    told = machine.burn("gpus=4", ("links", 1.5), gpu=gpu)
-    peers = {of: r for (of, _, test), r in stages(told).items() if of.startswith("peer/")}
+    rows = machine.burn("gpus=4", ("links", 1.5), gpu=gpu)
+    peers = {of: r for (of, _, test), r in stages(rows).items() if of.startswith("peer/")}
     assert set(peers) == {f"peer/{gpu}-{other}" for other in range(4) if other != gpu}
-    assert errors(told) == []
+    assert errors(rows) == []
     assert all(r["status"] == "done" and r["mismatches"] == 0 and r["direct"] for r in peers.values())
 
 
 def test_a_bad_way_between_two_gpus_is_named(machine: Gpu) -> None:
-    told = machine.burn("gpus=4 peer=0:2", ("links", 1.5))
-    (found,) = errors(told)
+    rows = machine.burn("gpus=4 peer=0:2", ("links", 1.5))
+    (found,) = errors(rows)
     assert (found["of"], found["stage"], found["name"], found["bits"]) == ("peer/0-2", "links", "mismatch", 1)
     assert machine.burn("gpus=4 peer=0:2", ("links", 1.5), gpu=1)[-1]["k"] == "end"
 
 
 def test_gpus_without_a_direct_way_are_copied_to_all_the_same(machine: Gpu) -> None:
-    told = stages(machine.burn("gpus=2 far=1", ("links", 1.6)))
-    assert told["peer/0-1", "links", "copy"]["direct"] is False
+    values = stages(machine.burn("gpus=2 far=1", ("links", 1.6)))
+    assert values["peer/0-1", "links", "copy"]["direct"] is False
 
 
 def test_a_fault_put_in_on_the_device_is_found(machine: Gpu) -> None:
     inject = {"place": 777, "flip": 0x8001, "sm": 1, "bits": 4}
-    told = errors(machine.burn("", ("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), inject=inject))
-    assert [(e["stage"], e["test"], e.get("sm")) for e in told if e["stage"] != "memory"] == [
+    rows = errors(machine.burn("", ("memory", 0.8), ("tensor", 0.8), ("scalar", 0.8), inject=inject))
+    assert [(e["stage"], e["test"], e.get("sm")) for e in rows if e["stage"] != "memory"] == [
         ("tensor", "mma", 1), ("scalar", "fp64", 1), ("scalar", "fp32", 1), ("scalar", "int32", 1), ("scalar", "sfu", 1),
     ]  # fmt: skip
-    assert [(e["address"], e["bits"]) for e in told if e["stage"] == "memory"] == [(hex(777 * 16), 2)]
+    assert [(e["address"], e["bits"]) for e in rows if e["stage"] == "memory"] == [(hex(777 * 16), 2)]
 
 
 def test_gpus_say_what_they_are(machine: Gpu) -> None:
-    told = machine.describe("gpus=2 memory=8388608 sms=4 cc=90")
-    assert set(told) == {"0", "1"}
-    assert told["1"] == {
+    value = machine.describe("gpus=2 memory=8388608 sms=4 cc=90")
+    assert set(value) == {"0", "1"}
+    assert value["1"] == {
         "uuid": "GPU-a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1", "pci": "0000:02:00.0", "model": "Fake GPU",
         "memory": 8388608, "sms": 4, "cc": "9.0",
     }  # fmt: skip
@@ -498,35 +498,35 @@ def test_the_many_outvote_the_few_and_a_tie_blames_nobody() -> None:
 
 
 def test_of_one_name_no_more_than_the_bound_is_told() -> None:
-    told: list[Record] = []
-    teller = GpuTeller("gpu/0", lambda kind, **fields: told.append(fields))
+    rows: list[Record] = []
+    teller = GpuTeller("gpu/0", lambda kind, **fields: rows.append(fields))
     for place in range(GPU_ERRORS * 2):
         for _ in range(2):
             teller.error("memory", "verify", "mismatch", (place,), address=hex(place))
     teller.error("memory", "verify", "alias", (1,))
-    assert [r.get("more") for r in told] == [None] * GPU_ERRORS + [True, None]
-    assert len({r.get("address") for r in told}) == GPU_ERRORS + 1
+    assert [r.get("more") for r in rows] == [None] * GPU_ERRORS + [True, None]
+    assert len({r.get("address") for r in rows}) == GPU_ERRORS + 1
 
 
 def test_an_sm_that_fills_the_ring_does_not_hide_another() -> None:
-    told: list[Record] = []
-    teller = GpuTeller("gpu/0", lambda kind, **fields: told.append(fields))
+    rows: list[Record] = []
+    teller = GpuTeller("gpu/0", lambda kind, **fields: rows.append(fields))
     ring = [(n, 0x3F800000, 0, 0, 0, 0x40000000, 5, 3, 0) for n in range(truth.GPU_RING)]
     blocks = [(1, 9, 1, sm, {3: 700, 6: 2}.get(sm, 0)) for sm in range(8)]
     gpu_tensor_told(teller, "tensor", ring, blocks, 8, 1)
-    assert [(e["name"], e["sm"], e["count"]) for e in told] == [("mismatch", 3, 700), ("mismatch", 6, 2)]
+    assert [(e["name"], e["sm"], e["count"]) for e in rows] == [("mismatch", 3, 700), ("mismatch", 6, 2)]
 
 
 def test_two_sms_that_err_are_both_named(machine: Gpu) -> None:
-    told = errors(machine.burn("wrong=0:2:mma:1 nan=0:3", ("tensor", 0.8)))
-    assert [(e["name"], e["sm"]) for e in told] == [("mismatch", 2), ("not finite", 3)]
+    rows = errors(machine.burn("wrong=0:2:mma:1 nan=0:3", ("tensor", 0.8)))
+    assert [(e["name"], e["sm"]) for e in rows] == [("mismatch", 2), ("not finite", 3)]
 
 
 def test_a_memory_that_is_all_wrong_is_counted_and_told_within_bounds(machine: Gpu) -> None:
-    told = machine.burn("alias=0:4", ("memory", 0.8))
-    wrong = sum(r["mismatches"] for r in told if r["k"] == "stage" and r["test"] in ("march", "verify"))
+    rows = machine.burn("alias=0:4", ("memory", 0.8))
+    wrong = sum(r["mismatches"] for r in rows if r["k"] == "stage" and r["test"] in ("march", "verify"))
     assert wrong > 100_000
-    assert len(errors(told)) == 1
+    assert len(errors(rows)) == 1
 
 
 def test_a_launch_stays_below_its_slice() -> None:

@@ -56,10 +56,10 @@ def test_the_kernels_leave_the_payload_its_room() -> None:
 @pytest.fixture(scope="module")
 def compiler() -> Path:
     """Where the wheels of NVRTC 12.0.140 and ptxas 12.2.140 are installed."""
-    told = os.environ.get("RACKCHECK_CUDA_WHEELS")
-    if not told:
+    text = os.environ.get("RACKCHECK_CUDA_WHEELS")
+    if not text:
         pytest.skip("RACKCHECK_CUDA_WHEELS names no folder of the compiler's wheels: the kernels are not built anew")
-    return Path(told)
+    return Path(text)
 
 
 @pytest.mark.slow
@@ -73,8 +73,8 @@ def test_the_source_still_compiles_to_the_bytes_that_are_shipped(compiler: Path,
 @pytest.mark.slow
 @pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "sm_90"])
 def test_an_old_assembler_takes_the_ptx_without_a_spill(compiler: Path, chip: str) -> None:
-    told = assembled(compiler, unpacked("ptx"), chip)
-    assert set(re.findall(r"(\d+) bytes spill", told)) == {"0"}
+    text = assembled(compiler, unpacked("ptx"), chip)
+    assert set(re.findall(r"(\d+) bytes spill", text)) == {"0"}
 
 
 @pytest.mark.slow

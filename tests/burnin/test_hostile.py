@@ -98,8 +98,8 @@ def test_a_flood_of_words_is_cut_and_said(tmp_path: Path) -> None:
 def test_what_we_log_in_by_is_in_no_record_however_it_is_spelt(spelt: str) -> None:
     hiding = Hiding("hunter2-hunter2")
     talk = Talk(b"", threading.Event(), lambda _: None, hiding.data, hiding.json)
-    said = f'{{"k":"error","t":1,"of":"node","name":"crash","said":"{spelt}"}}'
-    local.talk(f"cat <<'END'\n{said}\nmotd {spelt}\nEND", ShellLimits(deadline=20), talk)
+    output = f'{{"k":"error","t":1,"of":"node","name":"crash","said":"{spelt}"}}'
+    local.talk(f"cat <<'END'\n{output}\nmotd {spelt}\nEND", ShellLimits(deadline=20), talk)
     assert len(talk.records) == 2
     assert Burn.of(talk.records).faults[0].name == "crash"
     assert "hunter2-hunter2" not in json.dumps(talk.records)
@@ -119,19 +119,19 @@ def test_a_host_that_is_silent_at_the_door_does_not_hold_who_wants_an_end(tmp_pa
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
-        said, _ = process.communicate(timeout=30)
+        data, _ = process.communicate(timeout=30)
         held.close()
     assert time.monotonic() - began < 9
-    assert process.returncode == 130, said
-    assert b"interrupted" in said
+    assert process.returncode == 130, data
+    assert b"interrupted" in data
 
 
 @pytest.mark.parametrize("name", ["work", "rate", "tested", "pieces"])
 def test_work_that_is_done_and_was_none_is_not_tested(name: str) -> None:
     stage = {"k": "stage", "t": 2, "of": "cpu/0", "stage": "ram", "status": "done", "mismatches": 0, name: 0}
-    (told,) = Burn.of([HELLO, stage]).stages
-    assert not told.done
-    assert told.why == f"it did no work: {name} is 0"
+    (value,) = Burn.of([HELLO, stage]).stages
+    assert not value.done
+    assert value.why == f"it did no work: {name} is 0"
     (more,) = Burn.of([HELLO, {**stage, name: 1}]).stages
     assert more.done
 
@@ -144,8 +144,8 @@ def test_an_amount_below_zero_is_no_record(name: str) -> None:
 
 def test_no_node_speaks_for_its_bmc() -> None:
     talk = Talk(b"", threading.Event(), lambda _: None)
-    said = json.dumps({"k": "sample", "t": 1, "of": "bmc", "inlet": 18})
-    local.talk(f"echo '{said}'", ShellLimits(deadline=20), talk)
+    output = json.dumps({"k": "sample", "t": 1, "of": "bmc", "inlet": 18})
+    local.talk(f"echo '{output}'", ShellLimits(deadline=20), talk)
     talk.add({"k": "sample", "t": 2, "of": "bmc", "inlet": 31})
     found = Burn.of([HELLO, *talk.records])
     assert [row.number("inlet") for row in found.samples["bmc"]] == [31]

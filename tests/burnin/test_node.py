@@ -58,9 +58,9 @@ def test_a_healthy_node_is_whole_and_every_record_of_it_is_read(node: Node) -> N
     assert burn.troubles == ()
     assert set(burn.gpus) == {"0", "1"}
     assert burn.gpus["0"]["model"] == "NVIDIA H200"
-    told = {(stage.of, stage.stage) for stage in burn.stages if stage.done}
+    names = {(stage.of, stage.stage) for stage in burn.stages if stage.done}
     for gpu in ("gpu/0", "gpu/1"):
-        assert {(gpu, stage) for stage in ("memory", "tensor", "scalar", "links", "together")} <= told
+        assert {(gpu, stage) for stage in ("memory", "tensor", "scalar", "links", "together")} <= names
         assert len(burn.samples[gpu]) >= 10
     assert {stage.of for stage in burn.stages if stage.kind == "peer"} == {"peer/0-1", "peer/1-0"}
 

@@ -91,10 +91,10 @@ def test_a_nic_that_is_a_fifth_slow_is_named_by_a_round_robin_and_nobody_else(se
 @pytest.mark.parametrize("seed", range(5))
 def test_six_matchings_of_a_thousand_nodes_name_three_slow_nics_and_a_slow_link(seed: int) -> None:
     schedule = matchings(ends(1024), 6, seed)
-    told = rates(seed, schedule, {"n0009": 0.8, "n0500": 0.8, "n0501": 0.7})
+    values = rates(seed, schedule, {"n0009": 0.8, "n0500": 0.8, "n0501": 0.7})
     link = schedule[0][7]
-    told[link] = 0.6 * (told[link] or 0)
-    found = solve(told)
+    values[link] = 0.6 * (values[link] or 0)
+    found = solve(values)
     assert {"n0009", "n0500", "n0501"} == set(slow_ends(found))
     assert slow_links(found) == [link]
 
@@ -105,15 +105,15 @@ def test_equal_rates_name_nobody() -> None:
 
 
 def test_a_link_that_is_little_slower_among_equal_ones_is_fine() -> None:
-    told: dict[LinkEnds, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
-    told["n0002", "n0005"] = 4.8e10
-    assert {one.outcome for one in solve(told).links.values()} == {FINE}
+    values: dict[LinkEnds, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
+    values["n0002", "n0005"] = 4.8e10
+    assert {one.outcome for one in solve(values).links.values()} == {FINE}
 
 
 def test_one_slow_link_among_equal_ones_is_the_links_and_not_its_ends() -> None:
-    told: dict[LinkEnds, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
-    told["n0002", "n0005"] = 3e10
-    found = solve(told)
+    values: dict[LinkEnds, float | None] = dict.fromkeys(chain(*round_robin(ends(8))), 5e10)
+    values["n0002", "n0005"] = 3e10
+    found = solve(values)
     assert (slow_ends(found), slow_links(found)) == ([], [("n0002", "n0005")])
 
 
@@ -132,9 +132,9 @@ def test_no_pairs_say_nothing() -> None:
 
 @pytest.mark.parametrize("nothing", [None, 0.0, -1.0, float("nan"), float("inf")])
 def test_a_pair_that_told_nothing_is_not_tested(nothing: float | None) -> None:
-    told = rates(1, round_robin(ends(8)))
-    told["n0002", "n0005"] = nothing
-    found = solve(told)
+    values = rates(1, round_robin(ends(8)))
+    values["n0002", "n0005"] = nothing
+    found = solve(values)
     assert found.links["n0002", "n0005"].outcome is NOT_TESTED
     assert found.links["n0002", "n0005"].why == "it told no rate"
 
@@ -144,11 +144,11 @@ def test_a_pair_that_told_nothing_is_not_tested(nothing: float | None) -> None:
 def test_a_pair_that_falls_silent_turns_no_outcome_but_to_not_tested(
     seed: int, count: int, factor: float, data: st.DataObject
 ) -> None:
-    told = rates(seed, round_robin(ends(count)), {"n0001": factor})
-    bent = data.draw(st.sampled_from(sorted(told)))
-    told[bent] = (told[bent] or 0) * data.draw(st.sampled_from([0.5, 1.0]))
-    less = told | dict.fromkeys(data.draw(st.sets(st.sampled_from(sorted(told)), max_size=5)))
-    before, after = solve(told), solve(less)
+    values = rates(seed, round_robin(ends(count)), {"n0001": factor})
+    bent = data.draw(st.sampled_from(sorted(values)))
+    values[bent] = (values[bent] or 0) * data.draw(st.sampled_from([0.5, 1.0]))
+    less = values | dict.fromkeys(data.draw(st.sets(st.sampled_from(sorted(values)), max_size=5)))
+    before, after = solve(values), solve(less)
     for end, one in after.ends.items():
         assert one.outcome in (before.ends[end].outcome, NOT_TESTED)
     for pair, one in after.links.items():
@@ -159,10 +159,10 @@ def test_a_pair_that_falls_silent_turns_no_outcome_but_to_not_tested(
 def test_neither_the_order_of_the_pairs_nor_a_factor_of_all_changes_an_outcome(
     seed: int, by: float, rng: random.Random
 ) -> None:
-    told = rates(seed, matchings(ends(24), 6, seed), {"n0001": 0.85})
-    turned = [(pair, (rate or 0) * by) for pair, rate in told.items()]
+    values = rates(seed, matchings(ends(24), 6, seed), {"n0001": 0.85})
+    turned = [(pair, (rate or 0) * by) for pair, rate in values.items()]
     rng.shuffle(turned)
-    one, other = solve(told), solve(dict(turned))
+    one, other = solve(values), solve(dict(turned))
     assert {end: j.outcome for end, j in one.ends.items()} == {end: j.outcome for end, j in other.ends.items()}
     assert {pair: j.outcome for pair, j in one.links.items()} == {pair: j.outcome for pair, j in other.links.items()}
 

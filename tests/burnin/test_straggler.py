@@ -82,8 +82,8 @@ def test_a_slow_node_is_said_of_the_node_and_of_no_gpu(seed: int) -> None:
 
 def test_equal_values_flag_nobody() -> None:
     found = judge(even())
-    told = [*found.work_per_clock, *found.rate, *found.slots, *found.nodes]
-    assert {(one.outcome, one.far) for one in told} == {(FINE, FINE)}
+    rows = [*found.work_per_clock, *found.rate, *found.slots, *found.nodes]
+    assert {(one.outcome, one.far) for one in rows} == {(FINE, FINE)}
 
 
 def test_one_that_is_slow_among_equal_ones_is_found_though_they_have_no_spread() -> None:
@@ -105,8 +105,8 @@ def test_a_fifth_of_a_rack_that_is_silent_leaves_the_rest_judged() -> None:
     gpus = [replace(g, rate=None) if n % 5 == 2 else g for n, g in enumerate(rack(6, at("n05", "gpu/3", work=0.96)))]
     found = judge(gpus)
     assert slow(found.work_per_clock) == [("n05", "gpu/3")]
-    told = [one.outcome for one, g in zip(found.work_per_clock, gpus, strict=True) if g.rate is not None]
-    assert told.count(FINE) == len(told) - 1
+    rows = [one.outcome for one, g in zip(found.work_per_clock, gpus, strict=True) if g.rate is not None]
+    assert rows.count(FINE) == len(rows) - 1
 
 
 def test_two_fifths_of_a_fleet_that_do_less_per_clock_are_all_named() -> None:
@@ -175,7 +175,7 @@ def fleets(draw: st.DrawFn) -> list[Measured]:
 
 def outcomes(found: Fleet) -> dict[tuple[str, str, str], tuple[StragglerOutcome, StragglerOutcome]]:
     groups = {"clock": found.work_per_clock, "rate": found.rate, "slot": found.slots, "node": found.nodes}
-    return {(kind, one.node, one.slot): (one.outcome, one.far) for kind, told in groups.items() for one in told}
+    return {(kind, one.node, one.slot): (one.outcome, one.far) for kind, rows in groups.items() for one in rows}
 
 
 @given(fleets(), st.data())

@@ -168,8 +168,8 @@ def test_hello_tells_each_gpu_in_si_units(node: Node) -> None:
 
 
 def test_a_link_that_is_down_is_not_counted(node: Node) -> None:
-    told = node.gpus(numbered(1).replace("*.links=18", "*.links=18\n0.link.3.state=0")).hello()["0"]
-    assert (told["nvlinks"], told["nvlink_rate"]) == (17, 17 * 26562e6)
+    value = node.gpus(numbered(1).replace("*.links=18", "*.links=18\n0.link.3.state=0")).hello()["0"]
+    assert (value["nvlinks"], value["nvlink_rate"]) == (17, 17 * 26562e6)
 
 
 def test_a_gpu_of_which_nvml_knows_no_nvlink_has_none_and_one_that_says_nothing_is_not_told(node: Node) -> None:
@@ -180,8 +180,8 @@ def test_a_gpu_of_which_nvml_knows_no_nvlink_has_none_and_one_that_says_nothing_
 
 
 def test_what_a_gpu_does_not_tell_is_left_out(node: Node) -> None:
-    told = node.gpus("count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n0.links=0\n").hello()["0"]
-    assert told == {"model": "NVIDIA X", "nvlinks": 0}
+    value = node.gpus("count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n0.links=0\n").hello()["0"]
+    assert value == {"model": "NVIDIA X", "nvlinks": 0}
 
 
 def test_an_old_driver_costs_only_what_it_cannot_tell(old_node: Node) -> None:
@@ -483,8 +483,8 @@ def number(file: Path) -> int:
 def test_a_node_tells_its_own_columns(host: Path) -> None:
     cpus = host / "sys/devices/system/cpu"
     clocks = [number(file) for file in cpus.glob("cpu*/cpufreq/scaling_cur_freq")]
-    told = dict(NodeReader(time.monotonic, str(host)).read())
-    assert told["node"] == {
+    values = dict(NodeReader(time.monotonic, str(host)).read())
+    assert values["node"] == {
         "temp": 70.25,
         "clock": round(sum(clocks) * 1000 / len(clocks)),
         "load": 17.25,
@@ -493,7 +493,7 @@ def test_a_node_tells_its_own_columns(host: Path) -> None:
         "edac_uncorrected": number(host / "sys/devices/system/edac/mc/mc0/ue_count"),
         "throttles": sum(map(number, cpus.glob("cpu*/thermal_throttle/core_throttle_count"))),
     }
-    assert told["node"]["throttles"] > 0
+    assert values["node"]["throttles"] > 0
 
 
 def test_machine_checks_of_all_cpus_are_added_up(host: Path) -> None:
@@ -505,26 +505,31 @@ def test_machine_checks_of_all_cpus_are_added_up(host: Path) -> None:
 def test_each_rdma_port_is_told_and_of_several_the_number(host: Path) -> None:
     folder = host / "sys/class/infiniband"
     (folder / "mlx5_0/ports/1/state").write_text("1: DOWN\n")
-    told = dict(NodeReader(time.monotonic, str(host)).read())
-    assert {of for of in told if of.startswith("nic/")} == {"nic/hfi1_0", "nic/mlx4_0/1", "nic/mlx4_0/2", "nic/mlx5_0"}
+    values = dict(NodeReader(time.monotonic, str(host)).read())
+    assert {of for of in values if of.startswith("nic/")} == {
+        "nic/hfi1_0",
+        "nic/mlx4_0/1",
+        "nic/mlx4_0/2",
+        "nic/mlx5_0",
+    }
     counters = folder / "mlx4_0/ports/2/counters"
-    assert told["nic/mlx4_0/2"] == {
+    assert values["nic/mlx4_0/2"] == {
         "up": 1,
         "rate": 5e9,
         "symbol_error": number(counters / "symbol_error"),
         "link_downed": number(counters / "link_downed"),
         "xmit_wait": number(counters / "port_xmit_wait"),
     }
-    assert told["nic/mlx5_0"]["up"] == 0
+    assert values["nic/mlx5_0"]["up"] == 0
 
 
 def test_a_counter_that_cannot_be_read_is_left_out(host: Path) -> None:
     (host / "sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error").write_text("N/A (no PMA)\n")
     next(iter(host.glob("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"))).write_text("\n")
     (host / "proc/interrupts").unlink()
-    told = dict(NodeReader(time.monotonic, str(host)).read())
-    assert "symbol_error" not in told["nic/mlx5_0"]
-    assert not {"throttles", "mce"} & set(told["node"])
+    values = dict(NodeReader(time.monotonic, str(host)).read())
+    assert "symbol_error" not in values["nic/mlx5_0"]
+    assert not {"throttles", "mce"} & set(values["node"])
 
 
 def test_without_sensors_the_packages_thermal_zone_is_read_and_no_others(host: Path) -> None:

@@ -43,16 +43,16 @@ def run(
     names: list[str], folder: Path, *, seconds: float = 60.0, root: str = "/", stop: threading.Event | None = None
 ) -> Records:
     """Run tools as a payload does."""
-    told: Records = []
+    rows: Records = []
     begun = time.monotonic()
 
     def tell(kind: str, **fields: Any) -> None:
-        told.append(json.loads(json.dumps({"k": kind, **fields})))
+        rows.append(json.loads(json.dumps({"k": kind, **fields})))
 
     tools.run_tools(
         names, tell, lambda: time.monotonic() - begun, stop or threading.Event(), seconds, root, [str(folder)]
     )
-    return told
+    return rows
 
 
 def real(name: str, command: str, root: str) -> dict[str, Any]:
@@ -170,15 +170,15 @@ def test_bytes_that_are_no_text_do_not_stop_the_record(folder: Path) -> None:
 def test_a_stopped_tool_ends_at_once_with_all_that_it_started(folder: Path, tmp_path: Path) -> None:
     put(folder, "dcgmi", f"[ $1 = --version ] && exit; sleep 60 & echo $! > {tmp_path}/pid; sleep 60")
     stop = threading.Event()
-    told: Records = []
-    thread = threading.Thread(target=lambda: told.extend(run(["dcgm-1", "dcgm-2"], folder, stop=stop)))
+    rows: Records = []
+    thread = threading.Thread(target=lambda: rows.extend(run(["dcgm-1", "dcgm-2"], folder, stop=stop)))
     thread.start()
     until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the tool does not start")
     begun = time.monotonic()
     stop.set()
     thread.join(60)
     assert time.monotonic() - begun < 30  # of 60
-    assert [(r["status"], r["why"]) for r in told] == [(None, "stopped")] * 2
+    assert [(r["status"], r["why"]) for r in rows] == [(None, "stopped")] * 2
     assert gone(int((tmp_path / "pid").read_text()))
 
 

@@ -282,8 +282,8 @@ def test_stressors_that_checked_out_pass() -> None:
 
 def test_a_stressor_that_was_skipped_is_not_tested_though_stress_ng_ends_well() -> None:
     head, _, _ = STRESS_NG.partition("    - stressor: vm")
-    said = "stress-ng: info:  [10432] vm stressor will be skipped, not enough memory\n"
-    facts = told(record("stress-ng", f"{head}...\n", argv=STRESS_WORDS, err=said))
+    output = "stress-ng: info:  [10432] vm stressor will be skipped, not enough memory\n"
+    facts = told(record("stress-ng", f"{head}...\n", argv=STRESS_WORDS, err=output))
     assert facts["burnin.stress_ng.stressor/cpu.result"] == "pass"
     assert untested(facts["burnin.stress_ng.stressor/vm.result"])
     assert "not enough memory" in str(facts["burnin.stress_ng.stressor/vm.result"])
@@ -297,9 +297,9 @@ def test_a_stressor_that_did_nothing_is_not_tested() -> None:
 
 @pytest.mark.parametrize("stream", ["out", "err"])
 def test_a_failure_of_stress_ng_is_found_on_either_stream_and_the_others_do_not_pass(stream: str) -> None:
-    said = "stress-ng: fail:  [8014] vm: detected 5 bit errors while stressing memory\n"
+    output = "stress-ng: fail:  [8014] vm: detected 5 bit errors while stressing memory\n"
     bad = {**GOOD["stress-ng"], "status": 2}
-    facts = told({**bad, stream: f"{said}{bad[stream]}"})
+    facts = told({**bad, stream: f"{output}{bad[stream]}"})
     assert facts["burnin.stress_ng.stressor/vm.result"] == facts["burnin.stress_ng.result"] == "fail"
     assert untested(facts["burnin.stress_ng.stressor/cpu.result"])
 
@@ -384,7 +384,7 @@ def test_a_version_of_fio_that_we_have_not_seen_gives_nothing() -> None:
 
 
 def test_a_failure_that_stress_ng_tells_and_does_not_end_with_lets_nothing_pass() -> None:
-    said = "stress-ng: fail:  [8014] vm: detected 5 bit errors while stressing memory\n"
-    facts = told({**GOOD["stress-ng"], "err": said})
+    output = "stress-ng: fail:  [8014] vm: detected 5 bit errors while stressing memory\n"
+    facts = told({**GOOD["stress-ng"], "err": output})
     assert facts["burnin.stress_ng.result"] == "fail"
     assert untested(facts["burnin.stress_ng.stressor/cpu.result"])

@@ -27,7 +27,7 @@ def gpus(*words: str) -> dict[VotePlace, str | None]:
 
 def told(found: Count) -> str:
     """What comes of each voter, as its first letter."""
-    return "".join({AGREES: "a", ODD: "O", DISPUTED: "d", NOT_TESTED: "."}[said] for said in found.said.values())
+    return "".join({AGREES: "a", ODD: "O", DISPUTED: "d", NOT_TESTED: "."}[outcome] for outcome in found.said.values())
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_gpu_whose_every_sm_errs_alike_is_named_by_its_peers_once() -> None:
     }
     found = count(results)
     assert [(f.name, f.at) for f in found.findings] == [(Name.ODD, ("n1", "gpu/2"))]
-    assert sum(said is ODD for said in found.said.values()) == 16
+    assert sum(outcome is ODD for outcome in found.said.values()) == 16
 
 
 def test_where_most_of_a_node_errs_the_fleet_names_the_node_and_clears_its_right_gpus() -> None:
@@ -145,7 +145,7 @@ def test_who_says_nothing_is_never_said_to_agree_and_who_is_odd_is_told(words: l
     results = gpus(*words)
     found = count(results, golden)
     assert list(found.said) == list(results)
-    for place, said in found.said.items():
-        assert (said is NOT_TESTED) >= (results[place] is None)
-        if said is ODD:
+    for place, outcome in found.said.items():
+        assert (outcome is NOT_TESTED) >= (results[place] is None)
+        if outcome is ODD:
             assert any(f.name is Name.ODD and place[: len(f.at)] == f.at for f in found.findings)

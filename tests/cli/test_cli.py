@@ -36,10 +36,10 @@ def profile(tmp_path: Path, rules: str) -> Path:
 def test_a_plain_machine_tells_at_least_sixty_facts_and_every_unknown_has_a_reason() -> None:
     done = rackcheck("audit", "localhost", "-p", "linux-server", "-q")
     assert done.status in {0, 1, 3}
-    told = json.loads(rackcheck("facts", "localhost", "--from", "last", "--json").out)["facts"]
-    assert sum("value" in fact for fact in told.values()) >= 60
-    assert all(fact["unknown"] for fact in told.values() if "unknown" in fact)
-    assert all(fact["detail"] for fact in told.values() if "unknown" in fact)
+    value = json.loads(rackcheck("facts", "localhost", "--from", "last", "--json").out)["facts"]
+    assert sum("value" in fact for fact in value.values()) >= 60
+    assert all(fact["unknown"] for fact in value.values() if "unknown" in fact)
+    assert all(fact["detail"] for fact in value.values() if "unknown" in fact)
 
 
 def test_a_replay_gives_the_same_bytes_and_asks_no_one(tmp_path: Path, home: Path) -> None:
@@ -382,14 +382,14 @@ def test_a_raw_answer_is_shown_and_moves_no_terminal(tmp_path: Path) -> None:
 )
 def test_a_file_without_end_or_without_beginning_is_our_users_mistake(tmp_path: Path, words: list[str]) -> None:
     os.mkfifo(tmp_path / "fifo")
-    for place, said in (("/dev/zero", "a character device"), (f"{tmp_path}/fifo", "a FIFO")):
+    for place, output in (("/dev/zero", "a character device"), (f"{tmp_path}/fifo", "a FIFO")):
         code = f"import sys; from rackcheck.cli import main; sys.argv[1:] = {[*words, place]!r}; main()"
         done = subprocess.run(
             ["sh", "-c", 'ulimit -v 1000000; exec "$@"', "sh", sys.executable, "-c", code],
             capture_output=True, text=True, check=False, timeout=30,
         )  # fmt: skip
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"rackcheck: cannot read {place}: {said}, not a file\n"
+        assert done.stderr == f"rackcheck: cannot read {place}: {output}, not a file\n"
 
 
 def test_a_file_larger_than_any_of_ours_is_not_read_to_its_end(tmp_path: Path) -> None:

@@ -122,11 +122,11 @@ def renumbered() -> None:
 
 def test_a_part_that_only_got_another_number_was_not_swapped_in_history_diff_and_drift() -> None:
     renumbered()
-    said = ["gpu D moved: n1 gpu/2 -> gpu/3", "gpu/2.serial new: C"]
-    told = ran(history, "n1").out.splitlines()
-    assert [line.strip() for line in told if line.startswith(" ")][:2] == said
+    rows = ["gpu D moved: n1 gpu/2 -> gpu/3", "gpu/2.serial new: C"]
+    items = ran(history, "n1").out.splitlines()
+    assert [line.strip() for line in items if line.startswith(" ")][:2] == rows
     for done in (ran(drift, "--against", "r2", "r3"), ran(diff, "r2", "r3")):
-        assert (done.status, done.out.splitlines()) == (1, [said[0], f"{said[1]} on 1 of 1: n1"])
+        assert (done.status, done.out.splitlines()) == (1, [rows[0], f"{rows[1]} on 1 of 1: n1"])
 
 
 def test_a_renumbered_part_is_a_move_in_every_document() -> None:
@@ -162,9 +162,9 @@ def accepted(*runs: tuple[str, Mapping[str, Mapping[str, tuple[str, object]]], i
     head = {"time": "t", "profile": profile, "inventory": {"digest": "0" * 64}, "planes": ["bmc", "os"]}
     acceptance.create("pod7", {**head, "nodes": [{"name": name, **place} for name in NODES]}, {})
     for name, facts, day in runs:
-        told = events(name, facts)
-        told[0]["time"] = f"2026-01-{day:02d}T00:00:00Z"
-        run = store.find(str(stored(name, told)))
+        rows = events(name, facts)
+        rows[0]["time"] = f"2026-01-{day:02d}T00:00:00Z"
+        run = store.find(str(stored(name, rows)))
         event = {"event": "run added", "run": name, "folder": str(run.folder), "kind": "audit", "time": "t"}
         acceptance.append(acceptance.home() / "pod7", {**event, "digest": acceptance.digest_of(run)})
 
@@ -174,10 +174,10 @@ def test_an_acceptance_stands_for_the_newest_reading_of_each_of_its_nodes() -> N
     # The run of the newer day has the lesser name: the day counts.
     accepted(("z1", NODES, 1), ("a2", mended, 2))
     made("r9", nodes({"n2": {"firmware.bmc": ("version", "1.1")}}))
-    said = ["sysctl.vm.swappiness 60 -> 10 on 1 of 4: n1", "firmware.bmc 1.0 -> 1.1 on 1 of 4: n2"]
+    rows = ["sysctl.vm.swappiness 60 -> 10 on 1 of 4: n1", "firmware.bmc 1.0 -> 1.1 on 1 of 4: n2"]
     done = ran(drift, "--against", "pod7", "r9")
-    assert (done.status, done.out.splitlines()) == (1, said)
-    assert ran(diff, "pod7", "r9").out.splitlines() == said
+    assert (done.status, done.out.splitlines()) == (1, rows)
+    assert ran(diff, "pod7", "r9").out.splitlines() == rows
     doc = json.loads(ran(drift, "--against", "pod7", "r9", "--json").out)
     assert (doc["before"], doc["new"]["nodes"], doc["nodes"]) == ("pod7", [], 4)
     assert "firmware.bmc" not in ran(diff, "n1", "n2", "--from", "pod7").out
@@ -195,8 +195,8 @@ def test_a_node_that_no_run_of_an_acceptance_came_to_is_not_new_but_untold() -> 
 
 def test_a_cut_run_that_did_not_come_to_a_node_leaves_its_earlier_reading() -> None:
     accepted(("a1", NODES, 1))
-    told = [e for e in events("a2", NODES, done=False) if e.get("node") != "n4"]
-    run = store.find(str(stored("a2", told)))
+    rows = [e for e in events("a2", NODES, done=False) if e.get("node") != "n4"]
+    run = store.find(str(stored("a2", rows)))
     event = {"event": "run added", "run": "a2", "folder": str(run.folder), "kind": "audit", "time": "t"}
     acceptance.append(acceptance.home() / "pod7", {**event, "digest": acceptance.digest_of(run)})
     assert ran(drift, "--against", "pod7", "r1").status == 0
@@ -228,11 +228,11 @@ def test_what_is_unknown_now_is_never_no_drift() -> None:
 
 def test_a_plane_that_was_silent_both_times_is_never_no_drift() -> None:
     for name in ("r1", "r2"):
-        told = events(name, NODES)
-        told[1].update(unknown="timeout")
-        del told[1]["raw"]
-        told[2]["facts"] = {}
-        stored(name, told)
+        rows = events(name, NODES)
+        rows[1].update(unknown="timeout")
+        del rows[1]["raw"]
+        rows[2]["facts"] = {}
+        stored(name, rows)
     done = drifted()
     assert (done.status, done.out) == (3, "os: silent in both runs on 1 of 4: n1\n")
     assert drifted("--class", "identity").status == 3
@@ -253,18 +253,18 @@ def test_facts_that_neither_run_knows_are_counted_by_class() -> None:
 
 
 def test_a_rule_that_only_one_run_judged_is_a_difference() -> None:
-    told = events("r2", NODES)
-    for event in told:
+    rows = events("r2", NODES)
+    for event in rows:
         if event["event"] == "judged":
             event["verdicts"].append({"rule": "c", "status": "pass"})
-    stored("r2", told)
+    stored("r2", rows)
     done = ran(diff, "r1", "r2")
     assert (done.status, done.out) == (1, "c not judged -> pass on 4 of 4: n[1-4]\n")
 
 
 def test_a_node_that_a_cut_run_did_not_come_to_is_not_missing() -> None:
-    told = [e for e in events("r2", NODES, done=False) if e.get("node") != "n4"]
-    stored("r2", told)
+    rows = [e for e in events("r2", NODES, done=False) if e.get("node") != "n4"]
+    stored("r2", rows)
     done = drifted()
     assert (done.status, done.out) == (3, "told nothing in one run or in both on 1 of 4: n4\n")
 
@@ -277,11 +277,11 @@ def test_nodes_that_are_new_or_missing_are_drift() -> None:
 
 
 def test_measurements_drift_beyond_the_percent_with_their_unit() -> None:
-    told = events("r2", nodes({"n1": {"fan": ("measurement", 94.0)}, "n2": {"fan": ("measurement", 96.0)}}))
-    for event in told:
+    rows = events("r2", nodes({"n1": {"fan": ("measurement", 94.0)}, "n2": {"fan": ("measurement", 96.0)}}))
+    for event in rows:
         if event["event"] == "facts":
             event["facts"]["fan"]["unit"] = "rpm"
-    stored("r2", told)
+    stored("r2", rows)
     before = events("r1", NODES)
     for event in before:
         if event["event"] == "facts":
@@ -348,9 +348,9 @@ def test_two_nodes_differ_by_their_serials_without_it_being_a_difference() -> No
     assert (done.status, done.out) == (0, "2 identities differ, as those of two machines do; --all shows them\n")
     assert "gpu/0.serial G1 -> G2" in ran(diff, "n1", "n2", "--all").out
     made("r2", nodes({"n1": {"firmware.bmc": ("version", None)}}), {"n2": "a"})
-    told = ran(diff, "n1", "n2")
-    assert told.status == 1
-    assert told.out.splitlines()[:2] == ["firmware.bmc known again, was denied: 1.0", "a pass -> fail"]
+    value = ran(diff, "n1", "n2")
+    assert value.status == 1
+    assert value.out.splitlines()[:2] == ["firmware.bmc known again, was denied: 1.0", "a pass -> fail"]
     assert ran(diff, "n1", "n2", "--from", "r1").status == 0
     assert ran(diff, "n1", "n2", "--where", "firmware").status == 3
 

@@ -175,14 +175,14 @@ def test_import_says_what_is_still_to_be_mended(tmp_path: Path) -> None:
 
 def test_import_of_a_wrong_file_is_our_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("name,u\nn1,x\n")
-    for kind, said in (
+    for kind, output in (
         ("csv", "s.csv:2:4: `u` is a number"),
         ("ansible", "s.csv:1:1: no JSON"),
         ("slurm", "NodeName="),
     ):
         done = rackcheck("inventory", "import", "--from", kind, "s.csv")
         assert (done.status, done.out) == (2, "")
-        assert said in done.err
+        assert output in done.err
 
 
 def test_text_of_a_file_cannot_command_the_terminal(tmp_path: Path) -> None:

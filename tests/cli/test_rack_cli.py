@@ -106,8 +106,8 @@ def test_a_filter_leaves_nodes_out_and_their_places_stay(run: Path) -> None:
     _, lines = drawn(run, "--where", "!state:pass rack:a01")
     assert "1 of 3 nodes shown: !state:pass rack:a01" in lines
     assert {"  U3 . n2", "  U1 ✘ n1", ". n3", "a01  1 of 2 nodes shown"} <= set(lines)
-    for said, left in (("u:3", ["n1", "n3"]), ("row:A n[2-3]", ["n1", "n3"])):
-        assert json.loads(rackcheck("rack", run, "--where", said, "--json").out)["left_out"] == left
+    for output, left in (("u:3", ["n1", "n3"]), ("row:A n[2-3]", ["n1", "n3"])):
+        assert json.loads(rackcheck("rack", run, "--where", output, "--json").out)["left_out"] == left
 
 
 def test_a_filter_by_a_fact_that_is_not_known_of_a_node_says_so() -> None:

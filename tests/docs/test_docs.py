@@ -147,8 +147,8 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
 
 def test_every_key_and_operator_of_the_grammar_is_explained() -> None:
     page = (ROOT / "docs" / "guide" / "profiles.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
+    members = set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`\n]+)`", page))))
     shape = profile()["properties"]
     rule = shape["rules"]["additionalProperties"]["properties"]
     keys = set(shape) | set(rule) | set(WORDS)
-    assert keys - told - {"scope"} - {"scope: rack"} == set()
+    assert keys - members - {"scope"} - {"scope: rack"} == set()

@@ -64,11 +64,11 @@ def timely(line: str) -> str:
 def held(step: Step, done: Done) -> None:
     """Hold what a line came to against what the page says of it."""
     assert done.status == step.status, f"{step.line}\n{done.out}\n{done.err}"
-    said = [line.rstrip() for line in (done.out + done.err).splitlines()]
+    rows = [line.rstrip() for line in (done.out + done.err).splitlines()]
     at = 0
     for part in re.split(rf"^{GAP}\n", step.said, flags=re.MULTILINE):
         shown = part.splitlines()
-        found = [n for n in range(at, len(said) - len(shown) + 1) if said[n : n + len(shown)] == shown]
+        found = [n for n in range(at, len(rows) - len(shown) + 1) if rows[n : n + len(shown)] == shown]
         assert found, f"{step.line}\nnot said in this place: {part}\n{done.out}"
         at = found[0] + len(shown)
 

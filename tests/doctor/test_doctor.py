@@ -72,8 +72,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def node(name: str, server: Server, host: str = "127.0.0.1", **ssh: str) -> str:
-    said = {"port": str(server.port), "key": str(server.key), "known-hosts": str(server.known_hosts)} | ssh
-    inner = ", ".join(f'{k}: "{v}"' for k, v in said.items())
+    values = {"port": str(server.port), "key": str(server.key), "known-hosts": str(server.known_hosts)} | ssh
+    inner = ", ".join(f'{k}: "{v}"' for k, v in values.items())
     return f'  {name}: {{ host: "{host}", ssh: {{ {inner} }} }}\n'
 
 
@@ -132,8 +132,10 @@ def test_a_name_that_nobody_knows_a_closed_port_and_a_silent_one_are_three_troub
         nodes = node("n1", server, host="no-such-host.invalid") + node("n2", server, port=str(free_port()))
         nodes += node("n3", server, port=silent)
         document = json.loads(doctor(nodes, "--json").out)
-    said = {name: [t["trouble"] for t in each["planes"]["os"]["troubles"]] for name, each in document["nodes"].items()}
-    assert said == {"n1": [Trouble.NO_NAME], "n2": [Trouble.REFUSED], "n3": [Trouble.NO_SSH]}
+    values = {
+        name: [t["trouble"] for t in each["planes"]["os"]["troubles"]] for name, each in document["nodes"].items()
+    }
+    assert values == {"n1": [Trouble.NO_NAME], "n2": [Trouble.REFUSED], "n3": [Trouble.NO_SSH]}
 
 
 def test_a_changed_host_key_shows_both_keys_and_how_to_forget_the_old_one(server: Server, tmp_path: Path) -> None:
@@ -226,23 +228,23 @@ def _expected_blind(lost: set[str]) -> tuple[str, ...]:
 
 def test_what_doctor_foretells_is_what_an_audit_does_not_know(tmp_path: Path) -> None:
     with serving(tmp_path / "s", force=box(tmp_path / "bin", "lscpu", "systemctl", "df")) as small:
-        told = json.loads(doctor(node("n1", small), "-p", "linux-server", "--json").out)["nodes"]["n1"]["unknown"]
+        value = json.loads(doctor(node("n1", small), "-p", "linux-server", "--json").out)["nodes"]["n1"]["unknown"]
         whole = json.loads(rackcheck("audit", "-p", "linux-server", "-i", "inventory.yaml", "--json", "-q").out)
     verdicts = {v["rule"]: v["status"] for v in whole["nodes"]["n1"]["verdicts"]}
     missing = {v["rule"] for v in whole["nodes"]["n1"]["verdicts"] if "tool missing" in json.dumps(v)}
-    assert told
-    assert missing <= set(told)
-    assert {verdicts[rule] for rule in told} <= {"unknown", "n/a"}
-    assert sum(verdicts[rule] == "unknown" for rule in told) >= 2
+    assert value
+    assert missing <= set(value)
+    assert {verdicts[rule] for rule in value} <= {"unknown", "n/a"}
+    assert sum(verdicts[rule] == "unknown" for rule in value) >= 2
 
 
 def without_tool(answer: dict[str, Any], missing: tuple[str, ...]) -> set[str]:
     """The probes of which facts of a node's document say that one of these programs was not found."""
-    said = re.compile(rf"(?:^|[\s:/])(?:{'|'.join(map(re.escape, missing))}): (?:command )?not found")
+    pattern = re.compile(rf"(?:^|[\s:/])(?:{'|'.join(map(re.escape, missing))}): (?:command )?not found")
     entries = {
         registry().catalogue.find(parse(path))
         for path, leaf in answer["facts"].items()
-        if isinstance(leaf, dict) and leaf.get("unknown") == "tool missing" and said.search(leaf["detail"])
+        if isinstance(leaf, dict) and leaf.get("unknown") == "tool missing" and pattern.search(leaf["detail"])
     }
     return {entry.probe for entry in entries if entry is not None}
 
@@ -256,15 +258,15 @@ def test_the_probes_that_doctor_foretells_as_unknown_are_those_whose_facts_miss_
     tmp_path: Path, hidden: tuple[str, ...]
 ) -> None:
     with serving(tmp_path / "s", force=box(tmp_path / "bin", *hidden)) as small:
-        told = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
+        value = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
         answer = json.loads(rackcheck("facts", "n1", "-i", "inventory.yaml", "--json").out)
-    troubles = told["planes"]["os"]["troubles"]
+    troubles = value["planes"]["os"]["troubles"]
     missing = next((tuple(t["for"]) for t in troubles if t["trouble"] == Trouble.NO_TOOL), ("none",))
     assert {*hidden} <= {*missing}
     lost = without_tool(answer, missing)
-    assert lost <= {*told["unknown"]}
+    assert lost <= {*value["unknown"]}
     if [t["trouble"] for t in troubles] == [Trouble.NO_TOOL]:  # else sudo or closed files cost more
-        assert lost == {*told["unknown"]}
+        assert lost == {*value["unknown"]}
 
 
 def test_python3_is_missing_only_where_a_gpu_is_on_the_bus(tmp_path: Path) -> None:
@@ -279,10 +281,10 @@ def test_python3_is_missing_only_where_a_gpu_is_on_the_bus(tmp_path: Path) -> No
     if any(Path("/sys/bus/pci/devices").glob("*/nvidia")) or Path("/usr/libexec/platform-python").exists():
         return
     with serving(tmp_path / "s", force=box(tmp_path / "bin", "python3")) as small:
-        told = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
+        value = json.loads(doctor(node("n1", small), "--json").out)["nodes"]["n1"]
         facts = json.loads(rackcheck("facts", "n1", "gpu", "-i", "inventory.yaml", "--json").out)["facts"]
-    blind = "gpu" in told["unknown"]
-    assert blind == (Trouble.NO_PYTHON in [t["trouble"] for t in told["planes"]["os"]["troubles"]])
+    blind = "gpu" in value["unknown"]
+    assert blind == (Trouble.NO_PYTHON in [t["trouble"] for t in value["planes"]["os"]["troubles"]])
     assert blind == ("unknown" in facts["gpu"])
 
 
@@ -367,8 +369,10 @@ def test_each_trouble_of_a_bmc_is_told_apart() -> None:
         done = doctor("".join(bmc(name, *place) for name, place in nodes.items()), "--json")
         assert {server.sessions == {} for server in (well, full, starting, other, strict)} == {True}
         assert well.seen == {}
-    said = {n: [t["trouble"] for t in e["planes"]["bmc"]["troubles"]] for n, e in json.loads(done.out)["nodes"].items()}
-    assert said == {
+    values = {
+        n: [t["trouble"] for t in e["planes"]["bmc"]["troubles"]] for n, e in json.loads(done.out)["nodes"].items()
+    }
+    assert values == {
         "pin": [Trouble.CERT_CHANGED], "nopin": [Trouble.CERT_UNKNOWN], "wrong": [Trouble.BMC_LOGIN],
         "full": [Trouble.BMC_FULL], "starting": [Trouble.BMC_BUSY], "other": [Trouble.BMC_ODD],
         "closed": [Trouble.REFUSED], "silent": [Trouble.HANGS], "nowhere": [Trouble.NO_NAME],
@@ -560,9 +564,9 @@ def test_a_secret_that_cannot_be_had_costs_the_planes_that_need_it_and_no_other(
     assert document["ready"] == ["n1"]
     (trouble,) = [trouble for trouble in document["troubles"] if trouble["trouble"] != Trouble.NO_TOOL]
     assert (trouble["trouble"], trouble["folded"]) == (Trouble.SECRET, "b[1-2]")
-    (told,) = document["nodes"]["b1"]["planes"]["bmc"]["troubles"]
-    assert told["seen"].startswith("env:BMC_PASSWORD: the environment has no BMC_PASSWORD")
-    assert told["type"] == ["stty -echo; read -r BMC_PASSWORD; stty echo; export BMC_PASSWORD"]
+    (value,) = document["nodes"]["b1"]["planes"]["bmc"]["troubles"]
+    assert value["seen"].startswith("env:BMC_PASSWORD: the environment has no BMC_PASSWORD")
+    assert value["type"] == ["stty -echo; read -r BMC_PASSWORD; stty echo; export BMC_PASSWORD"]
 
 
 def test_an_audit_without_its_secrets_names_each_with_its_nodes_and_asks_nobody(
@@ -604,10 +608,10 @@ def test_a_bmc_without_a_login_in_the_inventory_is_not_knocked_at(missing: str) 
 def test_a_ca_file_that_vouches_for_nobody_is_its_own_trouble(tmp_path: Path) -> None:
     (tmp_path / "junk.pem").write_text("no certificate\n")
     with mockup() as answering:
-        for name, said in (("junk.pem", "holds no certificate in PEM form"), ("none.pem", "is not there")):
+        for name, output in (("junk.pem", "holds no certificate in PEM form"), ("none.pem", "is not there")):
             nodes = bmc("n1", answering.url).replace(" } }", f", ca: {name} }} }}")
             (trouble,) = found(nodes, "n1", "bmc")["troubles"]
-            assert (trouble["trouble"], trouble["seen"]) == (Trouble.CA_FILE, f"{name} {said}")
+            assert (trouble["trouble"], trouble["seen"]) == (Trouble.CA_FILE, f"{name} {output}")
             assert not any("ping" in line for line in trouble["type"])
         assert answering.connections == 0
 
@@ -622,13 +626,13 @@ def test_a_key_file_that_opens_nothing_is_told_apart_from_a_login_that_is_refuse
     nodes = node("n1", server, key=str(junk)) + node("n2", server, key=str(locked))
     nodes += node("n3", server, key=str(locked), passphrase="env:WRONG")
     done = doctor(nodes, "--json")
-    said = {n: e["planes"]["os"]["troubles"][0] for n, e in json.loads(done.out)["nodes"].items()}
-    assert {trouble["trouble"] for trouble in said.values()} == {Trouble.KEY_FILE}
-    assert said["n1"]["seen"] == f"{junk} holds no private key that we can read"
-    assert said["n1"]["type"] == [f"ssh-keygen -y -f {junk}"]
-    assert said["n2"]["seen"] == f"{locked} encrypted, and no `passphrase` is named"
-    assert (said["n2"]["type"], said["n2"]["write"][0]) == ([f"ssh-add {locked}"], "ssh:")
-    assert said["n3"]["seen"] == f"{locked} does not open with the passphrase that is named"
+    values = {n: e["planes"]["os"]["troubles"][0] for n, e in json.loads(done.out)["nodes"].items()}
+    assert {trouble["trouble"] for trouble in values.values()} == {Trouble.KEY_FILE}
+    assert values["n1"]["seen"] == f"{junk} holds no private key that we can read"
+    assert values["n1"]["type"] == [f"ssh-keygen -y -f {junk}"]
+    assert values["n2"]["seen"] == f"{locked} encrypted, and no `passphrase` is named"
+    assert (values["n2"]["type"], values["n2"]["write"][0]) == ([f"ssh-add {locked}"], "ssh:")
+    assert values["n3"]["seen"] == f"{locked} does not open with the passphrase that is named"
     assert "http" not in done.out
     assert "not-it" not in done.out
 
@@ -685,8 +689,8 @@ def test_a_simulated_node_whose_file_is_closed_is_told_with_the_probes_it_costs(
 
 @given(st.text(max_size=200), st.integers(0, 255))
 def test_no_answer_about_files_is_ready_unless_it_came_whole(out: str, status: int) -> None:
-    said = file_access.refused(Output(status, out), ("/a", "/b/*"))
-    assert isinstance(said, Unknown) == (f"\n{file_access.END}\n" not in f"\n{out}")
+    reading = file_access.refused(Output(status, out), ("/a", "/b/*"))
+    assert isinstance(reading, Unknown) == (f"\n{file_access.END}\n" not in f"\n{out}")
 
 
 def test_a_thousand_files_are_asked_about_in_questions_that_a_shell_takes() -> None:
@@ -876,9 +880,11 @@ def test_a_debian_package_of_the_table_holds_its_program() -> None:
         pytest.skip("no Debian here to ask")
     for tool in tools_of_all():
         name = tool.rpartition("/")[2]
-        said = subprocess.run(["dpkg", "-S", f"*bin/{name}"], capture_output=True, text=True, check=False).stdout
+        output = subprocess.run(["dpkg", "-S", f"*bin/{name}"], capture_output=True, text=True, check=False).stdout
         owners = {
-            row.partition(":")[0] for row in said.splitlines() if row.endswith(f"bin/{name}") and "diversion" not in row
+            row.partition(":")[0]
+            for row in output.splitlines()
+            if row.endswith(f"bin/{name}") and "diversion" not in row
         }
         assert not owners or name not in PACKAGES or PACKAGES[name] in owners, owners
 
@@ -914,14 +920,14 @@ REFUSED = Output(1, "", "sudo: a password is required\n")
 
 def test_what_sudo_grants_is_told_in_a_word() -> None:
     everything = Output(0, "User audit may run the following commands on n1:\n    (ALL : ALL) NOPASSWD: ALL\n")
-    said = {
+    values = {
         Grant.ALL: capture(WHO, everything),
         Grant.LIST: capture(WHO, Output(0, "    (root) NOPASSWD: /usr/bin/dmesg\n")),
         Grant.NONE: capture(WHO, REFUSED, root=REFUSED),
         Grant.NO_PROGRAM: capture(WHO, Output(0, "no sudo\n"), root=Output(127, "", "sh: 1: sudo: not found\n")),
         Grant.ROOT: capture(WHO.replace("1000", "0")),
     }
-    for grant, answers in said.items():
+    for grant, answers in values.items():
         findings, system, sent = QUESTIONS.read(answers)
         assert system is not None
         assert (system.grant, system.name, sent) == (grant, "Ubuntu 22.04", 12.34)
@@ -972,8 +978,8 @@ def test_nothing_that_a_node_prints_stops_doctor_or_moves_a_terminal(out: str, e
         found, system, _ = QUESTIONS.read(capture(first, answer, root=answer))
         visit = PlaneVisit("n1", Plane.OS, PlaneAddress("n1", "n1", "22", "audit"), found, system)
         ward = Ward({"n1": "compute"}, {"n1": frozenset({Plane.OS})}, (visit,), PLAN)
-        told = "\n".join(map(str, lines(ward, 80)))
-        assert all(c == "\n" or c.isprintable() for c in told)
+        text = "\n".join(map(str, lines(ward, 80)))
+        assert all(c == "\n" or c.isprintable() for c in text)
         assert all(c == "\n" or c.isprintable() for c in report.text(document(ward, "")))
 
 
@@ -1015,9 +1021,9 @@ PLACES = (
 @pytest.mark.parametrize("trouble", list(Trouble))
 def test_every_trouble_has_words_and_lines_that_a_shell_takes(trouble: Trouble) -> None:
     for place in PLACES:
-        told = advice(PlaneTrouble(trouble, "", ("lscpu", "no-such-tool")), place)
-        assert told.words.endswith((".", "?", ":"))
-        for line in told.lines:
+        value = advice(PlaneTrouble(trouble, "", ("lscpu", "no-such-tool")), place)
+        assert value.words.endswith((".", "?", ":"))
+        for line in value.lines:
             assert subprocess.run(["sh", "-n", "-c", line], check=False).returncode == 0, line
             assert "rm" not in [word for word in shlex.split(line, comments=True) if word == "rm"]
 
@@ -1039,14 +1045,14 @@ def test_what_a_maker_ships_is_not_looked_for_in_a_distribution() -> None:
 def test_no_line_to_type_starts_a_daemon_or_changes_who_keeps_the_time() -> None:
     """Packages whose own units run a daemon (Debian 12), and those of which each drives out the other."""
     daemons = {"chrony", "lldpd", "munge", "ntpsec", "ntp", "openntpd", "slurm-client", "slurmd", "smartmontools"}
-    told = advice(PlaneTrouble(Trouble.NO_TOOL, "", QUESTIONS.tools), PlaneAddress("n1", "n1", "22", "audit"))
-    apt, dnf = (line.split() for line in told.lines)
+    value = advice(PlaneTrouble(Trouble.NO_TOOL, "", QUESTIONS.tools), PlaneAddress("n1", "n1", "22", "audit"))
+    apt, dnf = (line.split() for line in value.lines)
     assert "ethtool" in apt
     assert not daemons & {*apt}
     assert not {"smartctl", "lldpctl", "scontrol", "chronyc", "ntpq", "slurmd"} & {w.rpartition("/")[2] for w in dnf}
     assert (
         "Only with a daemon, so not for an audit's sake: lldpctl (lldpd), scontrol (munged), smartctl (smartd)."
-        in told.words
+        in value.words
     )
     alone = advice(PlaneTrouble(Trouble.NO_TOOL, "", ("lldpctl",)), PlaneAddress("n1", "n1", "22", "audit"))
     assert (alone.lines, alone.words.endswith("Without it, these facts stay unknown.")) == ((), True)

@@ -215,9 +215,9 @@ def test_a_profile_calls_a_rule_of_an_installed_package_and_its_finding_is_like_
     env = site(tmp_path, "1_000_000")
     done = run(env, "audit", "-p", tmp_path / "acme.yaml", "-o", tmp_path / "run", "-q")
     assert done.returncode == 1, done.stderr
-    said = " ".join(done.stdout.split())
-    assert "memory.share Memory for every thread" in said
-    assert "must be at least 1_000_000 GiB a thread" in said
+    output = " ".join(done.stdout.split())
+    assert "memory.share Memory for every thread" in output
+    assert "must be at least 1_000_000 GiB a thread" in output
     assert run(site(tmp_path, "0.001"), "audit", "-p", tmp_path / "acme.yaml", "-q").returncode == 0
     shown = run(env, "profile", "explain", "memory.share", "-p", tmp_path / "acme.yaml")
     assert "memory-by-thread of acme 1.2: Every thread has its share of the memory." in " ".join(shown.stdout.split())

@@ -33,9 +33,9 @@ def tree(smt: Reading = HIDDEN, nics: Mapping[str, Reading] | Unknown | None = N
     if isinstance(nics, Unknown):
         leaves["nic"] = Leaf(nics, LIST, Plane.OS, "", "")
     else:
-        told = nics or {}
-        leaves["nic"] = Leaf(tuple(told), LIST, Plane.OS, "", "")
-        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "", "") for name, rate in told.items()}
+        values = nics or {}
+        leaves["nic"] = Leaf(tuple(values), LIST, Plane.OS, "", "")
+        leaves |= {f"nic/{name}.rate": Leaf(rate, SETTING, Plane.OS, "", "") for name, rate in values.items()}
     return Tree(leaves)
 
 
@@ -66,10 +66,10 @@ def test_without_a_quorum_nobody_is_right_and_nobody_wrong() -> None:
 
 
 def test_the_quorum_is_of_the_expected_nodes_and_not_of_those_that_spoke() -> None:
-    told = [tree(smt="enabled")] * 3
-    assert statuses(rule(SMT), told, 4) == "ppp"
-    assert statuses(rule(SMT), told, 5) == "uuu"
-    assert statuses(rule(SMT), [*told, tree(smt=HIDDEN)]) == "pppu"
+    rows = [tree(smt="enabled")] * 3
+    assert statuses(rule(SMT), rows, 4) == "ppp"
+    assert statuses(rule(SMT), rows, 5) == "uuu"
+    assert statuses(rule(SMT), [*rows, tree(smt=HIDDEN)]) == "pppu"
 
 
 def test_to_be_absent_is_a_value() -> None:

@@ -125,13 +125,13 @@ def unsupported(each: Answered, node: str, name: str, index: int) -> Answered:
     if each.node != node or not isinstance(each.capture, NodeCapture):
         return each
     text, count = json.dumps(each.capture.to_json()), itertools.count()
-    told = re.sub(
+    line = re.sub(
         rf'(\\"{name}\\": ){{\\"value\\": [^}}]*}}',
         lambda m: m[0] if next(count) != index else f'{m[1]}{{\\"absent\\": \\"NVML: not supported\\"}}',
         text,
     )
-    assert told != text, f"no {name} of GPU {index}"
-    return replace(each, capture=NodeCapture.from_json(json.loads(told)))
+    assert line != text, f"no {name} of GPU {index}"
+    return replace(each, capture=NodeCapture.from_json(json.loads(line)))
 
 
 # ---- which machine it is -----------------------------------------------------------------------------------------------
@@ -464,7 +464,7 @@ def test_a_rack_of_other_machines_alone_decides_nothing() -> None:
 
 def test_a_site_value_that_is_not_set_is_what_the_reason_names() -> None:
     rules = {"own": Rule("own", (), unset=("driver",))}
-    said = conclude([Verdict("own", Status.NA, "site value not set: driver")], rules)
-    assert (said.outcome, "--set driver=VALUE" in said.reason) == (Outcome.INCOMPLETE, True)
+    conclusion = conclude([Verdict("own", Status.NA, "site value not set: driver")], rules)
+    assert (conclusion.outcome, "--set driver=VALUE" in conclusion.reason) == (Outcome.INCOMPLETE, True)
     minor = {"own": Rule("own", (), severity=Severity.MINOR)}
     assert "no rule here is a blocker or major" in conclude([Verdict("own", Status.PASS)], minor).reason

@@ -123,8 +123,8 @@ def every_look_holds(most: int, listing: str) -> None:
     rules = tuple(replace(rule, id=f"r{n}") for n, rule in enumerate(all_looks()))
     for size in range(most + 1):
         for states in combinations_with_replacement(STATES, size):
-            told: Reading = tuple(map(str, range(size))) if listing == "whole" else NO_IDEA
-            whole = boxes(states, told)
+            reading: Reading = tuple(map(str, range(size))) if listing == "whole" else NO_IDEA
+            whole = boxes(states, reading)
             before = check(rules, whole.tree())
             for taken, rest in each_taken(whole):
                 compare(rules, before, rest.tree(), taken)
@@ -212,15 +212,15 @@ def test_a_second_reading_that_is_missing_does_not_make_the_time_of_what_follows
 def test_a_waiver_of_what_changed_holds_where_the_time_between_is_known_less() -> None:
     clause = Clause(parse("here.events"), KINDS["events"], Plane.OS, (operator.Test("steady", True),))
     first, second = ({"here.events": _events(reading)} for reading in (0, 2))
-    told = Told(first, second, apart={Plane.OS: (60.0, 60.0)})
-    assert _still_waived(clause, told.tree(), replace(told, apart={Plane.OS: (30.0, 120.0)}).tree())
+    value = Told(first, second, apart={Plane.OS: (60.0, 60.0)})
+    assert _still_waived(clause, value.tree(), replace(value, apart={Plane.OS: (30.0, 120.0)}).tree())
 
 
 def test_a_waiver_of_what_is_absent_holds_where_what_it_must_equal_is_not_known() -> None:
     equal = (operator.Test("same-as", parse("there.events")),)
     clause = Clause(parse("here.events"), KINDS["events"], Plane.OS, equal, parse("there.events"), Plane.OS)
-    told = Told({"here.events": _events(Absent()), "there.events": _events(1)})
-    assert _still_waived(clause, told.tree(), told.without("there.events").tree())
+    value = Told({"here.events": _events(Absent()), "there.events": _events(1)})
+    assert _still_waived(clause, value.tree(), value.without("there.events").tree())
 
 
 def _still_waived(clause: Clause, before: Tree, after: Tree) -> bool:
@@ -262,9 +262,9 @@ def seen(audit: Audit, verdicts: Verdicts) -> Iterable[str]:
     yield from _turns(audit, verdicts)
     yield from ("a partial collection" for word in audit.taken if word.split(": ")[1] in COLLECTIONS)
     yield from (word.partition(": ")[2] for word in audit.taken)
-    for told in audit.whole.values():
-        yield from ("exact time" if a == b else "no time" if b == inf else "wide time" for a, b in told.apart.values())
-        yield from ("read twice" for _ in [told.second] if told.second is not None)
+    for value in audit.whole.values():
+        yield from ("exact time" if a == b else "no time" if b == inf else "wide time" for a, b in value.apart.values())
+        yield from ("read twice" for _ in [value.second] if value.second is not None)
 
 
 def _turns(audit: Audit, verdicts: Verdicts) -> Iterable[str]:
@@ -431,9 +431,9 @@ def test_an_answer_that_is_missing_or_cut_turns_no_fact_and_no_verdict(audited: 
         asking = audited.leaves(capture, ask)
         others = {path: leaf for path, leaf in whole.leaves.items() if path not in asking}
         for less in lessened(capture, ask):
-            told = audited.leaves(less, ask)
-            nothing_turned(Tree(asking), Tree(told), str(ask))
-            tree = Tree({**others, **told})
+            values = audited.leaves(less, ask)
+            nothing_turned(Tree(asking), Tree(values), str(ask))
+            tree = Tree({**others, **values})
             compare(audited.rules, before, tree, str(ask))
 
 

@@ -142,8 +142,8 @@ def test_every_rule_of_every_shipped_profile_passes_what_satisfies_it_and_fails_
             key = (rule.digest, rule.place, rule.unset)
             if key not in seen:
                 seen[key] = list(_proven(rule, rules))
-            told = [f"{name}: {problem}" for problem in seen[key]]
-            total, good, wrong = total + 1, good + (not told), wrong + told
+            rows = [f"{name}: {problem}" for problem in seen[key]]
+            total, good, wrong = total + 1, good + (not rows), wrong + rows
     record_property("rules proven", f"{good} / {total}")
     print(f"rules proven: {good} / {total}")
     assert good == total > 0, "\n".join(wrong)

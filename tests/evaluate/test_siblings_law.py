@@ -76,9 +76,9 @@ FLAGS: tuple[Reading, ...] = (True, False, GONE, HIDDEN)
 GROUPS: tuple[Reading, ...] = ("a", "b", GONE, HIDDEN)
 
 
-def boxes(states: Sequence[tuple[Reading, Reading]], told: Reading, group: str) -> Told:
+def boxes(states: Sequence[tuple[Reading, Reading]], reading: Reading, group: str) -> Told:
     """Boxes with a group and a flag each."""
-    leaves: World = {"box": listing(told)}
+    leaves: World = {"box": listing(reading)}
     for key, (word, flag) in enumerate(states):
         leaves[f"box/{key}.{group}"] = leaf(word, KINDS["text"])
         leaves[f"box/{key}.flag"] = leaf(flag, KINDS["flag"])

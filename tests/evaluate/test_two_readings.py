@@ -132,9 +132,9 @@ WRONG = {
 
 @pytest.mark.parametrize("rule", WRONG)
 def test_what_cannot_be_compared_is_refused_where_it_stands(tmp_path: Path, rule: str) -> None:
-    with pytest.raises(BadFile) as told:
+    with pytest.raises(BadFile) as error:
         judged(tmp_path, rule, {}, {})
-    assert [WRONG[rule] in problem.text for problem in told.value.problems] == [True]
+    assert [WRONG[rule] in problem.text for problem in error.value.problems] == [True]
 
 
 # ---- asked, stored, judged again --------------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ def test_a_second_reading_that_fails_is_unknown_and_not_a_pass(tmp_path: Path) -
 def test_facts_of_a_run_that_read_twice_are_those_of_the_first_reading(tmp_path: Path) -> None:
     env = site(tmp_path)
     run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "1", "-o", tmp_path / "run", "-q")
-    told = run(env, "facts", "localhost", "--from", tmp_path / "run", "os.asked", "--json")
-    assert '"value": 1' in told.stdout
+    result = run(env, "facts", "localhost", "--from", tmp_path / "run", "os.asked", "--json")
+    assert '"value": 1' in result.stdout
 
 
 def test_asking_again_for_nothing_or_for_longer_than_the_run_is_a_mistake(tmp_path: Path) -> None:

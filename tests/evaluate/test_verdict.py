@@ -87,8 +87,8 @@ def tree(facts: Facts) -> Tree:
 
 def gpus(fact: str, *readings: Reading, listing: Reading = ()) -> dict[str, Reading]:
     """So many GPUs, each with one fact; they are all of them unless the listing is unknown."""
-    told: Reading = tuple(map(str, range(len(readings)))) if isinstance(listing, tuple) else listing
-    return {"gpu": told, **{f"gpu/{key}.{fact}": reading for key, reading in enumerate(readings)}}
+    value: Reading = tuple(map(str, range(len(readings)))) if isinstance(listing, tuple) else listing
+    return {"gpu": value, **{f"gpu/{key}.{fact}": reading for key, reading in enumerate(readings)}}
 
 
 Judge = Callable[[str, Facts], Verdict]

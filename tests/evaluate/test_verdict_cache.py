@@ -36,9 +36,9 @@ def alone(job: Job, role: str) -> list[Rule]:
 
 def remembering(audit: Audit) -> None:
     """Judge all that a case tells by one memory, twice, and hold it against judging each by itself."""
-    trees = [(name, tree) for told in (audit.whole, audit.less) for name, tree in trees_of(audit, told).items()]
-    for name, told in audit.whole.items():
-        trees += [(name, less.tree(audit.job.plan.joins)) for _, less in islice(each_taken(told), AT_ONCE)]
+    trees = [(name, tree) for value in (audit.whole, audit.less) for name, tree in trees_of(audit, value).items()]
+    for name, value in audit.whole.items():
+        trees += [(name, less.tree(audit.job.plan.joins)) for _, less in islice(each_taken(value), AT_ONCE)]
     rules = alone(audit.job, "compute")
     reads = Reads(map(read_by, rules))
     memo = Memo(rules, reads)

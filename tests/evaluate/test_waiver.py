@@ -68,9 +68,9 @@ def nothing_else_is_hidden(rules: tuple[Rule, ...], pins: Mapping[str, Granted],
             assert verdict == truth or blocked or truth.reason.startswith("blocked by")
             continue
         counts = rule.look is not None and rule.look.mode == "count"  # what is listed behind a count is no finding
-        told = truth.evidence[:1] if counts else truth.evidence
-        open_ = [e for e in told if e.status is Status.FAIL and pinned(e) not in held]
-        if not any(pinned(e) in held for e in told) and len(told) == len(open_):
+        rows = truth.evidence[:1] if counts else truth.evidence
+        open_ = [e for e in rows if e.status is Status.FAIL and pinned(e) not in held]
+        if not any(pinned(e) in held for e in rows) and len(rows) == len(open_):
             several = len(rule.clauses) > 1 or (rule.look is not None and rule.look.allow_failing)
             # Something that is unknown in part may be what was waived: that is unknown, and never passes.
             assert several or verdict.status in {truth.status, Status.UNKNOWN}, (truth, verdict)
@@ -305,10 +305,10 @@ GOOD = waivers.added("", [waiver("r0", ("a.b", "1"), digest="0" * 64)])
 def test_a_mistake_in_a_file_is_told_with_its_place(old: str, new: str, said: str) -> None:
     text = GOOD.replace('observed: "1"', "observed: 1")
     assert old in text
-    with pytest.raises(BadFile) as told:
+    with pytest.raises(BadFile) as error:
         waivers.read(text.replace(old, new), "w.yaml")
-    assert said in str(told.value)
-    assert str(told.value).startswith("w.yaml:")
+    assert said in str(error.value)
+    assert str(error.value).startswith("w.yaml:")
 
 
 def test_the_same_item_of_a_node_is_waived_once() -> None:

@@ -99,9 +99,9 @@ def rows_of(page: str, width: int) -> list[list[str]]:
 
 
 def test_every_answer_of_the_page_is_the_one_that_is_given() -> None:
-    told = dict(cells for cells in rows_of(PAGE.read_text(), 2) if cells[1] in ANSWERS.values())
-    assert len(told) == 9
-    for cell, answer in told.items():
+    values = dict(cells for cells in rows_of(PAGE.read_text(), 2) if cells[1] in ANSWERS.values())
+    assert len(values) == 9
+    for cell, answer in values.items():
         assert (cell, ANSWERS[where(cell.strip("`")).holds(SMT)]) == (cell, answer)
 
 
@@ -414,8 +414,8 @@ def test_a_wrong_filter_is_shown_with_a_mark_below_its_place() -> None:
 def test_a_long_and_hostile_filter_is_shown_around_its_place() -> None:
     with pytest.raises(click.UsageError) as caught:
         filters.where("\x1b[2J " * 50 + "kernel.releas<6.0 " + "x " * 10)
-    said, shown, mark = str(caught.value.message).splitlines()
-    assert "did you mean kernel.release" in said
+    output, shown, mark = str(caught.value.message).splitlines()
+    assert "did you mean kernel.release" in output
     assert "\x1b" not in shown
     assert shown[len(mark) - 1 :].startswith("kernel.releas")
     assert max(map(len, (shown, mark))) <= 80

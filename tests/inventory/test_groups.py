@@ -23,8 +23,8 @@ def test_a_single_name_is_heard_over_its_set_over_its_group_over_the_defaults() 
         "  n[1-3]: { host: h, ssh: { user: set, port: 3 } }\n  n3: { ssh: { user: single } }\n"
         "  n4: { host: h }\n  n5: { host: h }\n",
     )
-    told = {name: (n.role, n.ssh.user, n.ssh.port, n.ssh.known_hosts) for name, n in inventory.nodes.items()}
-    assert told == {
+    values = {name: (n.role, n.ssh.user, n.ssh.port, n.ssh.known_hosts) for name, n in inventory.nodes.items()}
+    assert values == {
         "n1": ("dpu", "set", 3, "kh"),
         "n2": ("dpu", "set", 3, "kh"),
         "n3": ("dpu", "single", 3, "kh"),

@@ -277,8 +277,12 @@ def test_what_is_no_sheet_is_one_mistake(text: str, said: str) -> None:
 
 def test_a_file_that_cannot_be_read_or_is_no_text_is_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"name\n\xff")
-    for path, said in ((tmp_path / "none", "cannot read"), (tmp_path, "cannot read"), (tmp_path / "bytes", "no UTF-8")):
-        with pytest.raises(UserError, match=said):
+    for path, output in (
+        (tmp_path / "none", "cannot read"),
+        (tmp_path, "cannot read"),
+        (tmp_path / "bytes", "no UTF-8"),
+    ):
+        with pytest.raises(UserError, match=output):
             text_of(path)
 
 
@@ -376,14 +380,14 @@ def test_what_is_written_reads_back_to_the_same_words_of_the_same_nodes(
         node = inventory.nodes[name]
         assert node.bmc is not None
         assert node.bmc.url == f"https://{name}-bmc"
-        told = {
+        fields = {
             "host": node.host,
             "role": node.role,
             "rack": node.rack,
             "ssh.user": node.ssh.user,
             "bmc.user": node.bmc.user,
         }
-        assert {k: v for k, v in told.items() if k in told_of} == {k: v for k, v in told_of.items() if k in told}
+        assert {k: v for k, v in fields.items() if k in told_of} == {k: v for k, v in told_of.items() if k in fields}
     assert set(inventory.groups["g"]) == set(taken.nodes)
 
 

@@ -318,8 +318,8 @@ nodes:
 """
     with pytest.raises(BadFile) as caught:
         load(tmp_path, text)
-    said = [str(problem).replace(f"{tmp_path}/inv.yaml:", "") for problem in caught.value.problems]
-    assert said == [
+    rows = [str(problem).replace(f"{tmp_path}/inv.yaml:", "") for problem in caught.value.problems]
+    assert rows == [
         "2:23: no rack type rack-44u; did you mean rack-48u?; there are: gb200-nvl72, gb300-nvl72, rack-42u, rack-48u",
         "4:15: group x: no node m9",
         "6:22: no such key: `rol`; did you mean `role`?",

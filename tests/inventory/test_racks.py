@@ -64,8 +64,8 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
         "  n1: { host: h, rack: a, u: 3, height: 4 }\n  n2: { host: h, rack: p, role: storage, slot: top }\n"
         "  n3: { host: h, rack: p, slot: low }\n  n4: { host: h, rack: a }\n",
     )
-    told = {n.name: (n.u, n.height, n.slot, list(n.units)) for n in inventory.nodes.values()}
-    assert told == {
+    values = {n.name: (n.u, n.height, n.slot, list(n.units)) for n in inventory.nodes.values()}
+    assert values == {
         "n1": (3, 4, "", [3, 4, 5, 6]),
         "n2": (5, 2, "top", [5, 6]),
         "n3": (1, 1, "low", [1]),

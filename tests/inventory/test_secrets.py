@@ -169,7 +169,7 @@ def test_a_secret_s_file_is_a_file_of_its_owner_alone_and_of_few_bytes(tmp_path:
     (tmp_path / "folder").mkdir(0o700)
     (tmp_path / "long").write_bytes(b"x" * (65 << 10))
     (tmp_path / "group").write_text("hunter2")
-    for name, mode, said in (
+    for name, mode, output in (
         ("pipe", 0o600, "is no file"), ("folder", 0o700, "Is a directory"), ("long", 0o600, "is longer than"),
         ("group", 0o640, "chmod 600"), ("none", 0, "cannot read"),
     ):  # fmt: skip
@@ -177,7 +177,7 @@ def test_a_secret_s_file_is_a_file_of_its_owner_alone_and_of_few_bytes(tmp_path:
             (tmp_path / name).chmod(mode)
         with pytest.raises(UserError) as caught:
             inventory.secret(f"file:{tmp_path}/{name}")
-        assert said in str(caught.value)
+        assert output in str(caught.value)
         assert "hunter2" not in str(caught.value)
 
 
@@ -441,10 +441,10 @@ def test_no_planted_secret_is_found_after_an_audit_that_used_every_one(hall: Hal
     with Watched() as watched:
         done = at_a_terminal(hall.folder / "work", [*hall.words, "--json"], hall.env, hall.planted["prompt"])
     assert done.status == 3, done.err.decode()
-    told = statuses(done)
+    values = statuses(done)
     # The secrets were used: three hosts let us in, each by a secret of another kind, and four BMCs.
     in_by = ["pass", "pass", "unknown", "pass", "unknown"]
-    assert [told[name]["os.linux"] for name in ("n1", "n2", "n3", "n4", "n5")] == in_by
+    assert [values[name]["os.linux"] for name in ("n1", "n2", "n3", "n4", "n5")] == in_by
     assert b"login: HTTP 401" in done.err
     assert done.err.count(b"bmc plane") == 1
     assert done.terminal.count(b"the typed one: ") == 1

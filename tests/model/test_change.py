@@ -90,8 +90,8 @@ def test_a_silent_plane_is_one_unknown_and_none_of_its_facts_is_gone() -> None:
         plane__bmc=spoke, bios_dot_smt={"value": True, "plane": "bmc"}, bios_dot_nps={"value": 1, "plane": "bmc"}
     )
     after = steady(plane__bmc={"unknown": "timeout", "plane": "bmc"})
-    (told,) = gathered(compare(before, after))
-    assert (told.path, told.kind, told.after) == ("plane/bmc", ChangeKind.UNKNOWN_NOW, Unknown(Reason.TIMEOUT))
+    (value,) = gathered(compare(before, after))
+    assert (value.path, value.kind, value.after) == ("plane/bmc", ChangeKind.UNKNOWN_NOW, Unknown(Reason.TIMEOUT))
 
 
 def test_an_item_that_is_gone_is_told_once_with_neither_its_facts_nor_its_listing() -> None:

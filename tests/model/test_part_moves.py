@@ -28,8 +28,8 @@ def rack(slots: Slots, nodes: Iterable[str] = ("n1", "n2")) -> dict[str, Compare
         for key, part in mine.items():
             identity[f"gpu/{key}.pci"] = {"value": f"address {key}", "plane": "os"}
             for word in ("serial", "uuid"):
-                said = {"unknown": "denied"} if part is None else {"value": f"{word} {part}"}
-                identity[f"gpu/{key}.{word}"] = {**said, "plane": "os"}
+                values = {"unknown": "denied"} if part is None else {"value": f"{word} {part}"}
+                identity[f"gpu/{key}.{word}"] = {**values, "plane": "os"}
         found[node] = {Class.IDENTITY: identity, Class.CONFIG: {"gpu": {"value": sorted(mine), "plane": "os"}}}
     return found
 
@@ -168,9 +168,9 @@ def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
 def test_a_unit_in_the_same_place_with_another_address_is_told_of_that_too() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     after["n1"][Class.IDENTITY]["gpu/0.pci"]["value"] = "other"  # type: ignore[index]
-    said = [words.said(c) for c in told(before, after)[1]["n1"]]
-    assert "gpu/0.pci address 0 -> other" in said
-    assert "gpu/0.serial swapped serial A -> serial B" in said
+    rows = [words.said(c) for c in told(before, after)[1]["n1"]]
+    assert "gpu/0.pci address 0 -> other" in rows
+    assert "gpu/0.serial swapped serial A -> serial B" in rows
 
 
 def test_an_item_that_came_or_went_names_its_part() -> None:

@@ -105,9 +105,9 @@ def test_a_port_that_nobody_tells_of_is_unknown() -> None:
 
 
 def test_a_link_should_have_what_both_its_ends_have() -> None:
-    told = links(max_width={"low2": 8}, max_speed={"gpu": 16.0})
-    assert expected_width(Hop("gpu", "low2"), told) == 8
-    assert expected_speed(Hop("gpu", "low2"), told) == 16.0
+    value = links(max_width={"low2": 8}, max_speed={"gpu": 16.0})
+    assert expected_width(Hop("gpu", "low2"), value) == 8
+    assert expected_speed(Hop("gpu", "low2"), value) == 16.0
 
 
 # GT/s times lanes times coding: 16 lanes of 32 GT/s are 63.0 GB/s one way.
@@ -127,11 +127,11 @@ def test_what_is_no_link_carries_nothing_known(speed: Reading, width: Reading) -
 
 
 def test_narrowed_links_are_named_from_the_nearest_up() -> None:
-    told = links(width={"gpu": 8, "up": 4})
-    assert narrowed("gpu", UP, told) == ("low2 > gpu", "root > up")
-    assert narrowed("nic", UP, told) == ("root > up",)
-    assert narrowed("other nic", UP, told) == ()
-    assert isinstance(narrowed("inside", UP, told), Absent)
+    value = links(width={"gpu": 8, "up": 4})
+    assert narrowed("gpu", UP, value) == ("low2 > gpu", "root > up")
+    assert narrowed("nic", UP, value) == ("root > up",)
+    assert narrowed("other nic", UP, value) == ()
+    assert isinstance(narrowed("inside", UP, value), Absent)
 
 
 def test_a_link_is_not_narrowed_where_its_slot_is_narrow_by_design() -> None:
@@ -153,17 +153,17 @@ def test_the_bottleneck_is_the_link_that_carries_least() -> None:
 
 def test_a_bus_of_the_old_pci_is_passed_over() -> None:
     old: dict[str, Reading] = {"gpu": Absent()}
-    told = links(width=old, max_width=old, max_speed=old)
-    assert narrowed("gpu", UP, told) == ()
-    assert bottleneck("gpu", UP, told)[0] == "low1 > up2"
+    value = links(width=old, max_width=old, max_speed=old)
+    assert narrowed("gpu", UP, value) == ()
+    assert bottleneck("gpu", UP, value)[0] == "low1 > up2"
 
 
 def test_slow_links_are_named_from_the_nearest_up_and_apart_from_the_functions_own() -> None:
-    told = links(speed={"gpu": 2.5, "up": 16.0})
-    assert slowed("gpu", UP, told) == (("low2 > gpu", "root > up"), ("root > up",))
-    assert slowed("nic", UP, told) == (("root > up",), ("root > up",))
-    assert slowed("other nic", UP, told) == ((), ())
-    assert all(isinstance(reading, Absent) for reading in slowed("inside", UP, told))
+    value = links(speed={"gpu": 2.5, "up": 16.0})
+    assert slowed("gpu", UP, value) == (("low2 > gpu", "root > up"), ("root > up",))
+    assert slowed("nic", UP, value) == (("root > up",), ("root > up",))
+    assert slowed("other nic", UP, value) == ((), ())
+    assert all(isinstance(reading, Absent) for reading in slowed("inside", UP, value))
 
 
 def test_a_gpu_that_idles_slows_its_own_link_and_none_above() -> None:
@@ -275,10 +275,10 @@ def test_with_less_known_a_result_stays_or_becomes_unknown(data: st.DataObject) 
         stays_or_is_unknown(hops(name, less_tree), hops(name, tree))
         stays_or_is_unknown(switch(name, less_tree), switch(name, tree))
         stays_or_is_unknown(narrowed(name, less_tree, part), narrowed(name, tree, full))
-        for told, whole in zip(bottleneck(name, less_tree, part), bottleneck(name, tree, full), strict=True):
-            stays_or_is_unknown(told, whole)
-        for told, whole in zip(slowed(name, less_tree, part), slowed(name, tree, full), strict=True):
-            stays_or_is_unknown(told, whole)
+        for reading, whole in zip(bottleneck(name, less_tree, part), bottleneck(name, tree, full), strict=True):
+            stays_or_is_unknown(reading, whole)
+        for reading, whole in zip(slowed(name, less_tree, part), slowed(name, tree, full), strict=True):
+            stays_or_is_unknown(reading, whole)
         for other in names:
             stays_or_is_unknown(nearness(name, other, fewer), nearness(name, other, places))
         stays_or_is_unknown(nearest(name, names, fewer), nearest(name, names, places))

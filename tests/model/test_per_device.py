@@ -31,16 +31,16 @@ def test_facts_hang_on_the_devices_name_wherever_its_star_stands() -> None:
 
 def test_a_device_that_cannot_be_read_costs_its_own_facts_only() -> None:
     answer = said(("eth0", "what", 0), ("eth1", "size", 0), ("eth2", "netlink error: Operation not supported", 1))
-    told = dict(per_device.facts(answer, "nic/*", ("rx", "tx"), sizes))
-    assert {told["nic/eth0.rx"], told["nic/eth0.tx"]} == {Unknown(Reason.UNPARSABLE, "no size: 'what'")}
-    assert (told["nic/eth1.rx"], told["nic/eth1.tx"]) == (4, 1)
-    assert {told["nic/eth2.rx"], told["nic/eth2.tx"]} == {Absent("the driver has no such thing")}
+    values = dict(per_device.facts(answer, "nic/*", ("rx", "tx"), sizes))
+    assert {values["nic/eth0.rx"], values["nic/eth0.tx"]} == {Unknown(Reason.UNPARSABLE, "no size: 'what'")}
+    assert (values["nic/eth1.rx"], values["nic/eth1.tx"]) == (4, 1)
+    assert {values["nic/eth2.rx"], values["nic/eth2.tx"]} == {Absent("the driver has no such thing")}
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1, max_size=30), st.text())
 def test_every_name_and_text_gives_facts_with_a_path_or_is_unreadable(name: str, text: str) -> None:
     try:
-        told = list(per_device.facts(said((name, text, 0)), "nic/*", ("rx", "tx"), sizes))
+        rows = list(per_device.facts(said((name, text, 0)), "nic/*", ("rx", "tx"), sizes))
     except Unreadable:
         return
-    assert [parse(path).segments[0].word for path, _ in told] == ["nic"] * len(told)
+    assert [parse(path).segments[0].word for path, _ in rows] == ["nic"] * len(rows)

@@ -192,9 +192,9 @@ def test_a_reading_names_its_place() -> None:
 
 
 def test_a_text_that_could_not_be_decoded_is_no_value_and_no_name() -> None:
-    with pytest.raises(Unreadable) as told:
+    with pytest.raises(Unreadable) as error:
         said("O\ufffdK")
-    assert told.value.reason is Reason.UNPARSABLE
+    assert error.value.reason is Reason.UNPARSABLE
     assert Resource("/a/b", {"Id": "x\ufffd"}).id == "b"
 
 
@@ -210,9 +210,9 @@ def test_a_health_is_one_of_three_words_and_nothing_turns_less_than_not_at_all()
 
 @pytest.mark.parametrize("text", ["", " ", "null", "N/A", "Not Present", "-*", "To be filled by O.E.M.", "Unknown"])
 def test_a_text_that_says_nothing_is_no_value(text: str) -> None:
-    with pytest.raises(Unreadable) as told:
+    with pytest.raises(Unreadable) as error:
         said(text)
-    assert told.value.reason is Reason.NOT_COLLECTED
+    assert error.value.reason is Reason.NOT_COLLECTED
 
 
 @pytest.mark.parametrize("value", [None, True, "x", [], {}, 10**400, -(10**400), float("nan"), float("inf"), "1e5"])
@@ -445,8 +445,8 @@ def attributes(*names: str, reading: Any = "x") -> dict[str, Any]:
 
 
 def test_an_item_may_be_a_fact_itself() -> None:
-    told = attributes('bios.attribute/"Core Performance Boost"', "bios.attribute/SmtMode")
-    assert told == {
+    values = attributes('bios.attribute/"Core Performance Boost"', "bios.attribute/SmtMode")
+    assert values == {
         "bios.attribute": ("Core Performance Boost", "SmtMode"),
         'bios.attribute/"Core Performance Boost"': "x",
         "bios.attribute/SmtMode": "x",
@@ -465,10 +465,10 @@ def test_an_item_that_is_a_fact_is_selected_and_its_lack_is_absent() -> None:
 
 @pytest.mark.parametrize("path", ["bios.attribute/*", f"bios.attribute/{'x' * PATH}"])
 def test_a_name_no_item_may_have_makes_the_collection_unknown(path: str) -> None:
-    told = attributes("bios.attribute/A", path)
-    assert told["bios.attribute/A"] == "x"
-    assert isinstance(told["bios.attribute"], Unknown)
-    assert path not in told
+    values = attributes("bios.attribute/A", path)
+    assert values["bios.attribute/A"] == "x"
+    assert isinstance(values["bios.attribute"], Unknown)
+    assert path not in values
 
 
 @pytest.mark.parametrize(

@@ -24,13 +24,13 @@ DOCS = ROOT / "docs" / "guide" / "profiles.md"
 
 
 def test_the_manual_lists_every_unit_beside_its_dimension() -> None:
-    told: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for dimensions, units in re.findall(
         r"^\| ([a-z, ]+) \| ((?:`\S+`[, ]*)+) \|$", DOCS.read_text("utf-8"), re.MULTILINE
     ):
-        told |= {name: set(dimensions.split(", ")) for name in re.findall(r"`(\S+)`", units)}
-    assert set(unit.UNITS) <= set(told)
-    assert all(unit.dimension(name) in told[name] for name in unit.UNITS)
+        values |= {name: set(dimensions.split(", ")) for name in re.findall(r"`(\S+)`", units)}
+    assert set(unit.UNITS) <= set(values)
+    assert all(unit.dimension(name) in values[name] for name in unit.UNITS)
 
 
 @given(NUMBERS, st.sampled_from(unit.UNITS))
@@ -41,9 +41,9 @@ def test_what_is_spelt_is_read_back_to_six_digits(number: float, name: str) -> N
 
 @given(NUMBERS, st.sampled_from(unit.UNITS))
 def test_what_is_spelt_exactly_is_read_back_whole(number: float, name: str) -> None:
-    said = unit.exact(number, name)
-    read = unit.parse(said or unit.spell(number, name)).to(name)
-    assert read == (number if said else pytest.approx(number, rel=1e-15))
+    output = unit.exact(number, name)
+    read = unit.parse(output or unit.spell(number, name)).to(name)
+    assert read == (number if output else pytest.approx(number, rel=1e-15))
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ NO_QUANTITY = frozenset(WORDS.split()) | {"NIC port"}
 
 def test_every_quantity_of_the_collected_facts_has_a_unit_of_the_table() -> None:
     tables = sorted(shared("../facts").glob("*.csv"))
-    said: set[str] = set()
+    names: set[str] = set()
     for table in tables:
         with table.open(encoding="utf-8", newline="") as rows:
-            said |= {row["unit"] for row in csv.DictReader(rows) if row.get("unit")}
-    parts = {part.strip() for text in said - NO_QUANTITY for part in text.split(",")} - NO_QUANTITY
+            names |= {row["unit"] for row in csv.DictReader(rows) if row.get("unit")}
+    parts = {part.strip() for text in names - NO_QUANTITY for part in text.split(",")} - NO_QUANTITY
     assert len(parts) > 20
     assert {part for part in parts if part not in unit.UNITS and not meant(part, unit.UNITS)} == set()

@@ -72,8 +72,8 @@ def test_rdma_is_asked_only_where_the_kernel_has_rdma(there: bool, tmp_path: Pat
     (tmp_path / "rdma").write_text(f"#!{shutil.which('sh')}\necho asked\n")
     (tmp_path / "rdma").chmod(0o755)
     place = str(tmp_path if there else tmp_path / "no")
-    said = run(command("rdma_links").replace("/sys/class/infiniband", place), PATH=f"{tmp_path}:{os.environ['PATH']}")
-    assert said == ("asked\n" if there else "[]\n")
+    output = run(command("rdma_links").replace("/sys/class/infiniband", place), PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert output == ("asked\n" if there else "[]\n")
 
 
 def test_a_node_without_rdma_has_no_links() -> None:
@@ -109,8 +109,8 @@ def test_df_lists_the_filesystem_of_this_machines_root() -> None:
 @pytest.mark.parametrize("kind", ["fuse", "virtiofs", "9p", "gfs2", "ceph", "wekafs"])
 def test_what_df_is_not_asked_for_is_asked_with_a_time_of_its_own(kind: str, tmp_path: Path) -> None:
     (tmp_path / "mounts").write_text(f"source {tmp_path} {kind} rw 0 0\n")
-    said = run(command("network_mounts").replace("/proc/mounts", str(tmp_path / "mounts")))
-    given = facts(PROBES["network_mounts"], answering(PROBES["network_mounts"], said))
+    output = run(command("network_mounts").replace("/proc/mounts", str(tmp_path / "mounts")))
+    given = facts(PROBES["network_mounts"], answering(PROBES["network_mounts"], output))
     assert given[f'mount/"{tmp_path}".responds'] is True
 
 
@@ -153,8 +153,8 @@ def test_a_group_whose_members_are_no_pci_functions_counts_by_its_type() -> None
     assert iommu({f"{GROUPS}/7/type": "DMA\n"})["iommu.translated"] == 1
 
 
-def irq(said: str) -> dict[str, Reading]:
-    return facts(PROBES["irq"], answering(PROBES["irq"], said))
+def irq(output: str) -> dict[str, Reading]:
+    return facts(PROBES["irq"], answering(PROBES["irq"], output))
 
 
 def test_a_vector_that_does_not_tell_its_cpu_counts_and_makes_the_remote_ones_unknown() -> None:

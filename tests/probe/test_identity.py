@@ -155,8 +155,8 @@ def test_a_uuid_of_a_whole_series_is_none(said: str) -> None:
 def test_a_uuid_is_one_in_every_order_of_its_bytes() -> None:
     """The Dell's own, the same with its first fields turned, and as its iDRAC has it for itself."""
     spelt = {
-        identity.uuid(said)
-        for said in (
+        identity.uuid(output)
+        for output in (
             "4c4c4544-0035-3410-8050-c6c04f314733",
             "44454C4C-3500-1034-8050-C6C04F314733",
             "3347314f-c0c6-5080-3410-00354c4c4544",
@@ -185,7 +185,7 @@ def test_an_address_that_software_made_up_is_none(said: str) -> None:
 
 
 def test_an_address_is_one_however_it_is_parted() -> None:
-    assert {identity.mac(said) for said in ("7C:C2:55:50:A8:FF", "7cc25550a8ff", "7c-c2-55-50-a8-ff")} == {
+    assert {identity.mac(output) for output in ("7C:C2:55:50:A8:FF", "7cc25550a8ff", "7c-c2-55-50-a8-ff")} == {
         "7c:c2:55:50:a8:ff"
     }
 
@@ -346,8 +346,8 @@ def test_where_a_plane_is_silent_it_is_unknown_for_that_reason(plane: Plane) -> 
 @pytest.mark.parametrize("name", [DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO])
 def test_every_recorded_bmc_gives_its_host_an_identity(name: str) -> None:
     """A host that gives what its BMC does is one with it; one that gives another machine's is not."""
-    told = {path: each.reading for path, each in recorded(name).items()}
-    facts = {path: told[path] for path in NEEDED if path in told}
+    values = {path: each.reading for path, each in recorded(name).items()}
+    facts = {path: values[path] for path in NEEDED if path in values}
     own = {"node.serial": facts["bmc.host.serial"], "node.uuid": facts["bmc.host.uuid"]}
     own = {path: BLANK if isinstance(reading, Unknown) else reading for path, reading in own.items()}
     assert host({**facts, **own})[1] == ()
@@ -522,8 +522,8 @@ def test_an_address_in_use_counts_where_it_is_the_devices_own() -> None:
 @pytest.mark.parametrize(("transport", "found"), [("pcie", 1), ("tcp", 0), ("rdma", 0), (LOST, -1)])
 def test_a_drive_over_a_network_may_be_that_of_several_nodes(transport: Reading, found: int) -> None:
     drive: Facts = {"nvme": ("nvme0",), "nvme/nvme0.serial": "S666NE0W0001", "nvme/nvme0.transport": transport}
-    told = fleet({"n1": drive, "n2": drive})
-    assert isinstance(told, Unknown) if found < 0 else len(told) == found if isinstance(told, tuple) else False
+    value = fleet({"n1": drive, "n2": drive})
+    assert isinstance(value, Unknown) if found < 0 else len(value) == found if isinstance(value, tuple) else False
 
 
 # ---- a fleet of which not all is known -----------------------------------------------------------------------------------

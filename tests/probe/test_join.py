@@ -33,8 +33,8 @@ def buses(inputs: Inputs) -> Facts:
     """Tell each GPU's bus."""
     names, more = inputs.items("gpu")
     for name in names:
-        told = inputs.reading(f"gpu/{name}.pci")
-        yield f"gpu/{name}.bus", told[5:7] if isinstance(told, str) else told
+        reading = inputs.reading(f"gpu/{name}.pci")
+        yield f"gpu/{name}.bus", reading[5:7] if isinstance(reading, str) else reading
     count = inputs.reading("bmc.gpu_count")
     trouble = more or settled([count])
     yield "gpu_missing", trouble if trouble is not None else int(str(count)) - len(names)
@@ -141,9 +141,9 @@ def test_who_wants_a_derived_fact_asks_what_it_follows_from() -> None:
         yield from ()
 
     probes = [bus, counted, other]
-    told = Catalogue.of(entry for one in probes for entry in one.entries())  # type: ignore[attr-defined]
-    made = buses.bound(told)
-    whole = Catalogue.of((*told.entries.values(), *made.entries()))
+    catalogue = Catalogue.of(entry for one in probes for entry in one.entries())  # type: ignore[attr-defined]
+    made = buses.bound(catalogue)
+    whole = Catalogue.of((*catalogue.entries.values(), *made.entries()))
     chosen = plan([parse("gpu/*.bus")], probes, whole, [made])  # type: ignore[arg-type]
     assert [one.name for one in chosen.probes] == ["bus", "counted"]
     assert chosen.joins == (made,)

@@ -44,10 +44,10 @@ def test_each_question_of_a_lane_has_its_own_answer_status_and_complaint(shell: 
     )
     result = run(*(Shell(command, lane="l") for command in commands), shell=shell)
     assert result.whole
-    told = [result.capture.commands[command] for command in commands]
-    assert told[:2] == [Output(0, "one", ""), Output(3, "two\n", "no")]
-    assert [isinstance(one, Output) and one.status != 0 for one in told[2:4]] == [True, True]
-    assert told[4] == Output(0, "none\n", "")
+    rows = [result.capture.commands[command] for command in commands]
+    assert rows[:2] == [Output(0, "one", ""), Output(3, "two\n", "no")]
+    assert [isinstance(one, Output) and one.status != 0 for one in rows[2:4]] == [True, True]
+    assert rows[4] == Output(0, "none\n", "")
 
 
 @pytest.mark.parametrize("lane", ["", "l"])
@@ -177,16 +177,16 @@ def test_what_lies_in_a_sys_that_is_closed_or_not_mounted_is_never_absent(
         Read("/sys/class/net/*/mtu"), Read("/sys/devices/system/cpu/vulnerabilities/*", "/proc/uptime"),
         Shell("cat /proc/sys/kernel/ostype"),
     )  # fmt: skip
-    told = without("/sys", shell, mode, *asked)
-    assert told["cat /proc/sys/kernel/ostype"] == Output(0, "Linux\n", "")
+    values = without("/sys", shell, mode, *asked)
+    assert values["cat /proc/sys/kernel/ostype"] == Output(0, "Linux\n", "")
     for question in asked[:4]:
         assert isinstance(question, Shell)
-        refusal = _refusal(question, told[question.command])  # type: ignore[arg-type]
+        refusal = _refusal(question, values[question.command])  # type: ignore[arg-type]
         assert refusal is not None, question
         assert refusal.reason is reason
     for glob in ("/sys/class/net/*/mtu", "/sys/devices/system/cpu/vulnerabilities/*"):
-        why = told[glob]
-        assert isinstance(why, Unknown), (glob, told)
+        why = values[glob]
+        assert isinstance(why, Unknown), (glob, values)
         assert why.reason is reason
 
 
@@ -196,8 +196,8 @@ def test_files_of_a_sys_that_does_not_even_exist_are_not_absent(shell: list[str]
     script = compose((files,), MARK).replace("/sys:/sys/devices", "/nosuch:/nosuch/devices")
     script = script.replace('"/sys "*[!c]/sys/*', '"/nosuch "*[!c]/nosuch/*')
     done = subprocess.run([*shell, "-s"], input=script.encode(), capture_output=True, check=False)
-    told = split(done.stdout, (files,), MARK, CUT).capture
-    assert told.globs == dict.fromkeys(files.globs, Unknown(Reason.NOT_COLLECTED, "/nosuch is not mounted"))
+    capture = split(done.stdout, (files,), MARK, CUT).capture
+    assert capture.globs == dict.fromkeys(files.globs, Unknown(Reason.NOT_COLLECTED, "/nosuch is not mounted"))
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])

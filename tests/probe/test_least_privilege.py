@@ -125,7 +125,7 @@ def facts(inventory: Path) -> dict[str, Any]:
     return found
 
 
-def roots(told: dict[str, Any]) -> dict[str, Any]:
+def roots(values: dict[str, Any]) -> dict[str, Any]:
     """The facts that only root is told, without time: of what moves on by itself, whether it is known."""
     names = {probe.name for probe in sudoers.root_probes(registry().probes)}
     steady = {"config", "identity", "version"}
@@ -135,7 +135,7 @@ def roots(told: dict[str, Any]) -> dict[str, Any]:
             for k, v in fact.items()
             if k in ({"value", "absent", "unknown", "detail"} if fact["class"] in steady else {"unknown"})
         }
-        for path, fact in told.items()
+        for path, fact in values.items()
         if (entry := registry().catalogue.find(parse(path))) is not None and entry.probe in names
     }
 
@@ -162,8 +162,8 @@ def test_the_list_holds_what_probes_declare_as_roots_and_nothing_else() -> None:
     assert declared
     text = rackcheck("doctor", "--sudoers").out
     entries = re.findall(r"^    (/\S+) (.*?)(?:, \\)?$", text, re.MULTILINE)
-    told = [f"{Path(place).name} {words}".removesuffix(' ""').replace("\\", "") for place, words in entries]
-    assert set(told) == declared
+    rows = [f"{Path(place).name} {words}".removesuffix(' ""').replace("\\", "") for place, words in entries]
+    assert set(rows) == declared
     assert len(entries) == len(declared) * len(sudoers.PLACES)
     assert [line for line in text.splitlines() if "NOPASSWD" in line] == ["rackcheck ALL=(root) NOPASSWD: RACKCHECK"]
     assert "ALL: ALL" not in text
@@ -216,8 +216,8 @@ def test_the_list_of_the_page_is_the_list_of_the_command() -> None:
 def test_the_page_says_of_every_program_of_the_list_what_it_tells() -> None:
     page = (ROOT / "docs" / "guide" / "least-privilege.md").read_text(encoding="utf-8")
     first = re.findall(r"^\| (`[^|]*)\| (\w[^|]*)\|$", page.partition("## On a BMC")[0], re.MULTILINE)
-    told = {quoted.split()[0] for cell, _ in first for quoted in re.findall(r"`([a-z][^`]*)`", cell)}
-    assert told == {command.split()[0] for command in commands()}
+    names = {quoted.split()[0] for cell, _ in first for quoted in re.findall(r"`([a-z][^`]*)`", cell)}
+    assert names == {command.split()[0] for command in commands()}
 
 
 def test_with_only_the_list_roots_facts_are_what_root_is_told(login: Login) -> None:
@@ -309,9 +309,9 @@ def test_half_a_list_names_the_half_that_is_missing(login: Login) -> None:
 def test_the_line_that_installs_the_list_installs_it_and_refuses_a_broken_one(login: Login, tmp_path: Path) -> None:
     """The very words that doctor says, run by a shell; only the place differs."""
     out = rackcheck("doctor", "-i", login.inventory(), "-q").out
-    said = re.search(r"'(f=/etc/sudoers\.d/rackcheck; [^']*)'", out)
-    assert said is not None
-    words = said[1].replace("/etc/sudoers.d/rackcheck", str(tmp_path / "rackcheck"))
+    match = re.search(r"'(f=/etc/sudoers\.d/rackcheck; [^']*)'", out)
+    assert match is not None
+    words = match[1].replace("/etc/sudoers.d/rackcheck", str(tmp_path / "rackcheck"))
     good = sudoers.text(commands(), login.user)
     subprocess.run(["sh", "-c", words], input=good, text=True, check=True, capture_output=True)
     assert (tmp_path / "rackcheck").read_text() == good
@@ -325,10 +325,10 @@ def test_sudo_false_in_the_inventory_never_calls_sudo(login: Login) -> None:
     path = login.inventory()
     path.write_text(path.read_text().replace("ssh: {", "ssh: { sudo: false,"))
     with login.granted(commands()):
-        told = roots(facts(path))
+        values = roots(facts(path))
         done = rackcheck("doctor", "-i", path, "-q", "--json")
     assert json.loads(done.out)["nodes"]["n1"]["planes"]["os"]["who"]["grant"] == "sudo: off in the inventory"
-    assert not [fact for fact in told.values() if "sudo" in fact.get("detail", "")]
+    assert not [fact for fact in values.values() if "sudo" in fact.get("detail", "")]
 
 
 def test_the_user_of_these_tests_is_gone_afterwards() -> None:

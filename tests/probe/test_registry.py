@@ -45,13 +45,13 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
 def test_a_module_that_cannot_be_loaded_costs_its_own_probes_and_is_named(tmp_path: Path, text: str) -> None:
     env = site(tmp_path, good=GOOD.format(name="good"), zz=text)
-    told = f"probes left out: site_probes.zz: {BROKEN[text]}"
+    line = f"probes left out: site_probes.zz: {BROKEN[text]}"
     facts = run(env, "facts", "localhost", "site.good", "cpu.threads")
     assert (facts.returncode, facts.stdout.count("site.good"), facts.stdout.count("cpu.threads ")) == (3, 1, 1)
-    assert facts.stderr.count(told) == 1
+    assert facts.stderr.count(line) == 1
     shown = run(env, "probe", "show", "zz")
     assert shown.returncode == 2
-    assert told in shown.stderr
+    assert line in shown.stderr
 
 
 def test_every_command_names_what_was_left_out(tmp_path: Path) -> None:

@@ -325,17 +325,17 @@ def test_what_needs_root_goes_through_sudo_without_a_question(tmp_path: Path) ->
 )
 def test_a_refusal_of_sudo_is_denied_and_names_root(tmp_path: Path, refusal: str) -> None:
     answer = as_stranger(tmp_path, refusal).capture.commands["id -u"]
-    said = _refusal(ROOTS, answer)
-    assert said is not None
-    assert said.reason is Reason.DENIED
-    assert said.detail.startswith("needs root: ")
+    reading = _refusal(ROOTS, answer)
+    assert reading is not None
+    assert reading.reason is Reason.DENIED
+    assert reading.detail.startswith("needs root: ")
 
 
 @needs_root
 def test_a_complaint_of_sudo_beside_a_failing_tool_is_not_a_refusal(tmp_path: Path) -> None:
     beside = "echo 'sudo: unable to resolve host n1' >&2; echo 'id: no such thing' >&2; exit 1"
-    said = _refusal(ROOTS, as_stranger(tmp_path, beside).capture.commands["id -u"])
-    assert said == Unknown(Reason.NOT_COLLECTED, "id: no such thing")
+    reading = _refusal(ROOTS, as_stranger(tmp_path, beside).capture.commands["id -u"])
+    assert reading == Unknown(Reason.NOT_COLLECTED, "id: no such thing")
 
 
 @needs_root
@@ -403,8 +403,8 @@ def test_a_command_is_asked_once_for_each_device_and_one_that_fails_costs_its_ow
 ) -> None:
     globs = devices(tmp_path, "nvme0", "nvme7", "nvme12", "nvme0n1")
     question = Shell("echo {}; test {} != nvme7 || { echo 'open failed: Permission denied' >&2; exit 1; }", each=globs)
-    said = each(out(run(question, shell=shell), question.command))
-    assert said == {
+    values = each(out(run(question, shell=shell), question.command))
+    assert values == {
         "nvme0": "nvme0\n",
         "nvme7": Unknown(Reason.DENIED, "open failed: Permission denied"),
         "nvme12": "nvme12\n",
@@ -427,17 +427,17 @@ def test_a_tool_that_is_not_there_is_missing_for_every_question_of_it(tmp_path: 
     result = run(plain, once, Shell("echo here"), shell=shell)
     assert out(result, "echo here") == "here\n"
     for question in (plain, once):
-        said = result.capture.commands[question.command]
-        assert isinstance(said, Output)
-        why = _refusal(question, said)
+        reading = result.capture.commands[question.command]
+        assert isinstance(reading, Output)
+        why = _refusal(question, reading)
         assert why is not None
         assert (why.reason, why.detail) == (Reason.TOOL_MISSING, "sh: no-such-tool: not found")
 
 
 def test_a_device_whose_name_would_be_an_option_is_not_asked(tmp_path: Path) -> None:
     question = Shell("echo {}", each=devices(tmp_path, "-rf"))
-    (said,) = each(out(run(question), question.command)).values()
-    assert said == Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
+    (reading,) = each(out(run(question), question.command)).values()
+    assert reading == Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
 
 
 @pytest.mark.parametrize("cut", [1, 4, 12, 20])

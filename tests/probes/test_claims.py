@@ -161,8 +161,8 @@ def test_unlimited_is_above_all_numbers_and_bytes_are_kib() -> None:
 def test_timedatectl_since_systemd_239_tells_of_its_time_service(row: str, expected: bool | type[Absent]) -> None:
     given = answered("timesync", f"  Time zone: UTC (UTC, +0000)\nSystem clock synchronized: no\n{row}\n")
     assert given["time.synchronized"] is False
-    told = given["time.ntp_enabled"]
-    assert isinstance(told, Absent) if expected is Absent else told is expected
+    reading = given["time.ntp_enabled"]
+    assert isinstance(reading, Absent) if expected is Absent else reading is expected
 
 
 def test_a_third_word_of_timedatectl_is_not_a_no() -> None:
@@ -215,9 +215,9 @@ def test_a_failed_service_is_failed_and_one_of_our_own_login_is_left_out() -> No
 
 
 def test_without_systemd_the_services_are_unknown_with_its_own_words() -> None:
-    said = "System has not been booted with systemd as init system (PID 1). Can't operate.\n"
-    given = facts(PROBES["services"], answering(PROBES["services"], "", status=1, err=said))
-    assert given["service"] == Unknown(Reason.NOT_COLLECTED, said.strip())
+    output = "System has not been booted with systemd as init system (PID 1). Can't operate.\n"
+    given = facts(PROBES["services"], answering(PROBES["services"], "", status=1, err=output))
+    assert given["service"] == Unknown(Reason.NOT_COLLECTED, output.strip())
 
 
 def test_a_kernel_without_modules_has_none_and_one_that_hides_them_is_unknown() -> None:
@@ -250,8 +250,8 @@ def test_intels_turbo_switch_is_upside_down() -> None:
 
 
 def test_two_microcodes_on_one_machine_are_both_named() -> None:
-    told = "".join(f"      1 microcode\t: 0x2b00057{n}\n" for n in (0, 1))
-    given = answered("microcode", f"{told}      1 processor\t: 0\n      1 processor\t: 1\nend\n")
+    text = "".join(f"      1 microcode\t: 0x2b00057{n}\n" for n in (0, 1))
+    given = answered("microcode", f"{text}      1 processor\t: 0\n      1 processor\t: 1\nend\n")
     assert given["cpu.microcode"] == "0x2b000570, 0x2b000571"
 
 

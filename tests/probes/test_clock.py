@@ -19,9 +19,9 @@ CLOCK = os_probes()["clock"]
 CAME = "2026-01-01T12:00:00.500+00:00"
 
 
-def node(said: str) -> Reading:
+def node(output: str) -> Reading:
     """What is said of a node's clock by this answer."""
-    return facts(CLOCK, answering(CLOCK, said))["time.offset"]
+    return facts(CLOCK, answering(CLOCK, output))["time.offset"]
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_the_offset_is_the_nodes_clock_less_ours(said: str, offset: float) -> No
 
 @pytest.mark.parametrize("said", ["1795245121.44 ", " 1795245121.44", "a b", "1 2 3", "1795245121.44 -5", "1e9 1e9"])
 def test_a_clock_that_one_side_did_not_tell_is_unknown(said: str) -> None:
-    told = node(f"{said}\n")
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.UNPARSABLE
+    reading = node(f"{said}\n")
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.UNPARSABLE
 
 
 def test_a_question_without_our_time_is_told_as_that() -> None:
@@ -105,9 +105,9 @@ def test_a_zone_beside_the_time_counts_where_the_time_has_none() -> None:
 
 @pytest.mark.parametrize("beside", [None, "", "CST6CDT", 6])
 def test_a_time_without_any_zone_is_unknown_not_off(beside: object) -> None:
-    told = manager({"DateTime": "2026-01-01T06:00:00", "DateTimeLocalOffset": beside})
-    assert isinstance(told, Unknown)
-    assert "does not say its zone" in told.detail
+    reading = manager({"DateTime": "2026-01-01T06:00:00", "DateTimeLocalOffset": beside})
+    assert isinstance(reading, Unknown)
+    assert "does not say its zone" in reading.detail
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_the_ends_of_the_calendar_are_no_failure() -> None:
 
 
 def test_a_run_that_kept_no_time_of_coming_leaves_the_offset_unknown() -> None:
-    told = manager({"DateTime": "2026-01-01T12:00:00Z"}, came=None)
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.NOT_COLLECTED
+    reading = manager({"DateTime": "2026-01-01T12:00:00Z"}, came=None)
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_COLLECTED
     assert isinstance(manager({"DateTime": "2026-01-01T12:00:00Z"}, came="yesterday"), Unknown)
 
 
@@ -144,7 +144,7 @@ def test_a_body_that_tells_a_time_is_read_with_the_time_it_came(name: str) -> No
     dated = {u for u, body in capture.bodies.items() if not isinstance(body, Unknown) and "DateTime" in body}
     assert dated
     assert set(capture.times) == dated
-    told = {path: leaf.reading for path, leaf in collect(bmc_probes().values(), capture, "T").items()}
-    offsets = [r for path, r in told.items() if path.endswith(".offset") and isinstance(r, float)]
+    values = {path: leaf.reading for path, leaf in collect(bmc_probes().values(), capture, "T").items()}
+    offsets = [r for path, r in values.items() if path.endswith(".offset") and isinstance(r, float)]
     assert offsets
     assert all(offset < -86400 for offset in offsets)  # these machines were recorded in years gone by

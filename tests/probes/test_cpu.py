@@ -375,15 +375,15 @@ def test_a_slot_type_that_an_older_dmidecode_has_no_word_for_is_not_known() -> N
 
 @pytest.mark.parametrize("probe", ["dimm", "memory_slots", "cpu_sockets", "slots", "dmi_root"])
 def test_without_root_nothing_of_the_table_is_known_and_nothing_absent(probe: str) -> None:
-    said = "sudo: a password is required\n"
-    given = facts(PROBES[probe], answering(PROBES[probe], "", 1, said))
+    output = "sudo: a password is required\n"
+    given = facts(PROBES[probe], answering(PROBES[probe], "", 1, output))
     assert {getattr(reading, "reason", None) for reading in given.values()} == {Reason.DENIED}
 
 
 @pytest.mark.parametrize("probe", ["dimm", "memory_slots", "cpu_sockets", "slots", "dmi_root"])
 def test_a_machine_without_a_table_has_no_known_slots(probe: str) -> None:
-    said = "# dmidecode 3.3\nScanning /dev/mem for entry point.\n# No SMBIOS nor DMI entry point found, sorry.\n"
-    given = facts(PROBES[probe], answering(PROBES[probe], said))
+    output = "# dmidecode 3.3\nScanning /dev/mem for entry point.\n# No SMBIOS nor DMI entry point found, sorry.\n"
+    given = facts(PROBES[probe], answering(PROBES[probe], output))
     assert {getattr(reading, "reason", None) for reading in given.values()} == {Reason.NOT_COLLECTED}
     assert all("no SMBIOS table" in getattr(reading, "detail", "") for reading in given.values())
 
@@ -433,9 +433,9 @@ def test_384_cpus_give_few_facts() -> None:
 def test_two_idle_states_of_one_name_are_two_and_one_that_the_first_cpu_lacks_keeps_its_folders_name() -> None:
     states = f"{CPUS}/cpu0/cpuidle/state"
     files = {
-        f"{states}{n}/{leaf}": f"{said}\n"
+        f"{states}{n}/{leaf}": f"{value}\n"
         for n in (0, 1)
-        for leaf, said in (("name", "C2"), ("latency", n), ("disable", n))
+        for leaf, value in (("name", "C2"), ("latency", n), ("disable", n))
     }
     files |= {f"{CPUS}/cpu1/cpuidle/state2/disable": "0\n"}
     given = facts(PROBES["cpuidle_states"], holding(PROBES["cpuidle_states"], files))

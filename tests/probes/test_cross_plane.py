@@ -253,22 +253,22 @@ def test_where_firmware_may_differ_by_right_the_rule_only_warns(
 def test_where_each_plane_was_read_stands_beside_a_finding(rule: str, path: str) -> None:
     value = next(row[2] for row in (*CHANGED, *WARNED) if row[:2] == (rule, path))
     sources = [e.source for e in verdicts({path: value})[rule].evidence]
-    told = {part for source in sources for part in (source, *source.removeprefix("from ").split(", "))}
-    assert {plane for place, plane in _sources(rule) if place in told} == {Plane.OS, Plane.BMC}, sources
+    names = {part for source in sources for part in (source, *source.removeprefix("from ").split(", "))}
+    assert {plane for place, plane in _sources(rule) if place in names} == {Plane.OS, Plane.BMC}, sources
 
 
 def _sources(rule: str) -> list[tuple[str, Plane]]:
     """What may stand for a plane beside a finding: the place of a fact, or, of what follows from facts, their paths."""
     one = next(r for r in profile().own if r.id == rule)
-    told: list[tuple[str, Plane]] = []
+    rows: list[tuple[str, Plane]] = []
     tree = node()
     for fact in one.facts():
         given = [j for j in JOINS if str(fact.pattern) in j.gives]
-        told += [(need, j.planes[need]) for j in given for need in j.needs]
+        rows += [(need, j.planes[need]) for j in given for need in j.needs]
         leaf = tree.leaves.get(str(fact))
         if leaf is not None and not given:
-            told.append((leaf.source, leaf.plane))
-    return told
+            rows.append((leaf.source, leaf.plane))
+    return rows
 
 
 @pytest.mark.parametrize(("rule", "path"), sorted({(row[0], row[1]) for row in (*CHANGED, *WARNED)}))

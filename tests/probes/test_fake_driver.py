@@ -56,7 +56,7 @@ def by_nvml(tmp_path_factory: pytest.TempPathFactory) -> Way:
     """Ask through pynvml."""
     folder = tmp_path_factory.mktemp("nvml")
     library(folder)
-    return lambda told, **more: _asked(folder, told, more, {})
+    return lambda value, **more: _asked(folder, value, more, {})
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def by_old_nvml(tmp_path_factory: pytest.TempPathFactory) -> Way:
     """Ask a driver of before 2020 through pynvml."""
     folder = tmp_path_factory.mktemp("old")
     library(folder, "-DOLD")
-    return lambda told, **more: _asked(folder, told, more, {})
+    return lambda value, **more: _asked(folder, value, more, {})
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +72,13 @@ def by_smi(tmp_path_factory: pytest.TempPathFactory) -> Way:
     """Ask nvidia-smi, on a node that has no Python."""
     folder = tmp_path_factory.mktemp("smi")
     path = str(tools(folder))
-    return lambda told, **more: _asked(folder, told, more, {"PATH": path})
+    return lambda value, **more: _asked(folder, value, more, {"PATH": path})
 
 
-def _asked(folder: Path, told: Told, more: Mapping[str, object], env: Mapping[str, str]) -> Facts:
+def _asked(folder: Path, values: Told, more: Mapping[str, object], env: Mapping[str, str]) -> Facts:
     """Ask; with `bus`, the node's bus holds a GPU whatever this machine's does."""
     place = folder / "state"
-    place.write_text(state(told, **{key: value for key, value in more.items() if key != "bus"}))
+    place.write_text(state(values, **{key: value for key, value in more.items() if key != "bus"}))
     path = f"{shell(folder)}:{os.environ['PATH']}"
     capture = ask(GPU, {"LD_LIBRARY_PATH": str(folder), "FAKE_NVML_STATE": str(place), "PATH": path, **env})
     ((command, output),) = capture.commands.items()
@@ -98,19 +98,19 @@ def test_eight_healthy_h100_come_through_the_true_pynvml_as_they_are(by_nvml: Wa
 
 @pytest.mark.parametrize("case", CASES)
 def test_both_ways_to_the_driver_give_the_same_facts(case: str, by_nvml: Way, by_smi: Way) -> None:
-    told = made(case)
-    nvml, smi = by_nvml(told), by_smi(told)
+    values = made(case)
+    nvml, smi = by_nvml(values), by_smi(values)
     alone = {path for path in nvml if any(fnmatchcase(path, only) for only in ONLY_NVML)}
     assert {path: smi[path] for path in alone if not _untold(smi.get(path))} == {}
     shared = nvml.keys() - alone
     assert smi.keys() - alone == shared
     assert {p: (nvml[p], smi[p]) for p in sorted(shared) if _kind(nvml[p]) != _kind(smi[p])} == {}
-    assert len(shared) > 100 * len(told["gpus"])
+    assert len(shared) > 100 * len(values["gpus"])
 
 
 def test_every_fact_that_only_nvml_tells_is_one_that_it_tells(by_nvml: Way) -> None:
-    told = {p for p, reading in by_nvml(simulated()).items() if not isinstance(reading, Unknown)}
-    assert [only for only in ONLY_NVML if not any(fnmatchcase(path, only) for path in told)] == []
+    names = {p for p, reading in by_nvml(simulated()).items() if not isinstance(reading, Unknown)}
+    assert [only for only in ONLY_NVML if not any(fnmatchcase(path, only) for path in names)] == []
 
 
 def _untold(reading: Reading | None) -> bool:
@@ -166,17 +166,17 @@ def test_links_and_fabric_of_a_rack_are_decoded(by_nvml: Way) -> None:
 
 
 def test_a_lost_gpu_keeps_its_place(by_nvml: Way, by_smi: Way) -> None:
-    told = simulated()
-    told["gpus"][3] = {"lost": 15}
-    given = by_nvml(told)
+    values = simulated()
+    values["gpus"][3] = {"lost": 15}
+    given = by_nvml(values)
     assert given["gpu"] == tuple("01234567")
-    assert given["gpu/4.uuid"] == told["gpus"][4]["uuid"]["value"]
+    assert given["gpu/4.uuid"] == values["gpus"][4]["uuid"]["value"]
     assert given["gpu/4.peers"] == 6
     of_lost = {path: given[path] for path in given if path.startswith("gpu/3.")}
     assert set(of_lost.values()) == {Unknown(Reason.NOT_COLLECTED, "NVML: GPU is lost")}
     assert len(of_lost) > 100
     why = "nvidia-smi: Unable to determine the device handle for GPU3: GPU is lost."
-    assert by_smi(told, bus=True)["gpu"] == Unknown(Reason.NOT_READY, why)
+    assert by_smi(values, bus=True)["gpu"] == Unknown(Reason.NOT_READY, why)
 
 
 def test_an_old_driver_costs_only_what_it_cannot_tell(by_old_nvml: Way) -> None:
@@ -229,10 +229,10 @@ def test_a_gpu_that_hangs_costs_what_was_not_told_by_then(tmp_path: Path) -> Non
         text=True,
         check=True,
     )
-    told = json.loads(done.stdout)
+    value = json.loads(done.stdout)
     late = {"unknown": "timeout", "detail": "NVML gave no answer within 2 s"}
-    assert [gpu == late for gpu in told["gpus"]] == [False] * 5 + [True] * 3
-    assert told["gpus"][4]["uuid"] == simulated()["gpus"][4]["uuid"]
+    assert [gpu == late for gpu in value["gpus"]] == [False] * 5 + [True] * 3
+    assert value["gpus"][4]["uuid"] == simulated()["gpus"][4]["uuid"]
 
 
 def test_a_node_without_python_and_nvidia_smi_says_so(tmp_path: Path) -> None:

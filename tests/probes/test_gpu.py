@@ -27,12 +27,12 @@ def as_nvml_says(smi: ET.Element) -> dict[str, object]:
     """One GPU of a recorded `nvidia-smi -q -x` in the numbers that NVML gave to nvidia-smi."""
 
     def number(path: str, unit: float = 1) -> dict[str, object]:
-        said = (smi.findtext(path) or "N/A").split(" ")[0].rstrip("x")
-        return {"absent": "NVML: Not Supported"} if said == "N/A" else value(round(float(said) * unit))
+        output = (smi.findtext(path) or "N/A").split(" ")[0].rstrip("x")
+        return {"absent": "NVML: Not Supported"} if output == "N/A" else value(round(float(output) * unit))
 
     def word(path: str, *words: str) -> dict[str, object]:
-        said = smi.findtext(path) or "N/A"
-        return {"absent": "NVML: Not Supported"} if said == "N/A" else value(words.index(said) if words else said)
+        output = smi.findtext(path) or "N/A"
+        return {"absent": "NVML: Not Supported"} if output == "N/A" else value(words.index(output) if words else output)
 
     power = "gpu_power_readings" if smi.find("gpu_power_readings") is not None else "power_readings"
     limit = "current_power_limit" if smi.find(f"{power}/current_power_limit") is not None else "power_limit"

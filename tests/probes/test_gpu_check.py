@@ -40,8 +40,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(place: Path, told: Told) -> tuple[int, str, dict[str, Any]]:
-    (place / "state").write_text(state(told))
+def run(place: Path, values: Told) -> tuple[int, str, dict[str, Any]]:
+    (place / "state").write_text(state(values))
     env = {
         "PATH": str(place / "bin"),
         "LD_LIBRARY_PATH": str(place),
@@ -61,8 +61,8 @@ def run(place: Path, told: Told) -> tuple[int, str, dict[str, Any]]:
 
 @pytest.mark.parametrize("case", ["healthy", "mixed", "rack scale"])
 def test_on_a_machine_where_both_tell_the_same_nothing_differs(case: str, place: Path) -> None:
-    status, said, kept = run(place, made(case))
-    assert (status, kept["_compared"]["differ"], kept["_compared"]["only nvidia-smi"]) == (0, {}, {}), said
+    status, output, kept = run(place, made(case))
+    assert (status, kept["_compared"]["differ"], kept["_compared"]["only nvidia-smi"]) == (0, {}, {}), output
     assert len(kept["_compared"]["same"]) > 400
 
 
@@ -71,26 +71,26 @@ def test_what_differs_is_named_and_ends_with_1(place: Path) -> None:
     true = smi.read_text()
     smi.write_text(f"{true.replace('exec ', '')} | {shutil.which('sed')} s/Hopper/Ampere/\n".replace("\n |", " |"))
     try:
-        status, said, kept = run(place, simulated())
+        status, output, kept = run(place, simulated())
     finally:
         smi.write_text(true)
     assert status == 1
     assert set(kept["_compared"]["differ"]) == {f"gpu/{n}.architecture" for n in range(8)}
-    assert 'gpu/0.architecture  {"nvml": "Hopper", "smi": "Ampere"}' in said
+    assert 'gpu/0.architecture  {"nvml": "Hopper", "smi": "Ampere"}' in output
 
 
 def test_a_machine_without_a_gpu_has_nothing_to_compare(place: Path) -> None:
-    status, said, _ = run(place, {"driver": {"value": "1.0"}, "cuda": {"value": "1.0"}, "gpus": []})
+    status, output, _ = run(place, {"driver": {"value": "1.0"}, "cuda": {"value": "1.0"}, "gpus": []})
     assert status == 3
-    assert "nothing was compared" in said
+    assert "nothing was compared" in output
 
 
 def test_what_is_kept_is_a_recording_that_names_no_machine(place: Path) -> None:
-    told = made("mixed")
-    told["gpus"][3]["fabric_cluster"] = {"value": "6f1c7e0a-0000-4000-8000-00000000beef"}
-    _, _, kept = run(place, told)
+    values = made("mixed")
+    values["gpus"][3]["fabric_cluster"] = {"value": "6f1c7e0a-0000-4000-8000-00000000beef"}
+    _, _, kept = run(place, values)
     text = json.dumps(kept)
-    true = [gpu[key]["value"] for gpu in told["gpus"] for key in ("uuid", "serial") if "value" in gpu[key]]
+    true = [gpu[key]["value"] for gpu in values["gpus"] for key in ("uuid", "serial") if "value" in gpu[key]]
     assert len(true) == 15
     assert [name for name in (*true, "6f1c7e0a", "beef") if name in text] == []
     probe = os_probes()["gpu"]
@@ -151,9 +151,9 @@ class Burnt:
     def burn(self, *only: str, **how: Any) -> tuple[int, str, dict[str, Any]]:
         skip = [word for item in ITEMS if only and item not in only for word in ("--skip", item)]
         process = self.start(*skip, **how)
-        said, _ = process.communicate(timeout=120)
-        assert (self.folder / "out.json").exists(), said
-        return process.returncode, said, json.loads((self.folder / "out.json").read_text())
+        output, _ = process.communicate(timeout=120)
+        assert (self.folder / "out.json").exists(), output
+        return process.returncode, output, json.loads((self.folder / "out.json").read_text())
 
 
 ITEMS = ("clean", "ptx", "rates", "yardstick", "seeds", "quick", "inject", "cap", "data", "trace")
@@ -180,10 +180,10 @@ def met(kept: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_every_goal_has_a_figure_and_says_if_it_is_met(machine: Burnt) -> None:
-    _, said, kept = machine.burn()
+    _, output, kept = machine.burn()
     goals = kept["goals"]
     assert set(goals) == GOALS
-    assert {name for name, goal in goals.items() if goal["met"] is None} == set(), said
+    assert {name for name, goal in goals.items() if goal["met"] is None} == set(), output
     for goal in goals.values():
         assert set(goal) == {"what", "bar", "value", "met"}
     right = {
@@ -198,7 +198,7 @@ def test_every_goal_has_a_figure_and_says_if_it_is_met(machine: Burnt) -> None:
         "stop",
         "cap",
     }
-    assert {name for name in right if not goals[name]["met"]} == set(), said
+    assert {name for name in right if not goals[name]["met"]} == set(), output
     assert goals["cap"]["value"] == pytest.approx(650 / 700, rel=0.02)
     assert goals["integers"]["value"] == pytest.approx(1, rel=0.05)
     assert goals["tier_2_needless"]["value"] is False  # 93 % of the limit
@@ -308,17 +308,17 @@ OLD = Path("~/.pyenv/versions/3.8.18/bin/python3.8").expanduser()
 
 @pytest.mark.skipif(not OLD.exists(), reason="no Python 3.8 on this machine")
 def test_an_older_python_holds_the_burn_in_alone_against_its_goals(machine: Burnt) -> None:
-    status, said, kept = machine.burn("clean", "rates", program=CHECK, python=str(OLD))
-    assert "python3 >= 3.11 is needed" in said
-    assert (met(kept)["clean"], met(kept)["golden"]) == (True, True), (status, said)
+    status, output, kept = machine.burn("clean", "rates", program=CHECK, python=str(OLD))
+    assert "python3 >= 3.11 is needed" in output
+    assert (met(kept)["clean"], met(kept)["golden"]) == (True, True), (status, output)
 
 
 def test_the_comparison_and_the_burn_in_lie_in_one_file(machine: Burnt) -> None:
     program_path = tools(machine.folder)
     (program_path / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (program_path / "python3").chmod(0o755)
-    _, said, kept = machine.burn("seeds", nvml=state(made("healthy")), program=CHECK, PATH=str(program_path))
-    assert kept["_compared"]["differ"] == {}, said
+    _, output, kept = machine.burn("seeds", nvml=state(made("healthy")), program=CHECK, PATH=str(program_path))
+    assert kept["_compared"]["differ"] == {}, output
     assert len(kept["_compared"]["same"]) > 400
     assert set(kept["_burn"]["goals"]) == GOALS
     assert kept["_burn"]["goals"]["seeds"]["met"] is True

@@ -69,7 +69,7 @@ def asked(tree: Path, name: str, shell: str) -> dict[str, Reading]:
 
 
 def denied(found: dict[str, Reading]) -> set[str]:
-    return {path for path, told in found.items() if isinstance(told, Unknown) and told.reason is Reason.DENIED}
+    return {path for path, reading in found.items() if isinstance(reading, Unknown) and reading.reason is Reason.DENIED}
 
 
 @dataclass(frozen=True)

@@ -1021,8 +1021,8 @@ def test_a_journal_in_another_form_or_cut_is_unknown() -> None:
 
 def journalled(second: float, priority: str, kind: str = "") -> str:
     """An entry as `journalctl -o json --output-fields=PRIORITY,MESSAGE_ID` prints it."""
-    told = {"__MONOTONIC_TIMESTAMP": str(int(second * 1e6)), "_BOOT_ID": "8eaf", "PRIORITY": priority}
-    return json.dumps(told | ({"MESSAGE_ID": kind} if kind else {})) + "\n"
+    values = {"__MONOTONIC_TIMESTAMP": str(int(second * 1e6)), "_BOOT_ID": "8eaf", "PRIORITY": priority}
+    return json.dumps(values | ({"MESSAGE_ID": kind} if kind else {})) + "\n"
 
 
 BEGINS = journalled(4, "6", journalctl.STARTED)
@@ -1110,14 +1110,14 @@ def test_the_newest_lines_before_a_crash_are_read_and_that_there_are_more_is_sai
      "kern  :warn  : [  171.630899] ", "[  171.630899] kernel: ", "               "],
 )  # fmt: skip
 def test_a_message_is_what_stands_behind_level_time_and_caller(before: str) -> None:
-    for said in (
+    for output in (
         "[Hardware Error]: Uncorrected",
         "[drm] *ERROR*",
         "{1}[Hardware Error]: x",
         "mce: x",
         "usb: kernel: x",
     ):
-        assert message(before + said) == said
+        assert message(before + output) == output
     assert seconds(before + "x") == (171.630899 if "171.6" in before else None)
 
 

@@ -28,9 +28,9 @@ class Case:
     expected: Mapping[str, Reading | type[Absent] | type[Unknown]]
 
 
-def each(said: Mapping[str, tuple[str, int]]) -> str:
+def each(values: Mapping[str, tuple[str, int]]) -> str:
     """What a command that is asked once for each device answers."""
-    return "".join(f"==> {name} <==\n{text}\n<== {status}\n" for name, (text, status) in said.items())
+    return "".join(f"==> {name} <==\n{text}\n<== {status}\n" for name, (text, status) in values.items())
 
 
 def of_eth0(probe: str, recording: str, expected: Mapping[str, Reading | type[Absent]]) -> Case:
@@ -39,7 +39,7 @@ def of_eth0(probe: str, recording: str, expected: Mapping[str, Reading | type[Ab
         probe,
         recording,
         lambda: answering(PROBES[probe], each({"eth0": (shared_text(recording), 0)})),
-        {path if path.startswith("nic") else f"nic.interface/eth0.{path}": told for path, told in expected.items()},
+        {path if path.startswith("nic") else f"nic.interface/eth0.{path}": value for path, value in expected.items()},
     )
 
 
@@ -79,12 +79,12 @@ def azure() -> NodeCapture:
 def flashes(recording: str) -> NodeCapture:
     """The devices of one `mlxup --query`, each as the answer for itself."""
     head, *devices = re.split(r"^(?=Device #)", shared_text(recording), flags=re.MULTILINE)
-    said = {}
+    value = {}
     for device in devices:
         address = re.search(r"PCI Device Name: +(\S+)", device)
         assert address is not None
-        said[address[1]] = (head + device, 0)
-    return answering(PROBES["mlxfwmanager"], each(said))
+        value[address[1]] = (head + device, 0)
+    return answering(PROBES["mlxfwmanager"], each(value))
 
 
 CASES = [
@@ -454,9 +454,9 @@ def test_what_ethtool_does_not_tell_is_absent_or_unknown_and_never_a_value(
     name: str, said: str, status: int, why: object
 ) -> None:
     given = facts(PROBES[name], answering(PROBES[name], each({"eth0": (said, status)})))
-    told = {path: reading for path, reading in given.items() if path.startswith("nic.interface/eth0.")}
-    assert told
-    for path, reading in told.items():
+    values = {path: reading for path, reading in given.items() if path.startswith("nic.interface/eth0.")}
+    assert values
+    for path, reading in values.items():
         if isinstance(why, Reason):
             assert isinstance(reading, Unknown), path
             assert reading.reason is why, path
@@ -474,8 +474,8 @@ LINK = "Settings for eth0:\n\tSupported link modes:   25000baseCR/Full\n\tAuto-n
     ["netlink error: Operation not permitted\n" * 2, "Cannot get wake-on-lan settings: Operation not permitted\n", ""],
 )
 def test_what_ethtool_may_not_tell_without_root_costs_nothing_else(complaint: str) -> None:
-    said = each({"eth0": (f"{complaint}{LINK}\tLink detected: yes\n", 0)})
-    given = facts(PROBES["ethtool_link"], answering(PROBES["ethtool_link"], said))
+    output = each({"eth0": (f"{complaint}{LINK}\tLink detected: yes\n", 0)})
+    given = facts(PROBES["ethtool_link"], answering(PROBES["ethtool_link"], output))
     assert given["nic.interface/eth0.autoneg"] is True
     assert given["nic.interface/eth0.connector"] == "Direct Attach Copper"
     assert given["nic.interface/eth0.link_detected"] is True
@@ -484,16 +484,19 @@ def test_what_ethtool_may_not_tell_without_root_costs_nothing_else(complaint: st
 
 @pytest.mark.parametrize("name", ["ethtool_link", "ethtool_statistics", "ethtool_permanent"])
 def test_a_complaint_without_an_answer_is_denied_whatever_the_status(name: str) -> None:
-    said = each({"eth0": ("netlink error: Operation not permitted\n", 0)})
-    given = facts(PROBES[name], answering(PROBES[name], said))
-    told = [reading for path, reading in given.items() if path.startswith("nic.interface/eth0.")]
-    assert told
-    assert all(isinstance(reading, Unknown) and reading.reason is Reason.DENIED for reading in told)
+    output = each({"eth0": ("netlink error: Operation not permitted\n", 0)})
+    given = facts(PROBES[name], answering(PROBES[name], output))
+    rows = [reading for path, reading in given.items() if path.startswith("nic.interface/eth0.")]
+    assert rows
+    assert all(isinstance(reading, Unknown) and reading.reason is Reason.DENIED for reading in rows)
 
 
 def test_one_interface_that_cannot_be_read_costs_the_others_nothing() -> None:
-    said = {"eth0": ("nonsense\n", 0), "eth1": ("Ring parameters for eth1:\nCurrent hardware settings:\nRX:\t512\n", 0)}
-    given = facts(PROBES["ethtool_rings"], answering(PROBES["ethtool_rings"], each(said)))
+    values = {
+        "eth0": ("nonsense\n", 0),
+        "eth1": ("Ring parameters for eth1:\nCurrent hardware settings:\nRX:\t512\n", 0),
+    }
+    given = facts(PROBES["ethtool_rings"], answering(PROBES["ethtool_rings"], each(values)))
     assert isinstance(given["nic.interface/eth0.ring.rx"], Unknown)
     assert given["nic.interface/eth1.ring.rx"] == 512
 
@@ -519,9 +522,9 @@ def test_statistics_of_queues_are_added_up_and_those_of_priorities_are_not() -> 
 
 
 def test_traffic_is_no_trouble() -> None:
-    told = ethtool.statistics(shared_text("ethernet/ainic-ethtool_S_enp132s0.txt"))
-    assert not [name for name in told if re.search("octets|bytes|_pkts|unicast|tso|cache", name)]
-    assert len(told) < 60
+    values = ethtool.statistics(shared_text("ethernet/ainic-ethtool_S_enp132s0.txt"))
+    assert not [name for name in values if re.search("octets|bytes|_pkts|unicast|tso|cache", name)]
+    assert len(values) < 60
 
 
 def test_an_interface_with_statistics_without_end_is_not_read_to_the_end() -> None:
@@ -595,8 +598,8 @@ def test_a_ratio_of_errors_is_a_share() -> None:
 
 
 def test_a_port_without_a_link_measures_nothing_and_says_so() -> None:
-    said = each({"0000:18:00.0": ("State : Polling\nPhysical state : Polling\nSpeed : N/A\n", 0)})
-    given = facts(PROBES["mlxlink"], answering(PROBES["mlxlink"], said))
+    output = each({"0000:18:00.0": ("State : Polling\nPhysical state : Polling\nSpeed : N/A\n", 0)})
+    given = facts(PROBES["mlxlink"], answering(PROBES["mlxlink"], output))
     assert given['nic.adapter/"0000:18:00.0".link.state'] == "Polling"
     assert isinstance(given['nic.adapter/"0000:18:00.0".link.raw_ber'], Absent)
     assert given['nic.adapter/"0000:18:00.0".module.lane'] == ()
@@ -615,8 +618,8 @@ def test_a_port_without_a_link_measures_nothing_and_says_so() -> None:
 def test_errors_of_each_lane_are_told_or_their_lanes_are_unknown(state: str, errors: str, lanes: object) -> None:
     text = f"State : {state}\nPhysical state : LinkUp\nRaw Physical Errors Per Lane : {errors}\n"
     given = facts(PROBES["mlxlink"], answering(PROBES["mlxlink"], each({"0000:18:00.0": (text, 0)})))
-    told = given['nic.adapter/"0000:18:00.0".link.lane']
-    assert isinstance(told, lanes) if isinstance(lanes, type) else told == lanes
+    reading = given['nic.adapter/"0000:18:00.0".link.lane']
+    assert isinstance(reading, lanes) if isinstance(lanes, type) else reading == lanes
     counted = [value for path, value in given.items() if path.endswith(".raw_errors")]
     assert counted == ([3183333, 242074] if lanes == ("0", "1") else [])
 
@@ -638,12 +641,12 @@ def test_shares_of_bandwidth_are_read_whole_or_not_at_all(odd: dict[str, object]
 
 
 def test_firmware_whose_next_boot_changes_something_says_what() -> None:
-    said = (
+    output = (
         "Configurations:                    Default         Current         Next Boot\n"
         "         LINK_TYPE_P1               IB(1)           ETH(2)          ETH(2)\n"
         "*        SRIOV_EN                   False(0)        True(1)         False(0)\n"
     )
-    given = facts(PROBES["mlxconfig"], answering(PROBES["mlxconfig"], each({"0000:18:00.0": (said, 0)})))
+    given = facts(PROBES["mlxconfig"], answering(PROBES["mlxconfig"], each({"0000:18:00.0": (output, 0)})))
     assert given['nic.adapter/"0000:18:00.0".config_waiting'] == ("SRIOV_EN=False(0)",)
     assert given['nic.adapter/"0000:18:00.0".config/LINK_TYPE_P1.value'] == "ETH(2)"
     assert given['nic.adapter/"0000:18:00.0".config/LINK_TYPE_P1.default'] == "IB(1)"
@@ -723,8 +726,8 @@ def test_a_route_without_a_router_has_none_to_ask(route: str) -> None:
 
 @pytest.mark.parametrize("rows", ["10.0.0.254 0x1 none 44 * bond0\n", "10.0.0.254\n", "10.0.0.254 0x1 0x2 44:3"])
 def test_neighbours_that_cannot_be_read_leave_the_routers_answer_unknown(rows: str) -> None:
-    told, answered = router(VIA.format("FE00000A"), rows)
-    assert told == "10.0.0.254"
+    reading, answered = router(VIA.format("FE00000A"), rows)
+    assert reading == "10.0.0.254"
     assert isinstance(answered, Unknown)
 
 
@@ -742,9 +745,9 @@ def test_lldpd_that_heard_nobody_is_known_to_have_heard_nobody() -> None:
 
 def test_a_missing_lldpd_leaves_open_who_is_there() -> None:
     missing = answering(PROBES["lldp"], "", 127, "sh: 1: lldpctl: not found\n")
-    told = facts(PROBES["lldp"], missing)["nic.lldp"]
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.TOOL_MISSING
+    reading = facts(PROBES["lldp"], missing)["nic.lldp"]
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.TOOL_MISSING
 
 
 @pytest.mark.parametrize("name", ["rdma_counters", "interface_counters", "ethtool_statistics", "rdma_hw_counters"])

@@ -91,9 +91,9 @@ def _no_cut_says_more(probe: OsProbe, capture: NodeCapture, expected: dict[str, 
     assert not isinstance(output, Unknown)
     for cut in range(len(output.out)):
         try:
-            told = dict(probe.parse(output.out[:cut]))  # type: ignore[arg-type]  # a Shell's reader
+            values = dict(probe.parse(output.out[:cut]))  # type: ignore[arg-type]  # a Shell's reader
         except Unreadable:
             continue
-        for path, reading in told.items():
+        for path, reading in values.items():
             plain = reading.reading if isinstance(reading, Sourced) else reading
             assert isinstance(plain, Unknown) or as_json(plain) == expected[path], (cut, path)

@@ -285,8 +285,8 @@ def test_a_name_with_brackets_hides_neither_its_process_state_nor_its_start(shel
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "stat").write_text(f"{row}\n")
     here = command("processes").replace("/proc/[0-9]*/stat", f"{tmp_path}/[0-9]*/stat")
-    told = ran(here, shell_or_skip(shell)).splitlines()
-    assert sorted(told[:-2]) == ["hangs x) D 1 (y", "state D 1 500", "state S 1 400", "state Z 1 300"]
+    items = ran(here, shell_or_skip(shell)).splitlines()
+    assert sorted(items[:-2]) == ["hangs x) D 1 (y", "state D 1 500", "state S 1 400", "state Z 1 300"]
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])

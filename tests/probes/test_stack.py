@@ -228,7 +228,7 @@ def test_every_shell_lists_files_links_and_ends_that_are_missing(shell: list[str
     environment = {"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
     done = subprocess.run([*shell, "-c", command], capture_output=True, text=True, env=environment, check=True)
     found = said("libraries", done.stdout)
-    usable = {path.split('"')[1].split("/")[-1]: told for path, told in found.items() if path.endswith(".usable")}
+    usable = {path.split('"')[1].split("/")[-1]: reading for path, reading in found.items() if path.endswith(".usable")}
     assert usable == {"libcuda.so": True, "libcuda.so.1": True, "libnccl.so.2": False, "libnvidia-ml.so.1": False}
     assert found[f'os.library/"{tmp_path}/libnccl.so.2".version'] == "2.99.1"
 

@@ -243,8 +243,8 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.probe}-{Path(case.machine).name}")
 def test_a_recorded_machine_reads_as_its_raw_text_says(case: Case) -> None:
     found = facts(PROBES[case.probe], case.capture())
-    told = {path: found.get(path, "not told") for path in case.expected}
-    assert {p: Absent if isinstance(r, Absent) else r for p, r in told.items()} == dict(case.expected)
+    values = {path: found.get(path, "not told") for path in case.expected}
+    assert {p: Absent if isinstance(r, Absent) else r for p, r in values.items()} == dict(case.expected)
 
 
 @pytest.mark.parametrize(
@@ -260,8 +260,8 @@ def test_a_recording_that_is_cut_anywhere_gives_its_own_values_or_none(probe: st
     whole = facts(PROBES[probe], answering(PROBES[probe], text))
     for end in range(len(text)):
         cut = facts(PROBES[probe], answering(PROBES[probe], text[:end]))
-        told = {path: reading for path, reading in cut.items() if not isinstance(reading, Unknown | Absent)}
-        assert told.items() <= whole.items(), text[:end][-60:]
+        values = {path: reading for path, reading in cut.items() if not isinstance(reading, Unknown | Absent)}
+        assert values.items() <= whole.items(), text[:end][-60:]
 
 
 def test_a_smart_log_that_is_cut_anywhere_tells_nothing_of_the_drive() -> None:
@@ -312,9 +312,9 @@ def test_a_temperature_that_no_drive_has_in_kelvins_is_not_turned_into_degrees(k
 
 def test_a_failing_drive_makes_smartctl_exit_with_a_bit_and_is_still_read() -> None:
     text = shared_text("storage/smartctl-nvme-x11dph.json").replace('"passed": true', '"passed": false')
-    for status, told in ((8, True), (24, True), (1, False), (2, False), (127, False)):
+    for status, known in ((8, True), (24, True), (1, False), (2, False), (127, False)):
         found = facts(PROBES["nvme_smart"], answering(PROBES["nvme_smart"], of_each(text, status)))
-        assert (found["nvme/nvme0.smart.passed"] is False) is told, status
+        assert (found["nvme/nvme0.smart.passed"] is False) is known, status
 
 
 POOL = (
@@ -457,8 +457,8 @@ def test_every_shell_asks_each_network_mount_by_its_true_name_and_no_other(shell
     mounts = f"srv:/a {tmp_path}/a\\040b lustre rw 0 0\nsrv:/b {tmp_path}/gone nfs4 rw 0 0\n/dev/md0 {tmp_path} ext4 rw 0 0\n"
     probe = PROBES["network_mounts"]
     found = facts(probe, answering(probe, said(shell, at_home(network_mounts.COMMAND, tmp_path, mounts))))
-    told = {path: reading for path, reading in found.items() if path.endswith(".responds")}
-    assert told == {f'mount/"{tmp_path}/a b".responds': True, f'mount/"{tmp_path}/gone".responds': False}
+    values = {path: reading for path, reading in found.items() if path.endswith(".responds")}
+    assert values == {f'mount/"{tmp_path}/a b".responds': True, f'mount/"{tmp_path}/gone".responds': False}
     assert found[f'mount/"{tmp_path}/gone".remote.size'] == Unknown(Reason.NOT_COLLECTED, "No such file or directory")
 
 

@@ -27,13 +27,13 @@ def told(path: Path) -> list[str]:
         lines = str(error).splitlines()
     else:
         lines = [str(finding) for finding in lint.findings(profile, laid)]
-    return [short(said, path.name) for said in lines]
+    return [short(output, path.name) for output in lines]
 
 
-def short(said: str, name: str) -> str:
+def short(output: str, name: str) -> str:
     """A message without the folders of this machine."""
-    match = PLACE.fullmatch(said)
-    assert match is not None, said
+    match = PLACE.fullmatch(output)
+    assert match is not None, output
     rest = re.sub(
         r"\((?:[^():]*/)?([^/():]+\.yaml):(\d+)\)",
         lambda m: f"({'FILE' if m[1] == name else m[1]}:{m[2]})",
@@ -48,8 +48,8 @@ def expected(path: Path) -> list[str]:
     return [line.removeprefix("# expect: ") for line in lines if line.startswith("# expect: ")]
 
 
-def like(said: str, wanted: str) -> bool:
-    return said.startswith(wanted[:-1]) if wanted.endswith(": …") else said == wanted
+def like(output: str, wanted: str) -> bool:
+    return output.startswith(wanted[:-1]) if wanted.endswith(": …") else output == wanted
 
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
@@ -61,9 +61,9 @@ def test_a_broken_profile_is_told_what_is_wrong_and_where(path: Path) -> None:
 
 
 def test_there_are_sixty_mistakes_and_no_two_are_told_alike() -> None:
-    said = [re.sub(r"\d+:\d+: ", "", "\n".join(expected(path))) for path in BROKEN]
+    rows = [re.sub(r"\d+:\d+: ", "", "\n".join(expected(path))) for path in BROKEN]
     assert len(BROKEN) >= 60
-    assert sorted(said) == sorted(set(said))
+    assert sorted(rows) == sorted(set(rows))
 
 
 def test_every_word_of_other_tools_has_one_of_ours() -> None:

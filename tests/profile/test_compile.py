@@ -84,9 +84,9 @@ def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
     ],
 )  # fmt: skip
 def test_a_mistake_has_its_place_and_the_nearest_word(tmp_path: Path, rule: str, said: str) -> None:
-    told = mistakes(tmp_path, f"  r: {rule}\n")
-    assert said in told
-    assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in told.splitlines())
+    text = mistakes(tmp_path, f"  r: {rule}\n")
+    assert said in text
+    assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in text.splitlines())
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
 
 def test_a_misspelt_key_hides_no_mistake_of_other_rules(tmp_path: Path) -> None:
     rules = "  a: { fact: cpu.threads, iss: 8 }\n  b: { fact: memory.totl, present: true }\n  c: { fact: cpu.smt, is: true, needs: [a] }\n"
-    told = mistakes(tmp_path, rules).splitlines()
-    assert ["no such key: `iss`" in told[0], "no probe gives memory.totl" in told[1], len(told)] == [True, True, 2]
+    rows = mistakes(tmp_path, rules).splitlines()
+    assert ["no such key: `iss`" in rows[0], "no probe gives memory.totl" in rows[1], len(rows)] == [True, True, 2]
 
 
 def test_a_new_fact_takes_the_old_operators_with_it(tmp_path: Path) -> None:
@@ -258,9 +258,9 @@ def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data
     ],
 )  # fmt: skip
 def test_what_could_never_fail_or_never_pass_is_a_mistake(tmp_path: Path, rule: str, said: str) -> None:
-    told = mistakes(tmp_path, f"  r: {rule}\n")
-    assert said in told
-    assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in told.splitlines())
+    text = mistakes(tmp_path, f"  r: {rule}\n")
+    assert said in text
+    assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in text.splitlines())
 
 
 def test_a_bad_pattern_is_told_once_and_nowhere_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -27,10 +27,10 @@ def server() -> Iterator[Server]:
         if not there
     ]
     if missing:
-        told = f"profiles are NOT tried in an editor: {', '.join(missing)} missing"
+        text = f"profiles are NOT tried in an editor: {', '.join(missing)} missing"
         if os.environ.get("CI"):
-            pytest.fail(told)
-        pytest.skip(told)
+            pytest.fail(text)
+        pytest.skip(text)
     with Server(ROOT / "schemas" / "profile.schema.json") as opened:
         yield opened
 
@@ -133,10 +133,10 @@ def test_a_key_is_completed_with_what_it_is_for(server: Server) -> None:
 
 
 def test_the_fact_that_somebody_points_at_is_told_first(server: Server) -> None:
-    told = server.told(rule("fact: memory.to‸tal", "at-least: 1 GiB"))
-    assert re.findall(r"^\* `([^`]+)`", told, re.MULTILINE)[0] == "memory.total"
-    assert "quantity GiB" in told
-    assert "bios.smt" not in told
+    text = server.told(rule("fact: memory.to‸tal", "at-least: 1 GiB"))
+    assert re.findall(r"^\* `([^`]+)`", text, re.MULTILINE)[0] == "memory.total"
+    assert "quantity GiB" in text
+    assert "bios.smt" not in text
     assert "must pass" in server.told(rule("ea‸ch: gpu", "fact: vbios", "is: 1"))
 
 

@@ -102,8 +102,8 @@ def test_every_fact_and_collection_of_the_catalogue_is_offered_where_it_may_stan
 
 def test_each_fact_is_told_with_its_help_its_unit_and_its_plane() -> None:
     memory = next(part for part in told()["$defs"]["node-facts"]["anyOf"] if "memory.total" in part.get("enum", ()))
-    said = memory["enumDescriptions"][memory["enum"].index("memory.total")]
-    assert said == f"{registry().catalogue.entries['memory.total'].kind.help} (quantity GiB, os)"
+    value = memory["enumDescriptions"][memory["enum"].index("memory.total")]
+    assert value == f"{registry().catalogue.entries['memory.total'].kind.help} (quantity GiB, os)"
 
 
 def test_every_shipped_profile_source_and_role_is_offered() -> None:

@@ -140,7 +140,7 @@ def test_a_dropped_rule_is_told_with_the_reason_and_what_it_was(ours: Path) -> N
 def test_a_rule_written_anew_holds_nothing_of_what_was_dropped(ours: Path) -> None:
     found = told(ours, "twice")
     assert (found["dropped"], found["drops"][0]["place"]) == (False, "middle.yaml:8")
-    assert {key: told[1] for key, told in keys(found).items()} == {
+    assert {key: rows[1] for key, rows in keys(found).items()} == {
         "fact": "ours@1", "at-least": "ours@1", "needs": "ours@1"
     }  # fmt: skip
     assert told(ours, "memory.enough")["needed_by"] == ["twice"]
@@ -154,13 +154,13 @@ def test_what_it_takes_to_pass_the_facts_and_the_sources_are_told_in_words(ours:
     entry = catalogue.find(path)
     assert entry is not None
     source = loaded.sources["rackcheck.derived"]
-    for said in (
+    for output in (
         *wants(rule),
         "otherwise it fails, as a major",
         f"os: {entry.probe}", entry.kind.help, source.title, source.publisher, source.confidence,
         "floor = 128 GiB", "instead of blocker (middle.yaml:7), instead of minor (base.yaml:11)", "needed by", "twice",
     ):  # fmt: skip
-        assert said in shown, (said, shown)
+        assert output in shown, (output, shown)
 
 
 @pytest.mark.parametrize("name", [name for name, found in library.profiles().items() if found.origin == "shipped"])

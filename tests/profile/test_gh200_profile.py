@@ -41,10 +41,10 @@ def profile() -> Profile:
     return library.load("gh200", registry().catalogue, {"gpus": "4"})
 
 
-def tree(told: Mapping[str, Reading]) -> Tree:
+def tree(values: Mapping[str, Reading]) -> Tree:
     known = registry().catalogue
     leaves: dict[str, Leaf] = {}
-    for path, reading in told.items():
+    for path, reading in values.items():
         entry = known.find(parse(path))
         assert entry is not None, path
         leaves[path] = Leaf(reading, entry.kind, entry.plane, "by hand", "2026-01-01T00:00:00Z")

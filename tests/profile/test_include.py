@@ -250,7 +250,7 @@ def test_including_a_fragment_is_writing_its_rules_there(name: str, data: st.Dat
 
 def test_a_run_is_judged_the_same_by_fragments_in_any_order(tmp_path: Path) -> None:
     """Of a real answer: every verdict and the whole document are the same, whatever file a rule stands in."""
-    told = []
+    value = []
     for number, order in enumerate([(), (1, 2, 3), (3, 1, 2)]):
         place = tmp_path / str(number)
         place.mkdir()
@@ -260,9 +260,9 @@ def test_a_run_is_judged_the_same_by_fragments_in_any_order(tmp_path: Path) -> N
         assert done.status in {0, 1, 3}, done.err
         document = json.loads(done.out)
         judged = {name: sorted(node.pop("verdicts"), key=str) for name, node in document["nodes"].items()}
-        told.append((judged, {**document, "findings": sorted(document["findings"], key=str)}))
-    assert told[0] == told[1] == told[2]
-    assert len(told[0][0]) == 3
+        value.append((judged, {**document, "findings": sorted(document["findings"], key=str)}))
+    assert value[0] == value[1] == value[2]
+    assert len(value[0][0]) == 3
 
 
 FILES = {

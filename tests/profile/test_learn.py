@@ -376,8 +376,8 @@ def test_a_version_may_be_later_only_where_it_has_an_order_and_somebody_says_so(
 
 
 def test_a_quantity_is_written_without_loss_and_in_a_unit_that_is_short() -> None:
-    for value, said in ((23.540576934814453, "24684084 KiB"), (1536.0, "1536 GiB"), (0.0, "0 GiB")):
-        assert claims(holds_on_its_own(several({"memory.total": value})))["memory.total"] == ("is", said)
+    for value, output in ((23.540576934814453, "24684084 KiB"), (1536.0, "1536 GiB"), (0.0, "0 GiB")):
+        assert claims(holds_on_its_own(several({"memory.total": value})))["memory.total"] == ("is", output)
 
 
 def test_facts_that_were_not_asked_are_counted_and_not_named() -> None:

@@ -82,9 +82,9 @@ REFUSED: Mapping[str, tuple[str, str, str, str]] = {
 @pytest.mark.parametrize("mistake", REFUSED)
 def test_physics_refuses_a_published_mistake(tmp_path: Path, mistake: str) -> None:
     part, fact, test, meant = REFUSED[mistake]
-    (told,) = found(tmp_path, floor(part, fact, test))
-    assert (told.level, told.rule) == (Level.ERROR, "floor")
-    assert told.text.partition("; did you mean ")[2] == (f"{meant}?" if meant else "")
+    (finding,) = found(tmp_path, floor(part, fact, test))
+    assert (finding.level, finding.rule) == (Level.ERROR, "floor")
+    assert finding.text.partition("; did you mean ")[2] == (f"{meant}?" if meant else "")
 
 
 def test_the_spread_of_one_product_name_wants_a_reason_at_its_low_end_only(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_gigabytes_written_for_the_gigabits_of_an_ndr_port_are_refused(tmp_path:
         f"  nic: {{ each: nic, fact: type, is: MT4129, {WORDS} }}\n"
         f"  rate: {{ each: nic/*.port, fact: rate, at-least: 380 GB/s, {WORDS} }}\n"
     )
-    (told,) = found(tmp_path, rules)
-    assert str(told) == (
+    (finding,) = found(tmp_path, rules)
+    assert str(finding) == (
         "p.yaml:6:51: error: asks for 3040 Gb/s of nic/*.port/*.rate, and the peak is 400 Gb/s "
         "(an InfiniBand port of four lanes, NDR; sichek.hca); did you mean 380 Gb/s?"
     )
@@ -127,9 +127,9 @@ def test_a_floor_below_half_of_the_peak_wants_a_reason_and_a_source_that_was_rea
     low = "at-least: 2000 GB/s"
     assert found(tmp_path, floor("*H200*", MEMORY, low)) == []
     for words in ("why: w, fix: f, title: t", "refs: [tuned.hpc], fix: f, title: t"):
-        told = [f for f in found(tmp_path, floor("*H200*", MEMORY, low, words)) if f.level is not Level.HINT]
-        assert [f.level for f in told] == [Level.WARNING]
-        assert "a reason for so low a floor is a `why` and, in `refs`, a source that was read" in told[0].text
+        rows = [f for f in found(tmp_path, floor("*H200*", MEMORY, low, words)) if f.level is not Level.HINT]
+        assert [f.level for f in rows] == [Level.WARNING]
+        assert "a reason for so low a floor is a `why` and, in `refs`, a source that was read" in rows[0].text
     assert found(tmp_path, floor("*H200*", MEMORY, "at-least: 2401 GB/s")) == []
 
 

@@ -193,9 +193,9 @@ def test_the_audit_of_the_tuned_server_passes_and_of_an_untuned_copy_tells_what_
     body = resource(DELL, BIOS)
     attributes: Any = body["Attributes"]
     status, out = audit(tmp_path, {BIOS: {**body, "Attributes": attributes | {"ProcCStates": "Enabled"}}})
-    told = " ".join(out.split())
+    text = " ".join(out.split())
     assert status == 1
-    assert "bios.c_states is enabled, must be disabled" in told
-    assert rule("bios.c_states").fix in told
+    assert "bios.c_states is enabled, must be disabled" in text
+    assert rule("bios.c_states").fix in text
     assert f"{BIOS}#/Attributes/ProcCStates=Enabled" in "".join(out.split())
-    assert {r.id for r in profile().own if f"FAIL {r.id} " in told} == {"bios.c_states"}
+    assert {r.id for r in profile().own if f"FAIL {r.id} " in text} == {"bios.c_states"}

@@ -148,10 +148,10 @@ def test_a_line_writes_what_the_probe_of_its_fact_reads(write: Write, fact: str,
     asks = [probe.ask.asking([path]) for probe in plan.probes]
     globs: dict[str, None] = {glob: None for ask in asks for glob in getattr(ask, "globs", ())}
     leaves = collect(plan.probes, NodeCapture(globs=globs, files=shown), "t", [path])
-    told = [leaf for name, leaf in leaves.items() if str(paths.parse(name).pattern) == str(path.pattern)]
-    told = [leaf for leaf in told if leaf.kind.type is not Type.COLLECTION]
-    assert told
-    assert {operator.spell(leaf.reading, leaf.kind).split(" ")[0] for leaf in told} == {value}  # type: ignore[arg-type]
+    rows = [leaf for name, leaf in leaves.items() if str(paths.parse(name).pattern) == str(path.pattern)]
+    rows = [leaf for leaf in rows if leaf.kind.type is not Type.COLLECTION]
+    assert rows
+    assert {operator.spell(leaf.reading, leaf.kind).split(" ")[0] for leaf in rows} == {value}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -314,9 +314,9 @@ def test_nothing_that_a_node_said_gets_into_a_line(said: str) -> None:
             Evidence(Status.FAIL, f"{at}{c.fact}", mark, mark, mark, exact=mark) for c in one.clauses if c.fact.segments
         ]
         verdicts.append(Verdict(one.id, Status.FAIL, mark, tuple(evidence)))
-    told = [step for step in remedies(loaded.own, verdicts) if isinstance(step, Lines)]
-    assert len(told) > 10
-    assert not any(mark in text for step in told for text in (*step.lines, step.value, step.note, step.how, step.fact))
+    rows = [step for step in remedies(loaded.own, verdicts) if isinstance(step, Lines)]
+    assert len(rows) > 10
+    assert not any(mark in text for step in rows for text in (*step.lines, step.value, step.note, step.how, step.fact))
 
 
 def test_nodes_with_the_same_lines_are_one_set_and_what_waits_for_a_reboot_comes_last() -> None:

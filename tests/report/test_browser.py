@@ -28,10 +28,10 @@ def browser() -> Iterator[Chromium]:
         if not there
     ]
     if missing:
-        told = f"the HTML report is NOT tried in a browser: {', '.join(missing)} missing"
+        text = f"the HTML report is NOT tried in a browser: {', '.join(missing)} missing"
         if os.environ.get("CI"):
-            pytest.fail(told)
-        pytest.skip(told)
+            pytest.fail(text)
+        pytest.skip(text)
     with Chromium() as opened:
         yield opened
 
@@ -142,8 +142,8 @@ def test_hostile_texts_show_literally_and_inject_no_element(browser: Chromium, r
     browser.open(reports["hostile"])
     browser.value("document.querySelectorAll('#node-table .open').forEach(button => button.click())")
     shown = browser.value("document.body.textContent")
-    for said in HOSTILE:
-        assert visible(said) in shown
+    for output in HOSTILE:
+        assert visible(output) in shown
     assert browser.value(
         "[document.scripts.length, document.images.length, document.querySelectorAll('[onerror]').length]"
     ) == [2, 0, 0]

@@ -224,7 +224,7 @@ def gpus(first: Reading, second: Reading, listing: Reading = ("0", "1")) -> Tree
 
 
 def swaps(*readings: CollectedRun) -> list[tuple[str, ...]]:
-    return [(one.fact, *(said for _, _, said in one.steps)) for one in reworked(readings, ()) if one.fact]
+    return [(one.fact, *(output for _, _, output in one.steps)) for one in reworked(readings, ()) if one.fact]
 
 
 def test_a_part_that_took_anothers_place_is_told() -> None:
@@ -402,8 +402,8 @@ def test_a_bill_is_held_against_what_the_rack_tells(tmp_path: Path) -> None:
     bill = report(folder() / "first", "--bill", "bill.csv").bill
     assert bill is not None
     assert (bill.rows, bill.matched) == (len(lines), len(gpus) - 1)
-    told = {(d.kind, d.node, d.serial) for d in bill.differences}
-    assert told >= {
+    names = {(d.kind, d.node, d.serial) for d in bill.differences}
+    assert names >= {
         ("missing", "n2", "NOT-THERE"), ("unread", "n3", "NOT-READ"), ("unread", "n1", "NOT-ASKED"),
         ("extra", gpus[0].node, gpus[0].serial),
     }  # fmt: skip

@@ -165,8 +165,8 @@ def test_a_finding_has_its_gpu_serial_slot_sm_address_bits_and_the_command_that_
     assert re.search(r"SM \d+, address 0x[0-9a-f]+, .* instead of .*, 1 bit differs", fault.said)
     assert " ".join(again(fault)) == f"rackcheck burnin n03 -i INVENTORY --tier smoke --seed {SEED}"
     text = page(rack())
-    for said in (fault.serial, fault.slot, f"--seed {SEED}"):
-        assert said in text
+    for output in (fault.serial, fault.slot, f"--seed {SEED}"):
+        assert output in text
 
 
 def test_each_table_says_lowest_median_highest_and_who_they_are_over_the_whole_fleet() -> None:
@@ -216,21 +216,21 @@ def test_what_was_not_tested_is_said_and_a_figure_nobody_told_is_never_a_number(
 
 
 def test_sentences_that_differ_in_numbers_alone_are_one_with_a_range() -> None:
-    said = [
+    rows = [
         ("the clock was 1500 MHz of 1980 MHz", "n2"),
         ("the clock was 1610 MHz of 1980 MHz", "n1"),
         ("avx512 5.1.2", "n1"),
     ]
-    assert list(folded(said)) == [
+    assert list(folded(rows)) == [
         ("the clock was 1500 to 1610 MHz of 1980 MHz", 2, ("n1", "n2")), ("avx512 5.1.2", 1, ("n1",)),
     ]  # fmt: skip
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_a_number_is_written_with_four_digits_or_not_at_all(value: float) -> None:
-    said = figure(value)
-    if said:
-        assert abs(float(said) - value) <= max(abs(value) * 1e-3, 1e-6)
+    output = figure(value)
+    if output:
+        assert abs(float(output) - value) <= max(abs(value) * 1e-3, 1e-6)
     else:
         assert not abs(value) < 1e15
 
@@ -360,7 +360,7 @@ def test_a_simulation_says_so_on_every_page_and_a_machine_never() -> None:
 def test_the_pdf_tells_what_the_page_tells() -> None:
     text = "".join(pdf_pages(lone())).replace("\r\n", "").replace("\n", "").replace(" ", "")
     fault = burned(lone()).faults[0]
-    for said in (
+    for output in (
         fault.serial,
         f"--seed{SEED}",
         "GPUs:NVIDIAH100",
@@ -369,7 +369,7 @@ def test_the_pdf_tells_what_the_page_tells() -> None:
         "Curves",
         "GPU6",
     ):
-        assert said in text, said
+        assert output in text, output
 
 
 def test_the_same_capture_gives_the_same_bytes() -> None:
@@ -386,31 +386,36 @@ def test_the_annex_has_every_figure_of_every_thing() -> None:
     assert faults[0]["again"].endswith(f"--seed {SEED}")
 
 
-def hostile(said: str) -> BurnCapture:
+def hostile(output: str) -> BurnCapture:
     """A burn-in of a node that writes one text wherever a text may stand."""
-    about = {"model": said, "serial": said, "pci": said, "uuid": said}
+    about = {"model": output, "serial": output, "pci": output, "uuid": output}
     records: list[dict[str, Any]] = [
-        {"k": "hello", "t": 0.0, "wire": 1, "tier": said, "seed": 1, "version": said, "cpu": said},
-        {"k": "about", "t": 0.1, "gpus": {"0": about, said: about}, "troubles": [{"of": f"gpu/{said}", "why": said}]},
+        {"k": "hello", "t": 0.0, "wire": 1, "tier": output, "seed": 1, "version": output, "cpu": output},
+        {
+            "k": "about",
+            "t": 0.1,
+            "gpus": {"0": about, output: about},
+            "troubles": [{"of": f"gpu/{output}", "why": output}],
+        },
     ]
     for t in range(20):
         records.append({"k": "sample", "t": t, "of": "gpu/0", "power": 70 + t, "temp": 40, "clock": 1e9})
-        records.append({"k": "sample", "t": t, "of": f"gpu/{said}", "power": 700, "temp": 40 + t})
-        records.append({"k": "sample", "t": t, "of": "bmc", "inlet": 20, "fans": {said: 5000}})
+        records.append({"k": "sample", "t": t, "of": f"gpu/{output}", "power": 700, "temp": 40 + t})
+        records.append({"k": "sample", "t": t, "of": "bmc", "inlet": 20, "fans": {output: 5000}})
     records += [
-        {"k": "stage", "t": 5.0, "of": "gpu/0", "stage": said, "status": "done", "from": 0.0},
-        {"k": "stage", "t": 9.0, "of": "gpu/0", "stage": said, "status": "not tested", "why": said},
+        {"k": "stage", "t": 5.0, "of": "gpu/0", "stage": output, "status": "done", "from": 0.0},
+        {"k": "stage", "t": 9.0, "of": "gpu/0", "stage": output, "status": "not tested", "why": output},
         {
             "k": "error",
             "t": 6.0,
-            "of": f"gpu/{said}",
-            "stage": said,
-            "name": said,
-            "said": said,
-            "got": said,
-            "want": said,
+            "of": f"gpu/{output}",
+            "stage": output,
+            "name": output,
+            "said": output,
+            "got": output,
+            "want": output,
         },
-        {"k": "verdict", "t": 20.0, "status": said, "why": said},
+        {"k": "verdict", "t": 20.0, "status": output, "why": output},
     ]
     return BurnCapture(tuple(records))
 
@@ -430,7 +435,7 @@ def test_what_a_node_says_is_text_in_page_drawing_and_annex(said: str) -> None:
 
 
 def test_a_hostile_burn_in_can_be_set_on_paper() -> None:
-    assert pdf_pages(told({n: hostile(said) for n, said in enumerate(HOSTILE, 1)}))
+    assert pdf_pages(told({n: hostile(output) for n, output in enumerate(HOSTILE, 1)}))
 
 
 def renderings(dossier: Dossier) -> str:

@@ -56,10 +56,10 @@ def test_nobody_named_is_integrator_and_customer(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(BadFile) as told:
+    with pytest.raises(BadFile) as error:
         load(tmp_path, text)
-    assert str(told.value).startswith("site.yaml:")
-    assert said in str(told.value)
+    assert str(error.value).startswith("site.yaml:")
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize("way", ["../logo.png", "absolute", "link"])

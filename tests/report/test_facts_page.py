@@ -27,10 +27,10 @@ def test_the_page_that_ships_is_what_the_code_gives() -> None:
 
 
 def test_every_fact_stands_once_and_in_the_order_of_names_below_its_area() -> None:
-    told = [row[0].strip("`") for row in rows()]
-    assert sorted(told) == sorted(registry().catalogue.entries)
+    items = [row[0].strip("`") for row in rows()]
+    assert sorted(items) == sorted(registry().catalogue.entries)
     headings = re.findall(r"^## (\S+)$", PAGE, re.MULTILINE)
-    assert headings == [*sorted({area(pattern) for pattern in told}), "Questions"]
+    assert headings == [*sorted({area(pattern) for pattern in items}), "Questions"]
     for part in PAGE.split("\n## ")[1:-1]:
         name, _, body = part.partition("\n")
         patterns = [row[0].strip("`") for row in rows(body)]
@@ -103,12 +103,12 @@ def test_nothing_that_a_probe_of_others_says_breaks_a_table_or_its_list() -> Non
 
     probes = (theirs, files)
     made = page(Registry(probes, Catalogue.of(entry for one in probes for entry in one.entries())))
-    said = {row[0]: row for row in rows(made)}
-    assert said["`theirs.one`"][1:3] == [
+    values = {row[0]: row for row in rows(made)}
+    assert values["`theirs.one`"][1:3] == [
         r"Either a \| b, `c \| d` or \<b\>\*bold\*\</b\> \| row \|. One of: x\|y, z.",
         "text",
     ]
-    assert said["`theirs.two`"][1:4] == ["nvidia-smi's own.", "integer, or unlimited", "counter"]
-    assert said["`theirs.three`"][1] == "Whether."
+    assert values["`theirs.two`"][1:4] == ["nvidia-smi's own.", "integer, or unlimited", "counter"]
+    assert values["`theirs.three`"][1] == "Whether."
     block = made.partition("### Commands\n")[2].partition("### ")[0].split("\n- theirs\n\n")[1].rstrip("\n")
     assert block.split("\n") == ["      echo '```' |", "", "      # cut", "      x"]

@@ -120,9 +120,9 @@ def test_reading_refuses_with_its_place_exactly_what_the_schema_refuses() -> Non
             if valid:
                 record.read(json.dumps(whole))
             else:
-                with pytest.raises(UserError) as told:
+                with pytest.raises(UserError) as error:
                     record.read(json.dumps(whole))
-                assert len(str(told.value).splitlines()) == 1
+                assert len(str(error.value).splitlines()) == 1
         holder[key] = kept
     assert seen == {True, False}
 
@@ -168,13 +168,13 @@ def test_renderings_are_the_same_bytes_in_processes_of_another_hash_seed_zone_an
         "    for name, text in formats.rendered(dossier).items():\n"
         "        print(name, hashlib.sha256(text.encode()).hexdigest())\n"
     )
-    said = set()
+    value = set()
     for seed, zone, language in (("1", "UTC", "C"), ("2", "Asia/Tokyo", "de_DE.UTF-8")):
         changed = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LANG": language}
         command = [sys.executable, "-c", code, str(SUPPORT)]
-        said.add(subprocess.run(command, env=changed, capture_output=True, text=True, check=True).stdout)
-    assert len(said) == 1
-    assert len(said.pop().splitlines()) == 2 * len(rendered(EMPTY))
+        value.add(subprocess.run(command, env=changed, capture_output=True, text=True, check=True).stdout)
+    assert len(value) == 1
+    assert len(value.pop().splitlines()) == 2 * len(rendered(EMPTY))
 
 
 # JUnit
@@ -328,7 +328,7 @@ def test_hostile_texts_in_markdown_are_code_and_nothing_else() -> None:
     kinds = {token.type for token in found}
     assert not kinds & {"html_inline", "html_block", "link_open", "image", "fence", "code_block", "em_open", "s_open"}
     spans = "\n".join(token.content for token in found if token.type == "code_inline")
-    assert [said for said in HOSTILE if visible(said) not in spans] == []
+    assert [output for output in HOSTILE if visible(output) not in spans] == []
     bare = "".join(token.content for token in found if token.type == "text")
     assert not any(c in bare for c in "<@`")
 

@@ -101,8 +101,8 @@ def test_the_verdict_has_its_denominator_and_what_was_not_checked() -> None:
 @pytest.mark.parametrize("size", [(8, 40), (72, 120)])
 def test_hostile_texts_print_literally_and_open_no_tag(size: tuple[int, int]) -> None:
     tame, wild = (Reader(page(sample(*size, hostile=hostile), DIGEST)) for hostile in (False, True))
-    for said in HOSTILE[: size[0]]:
-        assert visible(said) in wild.text, said
+    for output in HOSTILE[: size[0]]:
+        assert visible(output) in wild.text, output
     for tag in ("script", "style", "img", "iframe", "link"):
         assert sum(name == tag for name, _ in wild.tags) == sum(name == tag for name, _ in tame.tags), tag
     assert not [attrs for _, attrs in wild.tags if any(name.startswith("on") for name in attrs)]
@@ -214,8 +214,8 @@ def test_digest_and_name_stand_on_the_signature_page_and_in_its_code() -> None:
 
 def test_a_name_of_any_length_still_fits_the_code_and_the_printed_head() -> None:
     made = sample()
-    for said in (*HOSTILE, "\u202e" * 5000):
-        named = replace(made, subject=replace(made.subject, name=said), brand=replace(made.brand, title=said))
+    for output in (*HOSTILE, "\u202e" * 5000):
+        named = replace(made, subject=replace(made.subject, name=output), brand=replace(made.brand, title=output))
         assert f"sha256:{DIGEST}" in page(named, DIGEST)
 
 

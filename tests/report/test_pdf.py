@@ -72,8 +72,8 @@ def test_every_section_stands_in_its_order_and_the_outline_leads_to_it(plain: Pd
             (re.sub(r"^[0-9. ]+", "", mark.get_title()).strip(), mark.get_dest().get_index()) for mark in read.get_toc()
         ]
     assert [title for title, _ in marks if title in SECTIONS] == list(SECTIONS)
-    told = pages(plain.data)
-    assert all(packed(title) in packed(told[page]) for title, page in marks)
+    rows = pages(plain.data)
+    assert all(packed(title) in packed(rows[page]) for title, page in marks)
 
 
 def test_a_document_over_nothing_says_of_each_section_that_it_is_empty() -> None:
@@ -85,19 +85,19 @@ def test_a_document_over_nothing_says_of_each_section_that_it_is_empty() -> None
         subject=replace(full.subject, readings=(), params={}, given={}, lineage=()),
         baseline=replace(full.baseline, facts=0, nodes={}), brand=replace(full.brand, parties=(), title="", customer=""),
     )  # fmt: skip
-    told = whole(document(empty, DIGEST).data)
+    text = whole(document(empty, DIGEST).data)
     for words in (
         "No rule was judged", "No waiver was given", "No version was read", "No bill of materials was given",
         "No raw answer was kept", "No part told an identity", "Nothing was measured", "No party was named",
         "No run counts here", "One run: nothing to compare", "The profile has no rules", "Nothing is in this class", "Acceptance report", "not given",
     ):  # fmt: skip
-        assert packed(words) in told, words
+        assert packed(words) in text, words
 
 
 def test_two_runs_between_which_nothing_turned_say_so() -> None:
-    told = whole(document(replace(sample(2, 5), rework=()), DIGEST).data)
-    assert packed("No verdict and no tracked part turned between runs.") in told
-    assert packed("nothing to compare") not in told
+    text = whole(document(replace(sample(2, 5), rework=()), DIGEST).data)
+    assert packed("No verdict and no tracked part turned between runs.") in text
+    assert packed("nothing to compare") not in text
 
 
 @pytest.mark.parametrize("said", HOSTILE)
@@ -109,9 +109,9 @@ def test_what_a_node_says_is_printed_letter_by_letter(hostile: Pdf, said: str) -
 
 
 def test_markup_of_the_template_in_a_text_reads_no_file(hostile: Pdf) -> None:
-    told = whole(hostile.data)
-    assert '#read("/etc/passwd")' in told
-    assert "root:x:0" not in told
+    text = whole(hostile.data)
+    assert '#read("/etc/passwd")' in text
+    assert "root:x:0" not in text
 
 
 def test_no_character_leaves_its_page(hostile: Pdf) -> None:
@@ -147,25 +147,25 @@ def test_a_pile_of_combining_marks_stays_on_its_line() -> None:
 
 
 def test_pieces_put_together_are_the_text() -> None:
-    for said in (*HOSTILE, "", " ", "a" * 15 + "  " + "b" * 40, "dgx[001-062,064,066-072]", "x " * 30):
-        cut = pieces(said)
-        assert (cut if isinstance(cut, str) else "".join(cut)) == said
+    for output in (*HOSTILE, "", " ", "a" * 15 + "  " + "b" * 40, "dgx[001-062,064,066-072]", "x " * 30):
+        cut = pieces(output)
+        assert (cut if isinstance(cut, str) else "".join(cut)) == output
         assert isinstance(cut, str) or all(len(word) <= 24 for piece in cut for word in piece.split())
 
 
 def test_a_long_node_set_is_cut_between_names_and_keeps_its_count() -> None:
-    said = where([f"dgx{n:04}" for n in range(1, 1000, 2)], Whole(1000))
-    assert said.startswith("500 of 1000: dgx[0001,0003,")
-    assert said.endswith(",…]")
-    assert len(said) < 180
+    output = where([f"dgx{n:04}" for n in range(1, 1000, 2)], Whole(1000))
+    assert output.startswith("500 of 1000: dgx[0001,0003,")
+    assert output.endswith(",…]")
+    assert len(output) < 180
 
 
 def test_a_thousand_nodes_are_fewer_than_sixty_pages_and_name_their_annexes() -> None:
     made = document(sample(1000, 180, hostile=True), DIGEST)
-    told = pages(made.data)
-    assert len(told) < 60
+    rows = pages(made.data)
+    assert len(rows) < 60
     assert len(made.data) < 3_000_000
-    body = packed("".join(told))
+    body = packed("".join(rows))
     for annex in ("inventory.csv", "evidence.csv", "verdicts.csv", "findings.csv"):
         assert annex in body
 
@@ -181,28 +181,28 @@ def test_a_list_without_an_end_is_cut_and_says_how_much_more_there_is() -> None:
 def test_an_unread_serial_is_said_to_be_unread() -> None:
     full = sample(2, 5)
     made = document(replace(full, parts=tuple(replace(part, serial="") for part in full.parts)), DIGEST)
-    told = whole(made.data)
-    assert packed(f"{len(full.parts)} serials were not read") in told
-    assert told.count("serialnotread") == 5  # both makes on both nodes, and the head of a column
+    text = whole(made.data)
+    assert packed(f"{len(full.parts)} serials were not read") in text
+    assert text.count("serialnotread") == 5  # both makes on both nodes, and the head of a column
     bare = replace(full, parts=tuple(replace(part, serial="", other={}) for part in full.parts))
     assert whole(document(bare, DIGEST).data).count("notread") >= 2 * 2
 
 
 def test_each_page_has_its_number_and_the_digest_and_the_signature_page_all_of_it(plain: Pdf) -> None:
-    told = pages(plain.data)
-    for number, page in enumerate(told, 1):
-        assert f"{number} of {len(told)}" in page
+    rows = pages(plain.data)
+    for number, page in enumerate(rows, 1):
+        assert f"{number} of {len(rows)}" in page
         assert DIGEST[:16] in page
-    (signed,) = [page for page in told if "The parties sign" in page]
+    (signed,) = [page for page in rows if "The parties sign" in page]
     assert f"rackcheck:pod7:full:sha256:{DIGEST}" in packed(signed)
     assert all(role in signed for role in ("Integrator", "Customer", "Witness", "Jo Doe"))
 
 
 @pytest.mark.parametrize("level", ["full", "customer", "public"])
 def test_the_level_stands_on_every_page_after_the_cover(level: str) -> None:
-    told = pages(document(sample(2, 5, level=level), DIGEST).data)
-    assert all(f"level: {level}" in page for page in told[1:])
-    assert packed(f"Level{level}") in packed(told[0])
+    rows = pages(document(sample(2, 5, level=level), DIGEST).data)
+    assert all(f"level: {level}" in page for page in rows[1:])
+    assert packed(f"Level{level}") in packed(rows[0])
 
 
 def test_same_record_same_bytes_wherever_it_is_set(tmp_path: Path) -> None:
@@ -213,10 +213,10 @@ def test_same_record_same_bytes_wherever_it_is_set(tmp_path: Path) -> None:
     )
     made = set()
     for seed, zone, lang, epoch in (("1", "UTC", "C", "1"), ("2", "Asia/Tokyo", "de_DE.UTF-8", "1700000000")):
-        told = {"PYTHONHASHSEED": seed, "TZ": zone, "LANG": lang, "SOURCE_DATE_EPOCH": epoch, "HOME": str(tmp_path)}
+        values = {"PYTHONHASHSEED": seed, "TZ": zone, "LANG": lang, "SOURCE_DATE_EPOCH": epoch, "HOME": str(tmp_path)}
         done = subprocess.run(
             [sys.executable, "-c", script, str(SUPPORT)],
-            cwd=tmp_path, env={**os.environ, **told}, stdout=subprocess.PIPE, check=True,
+            cwd=tmp_path, env={**os.environ, **values}, stdout=subprocess.PIPE, check=True,
         )  # fmt: skip
         made.add(done.stdout)
     assert len(made) == 1
@@ -225,9 +225,9 @@ def test_same_record_same_bytes_wherever_it_is_set(tmp_path: Path) -> None:
 
 def test_its_dates_are_those_of_the_newest_run_and_it_names_no_place(plain: Pdf) -> None:
     with pypdfium2.PdfDocument(plain.data) as read:
-        said = read.get_metadata_dict()
-    assert said["Title"] == "Acceptance of pod 7: pod7"
-    assert said["CreationDate"].startswith("D:20261121100000")
+        value = read.get_metadata_dict()
+    assert value["Title"] == "Acceptance of pod 7: pod7"
+    assert value["CreationDate"].startswith("D:20261121100000")
     assert str(TEMPLATE).encode() not in plain.data
     assert b"<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance>" in plain.data
 

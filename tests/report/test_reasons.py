@@ -69,11 +69,11 @@ def test_every_incomplete_node_stands_behind_its_own_reason_and_nobody_else_does
 def test_reasons_are_bounded_in_number_and_length_and_move_no_terminal(
     found: list[tuple[str, tuple[str, ...]]],
 ) -> None:
-    told = list(reasons.lines(tuple(found), Whole(8)))
-    assert len(told) <= reasons.MOST + 1
-    assert all(len(why) <= reasons.LONGEST and why.isprintable() for _, why in told)
+    rows = list(reasons.lines(tuple(found), Whole(8)))
+    assert len(rows) <= reasons.MOST + 1
+    assert all(len(why) <= reasons.LONGEST and why.isprintable() for _, why in rows)
     if len(found) > reasons.MOST:
-        assert told[-1][1].startswith(f"and {len(found) - reasons.MOST} more reason")
+        assert rows[-1][1].startswith(f"and {len(found) - reasons.MOST} more reason")
 
 
 # The terminal
@@ -109,10 +109,10 @@ def test_what_fails_on_a_machine_of_the_profile_is_told_without_the_others(rules
 
 
 def test_a_fragment_shows_its_rules_and_says_that_it_gives_no_verdict(rules: Profile) -> None:
-    said = "made-up is a fragment and gives no verdict on a machine; did you mean h100-hgx?"
-    text = "\n".join(shown(summary(rules, node("me", Outcome.INCOMPLETE, said, Match.FRAGMENT))))
+    output = "made-up is a fragment and gives no verdict on a machine; did you mean h100-hgx?"
+    text = "\n".join(shown(summary(rules, node("me", Outcome.INCOMPLETE, output, Match.FRAGMENT))))
     assert "gpu.some" in text
-    assert text.endswith(f"Verdict: INCOMPLETE\nWhy:     {said}")
+    assert text.endswith(f"Verdict: INCOMPLETE\nWhy:     {output}")
 
 
 def test_a_node_that_nobody_judged_has_a_reason_among_all_that_were_asked(rules: Profile) -> None:
@@ -213,9 +213,9 @@ def test_the_table_of_nodes_has_the_reason_and_the_machine() -> None:
 def test_documents_tell_the_findings_of_other_machines_in_one_line() -> None:
     dossier = document(nodes=8)
     folded = "2 rules fail and 1 is unknown there; they do not decide: findings.csv lists them"
-    told = model(dossier, DIGEST)["findings"]
-    assert told["aside"][0]["said"] == folded
-    assert {row["status"] for row in told["rows"]} <= {"warn", "waived"} or not told["rows"]
+    value = model(dossier, DIGEST)["findings"]
+    assert value["aside"][0]["said"] == folded
+    assert {row["status"] for row in value["rows"]} <= {"warn", "waived"} or not value["rows"]
     assert folded in page(dossier, DIGEST)
     assert folded in markdown.text(dossier, DIGEST)
 
@@ -270,8 +270,8 @@ def test_a_reason_that_an_unknown_rule_gives_makes_no_group_of_its_own(rules: Pr
 
 def test_groups_on_the_command_line_end_with_the_reason(rules: Profile, capsys: pytest.CaptureFixture[str]) -> None:
     of = rack(rules)
-    told = groups(of, Census())
-    lines = [str(line) for line in groups_cli._lines(of, told, len(told), 0, EVERYTHING)]
+    rows = groups(of, Census())
+    lines = [str(line) for line in groups_cli._lines(of, rows, len(rows), 0, EVERYTHING)]
     assert any("7 of 8" in line or "INCOMPLETE" in line for line in lines[:4])
     assert lines[-2:][0].startswith("Why:") or lines[-1].startswith("Why:")
-    assert groups_cli._document(of, told, ())["reason"] == of.reason
+    assert groups_cli._document(of, rows, ())["reason"] == of.reason

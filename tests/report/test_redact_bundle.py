@@ -61,8 +61,8 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         made("audit", "dgx03", "--accept", "waterfront7", "--rack", "sim:clean", "-q")
         by, ticket, reason = WAIVER
         until = (datetime.now(UTC).date() + timedelta(days=200)).isoformat()
-        told = ("--by", by, "--ticket", ticket, "--reason", reason, "--until", until)
-        made("waive", "nic.rate", "--from", "waterfront7", "--nodes", "dgx02", *told, "--file", place / "waivers.yaml")
+        rows = ("--by", by, "--ticket", ticket, "--reason", reason, "--until", until)
+        made("waive", "nic.rate", "--from", "waterfront7", "--nodes", "dgx02", *rows, "--file", place / "waivers.yaml")
         made("accept", "add", "waterfront7", "--waivers", place / "waivers.yaml")
         (place / "site.yaml").write_text(SITE)
         (place / "shipped-to-altona.csv").write_text(
@@ -101,16 +101,16 @@ def full(bundles: dict[str, Path]) -> Dossier:
 
 def identities(dossier: Dossier) -> set[str]:
     """What names a node, a thing or a person of the site."""
-    told = {node.name for node in dossier.nodes} | {node.serial for node in dossier.nodes}
+    names = {node.name for node in dossier.nodes} | {node.serial for node in dossier.nodes}
     for part in dossier.parts:
-        told |= {part.serial, *(part.other.get(word, "") for word in ("uuid", "guid", "serial", "mac"))}
+        names |= {part.serial, *(part.other.get(word, "") for word in ("uuid", "guid", "serial", "mac"))}
     assert dossier.bill is not None
-    told |= {billed.serial for billed in dossier.bill.differences}
-    told |= set(dossier.baseline.nodes.values()) | {
+    names |= {billed.serial for billed in dossier.bill.differences}
+    names |= set(dossier.baseline.nodes.values()) | {
         dossier.baseline.digest,
         dossier.subject.inventory,
     }
-    return {text for text in told if text and not text.startswith("not read")}
+    return {text for text in names if text and not text.startswith("not read")}
 
 
 def hosts(dossier: Dossier) -> set[str]:
@@ -161,8 +161,8 @@ def test_no_file_for_the_customer_tells_how_nodes_are_reached_or_who_logged_in(b
 def test_what_is_withheld_is_said_to_be(bundles: dict[str, Path], file: str) -> None:
     if file.endswith(".pdf") and not (bundles["public"] / file).is_file():
         pytest.skip("typst is not installed")
-    said = re.sub(r"\s", "", "withheld at this level")
-    counts = [re.sub(r"\s", "", texts(bundles[level])[file]).count(said) for level in LEVELS]
+    output = re.sub(r"\s", "", "withheld at this level")
+    counts = [re.sub(r"\s", "", texts(bundles[level])[file]).count(output) for level in LEVELS]
     assert counts[0] == 0
     assert counts[1] >= 2  # the operator of each run
     assert counts[2] >= 10

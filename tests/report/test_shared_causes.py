@@ -70,8 +70,8 @@ def test_rules_that_hold_each_other_up_end_and_are_kept() -> None:
 
 
 def test_nodes_that_keep_silent_for_one_kind_of_reason_are_one_block_with_each_cause() -> None:
-    told = [unknown(rule, f"timeout: 10.0.0.{n}", f"n{n}") for rule in ("a", "b") for n in (1, 2)]
-    (block,) = blocks(told)
+    rows = [unknown(rule, f"timeout: 10.0.0.{n}", f"n{n}") for rule in ("a", "b") for n in (1, 2)]
+    (block,) = blocks(rows)
     assert block.causes == ("timeout: 10.0.0.1", "timeout: 10.0.0.2")
     assert block.cause() == "; ".join(f"{n[0]}: {c}" for c, n in zip(block.causes, block.spread, strict=True))
     assert [len(nodes) for nodes in block.spread] == [1, 1]
@@ -81,8 +81,8 @@ def test_nodes_that_keep_silent_for_one_kind_of_reason_are_one_block_with_each_c
 
 
 def test_every_finding_is_in_exactly_one_block() -> None:
-    told = [*sample(72, 120).findings, *(unknown(f"r{i}", DENIED, "dgx01") for i in range(5))]
-    assert sorted(id(f) for block in blocks(told) for f in block.findings) == sorted(map(id, told))
+    rows = [*sample(72, 120).findings, *(unknown(f"r{i}", DENIED, "dgx01") for i in range(5))]
+    assert sorted(id(f) for block in blocks(rows) for f in block.findings) == sorted(map(id, rows))
 
 
 def silent(nodes: int = 8) -> Dossier:
@@ -119,9 +119,9 @@ def test_the_script_finds_the_block_from_each_of_its_nodes() -> None:
 
 
 def test_gaps_with_one_reason_are_one_and_their_counts_add_up() -> None:
-    told = [Unchecked("site value", name, "no value set", 8) for name in ("a", "b")]
-    told += [Unchecked("plane", "bmc", DENIED, 20, ("n8",)), Unchecked("phase", "burn-in", "not run", 1)]
-    made = gaps(told)
+    rows = [Unchecked("site value", name, "no value set", 8) for name in ("a", "b")]
+    rows += [Unchecked("plane", "bmc", DENIED, 20, ("n8",)), Unchecked("phase", "burn-in", "not run", 1)]
+    made = gaps(rows)
     assert [(gap.what, gap.counted) for gap in made] == [
         ("a, b", "16 verdicts"),
         ("bmc", "20 verdicts"),
@@ -148,8 +148,8 @@ def test_components_that_differ_come_apart_from_the_unread_and_the_even_ones() -
 def test_no_component_is_lost_and_an_unknown_version_is_never_even() -> None:
     made = sample(8, 40).firmware
     matrix = hardware_groups.firmware(made)
-    told = [*matrix.odd, *matrix.even, *(one for silent in matrix.unread for one in silent.components)]
-    assert sorted(fact for one in told for fact in one.facts) == sorted(one.fact for one in made)
+    rows = [*matrix.odd, *matrix.even, *(one for silent in matrix.unread for one in silent.components)]
+    assert sorted(fact for one in rows for fact in one.facts) == sorted(one.fact for one in made)
     assert all(version for one in matrix.even for version, _ in one.versions.groups)
 
 

@@ -93,11 +93,11 @@ def squeezed(text: str) -> str:
 
 
 def test_the_terminal_names_each_that_hides_nothing_and_why(made: Made) -> None:
-    said = " ".join(made.audit.out.split())
+    output = " ".join(made.audit.out.split())
     for rule, words in WORDS.items():
-        assert f"waiver of {rule} on localhost" in said
-        assert words in said
-    assert "WAIVED os.used (major, fail without waivers)" in said
+        assert f"waiver of {rule} on localhost" in output
+        assert words in output
+    assert "WAIVED os.used (major, fail without waivers)" in output
     assert made.audit.status == 1
 
 
@@ -147,9 +147,9 @@ def test_the_screens_name_each_that_hides_nothing_and_why(made: Made, monkeypatc
     board = Board(desk.profile, desk.nodes, desk.racks, desk.waivers)
     for event in desk.events():
         board.take(event)
-    said = " ".join(" ".join(str(line) for line in about(board, signs, 200, desk.name)).split())
+    output = " ".join(" ".join(str(line) for line in about(board, signs, 200, desk.name)).split())
     for words in WORDS.values():
-        assert words in said
+        assert words in output
     ctx = ViewContext(board, desk, signs)
     details = [" ".join(map(str, entry.details(200))) for entry in groups.shown(ctx, ViewState("groups")).entries.every]
     assert any("os.used  (major, fail without waivers)" in text for text in details)

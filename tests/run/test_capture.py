@@ -133,7 +133,7 @@ def test_a_capture_says_who_was_asked_when_and_what_came_of_it(taken: Path) -> N
     one, two = doc["nodes"].values()
     assert (one["role"], one["rack"], one["u"], one["height"], two["u"]) == ("compute", "a01", 1, 8, 9)
     assert [*one["planes"]] == ["bmc", "os"]
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["time"]) for told in one["planes"].values())
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", value["time"]) for value in one["planes"].values())
     assert "trouble" not in one["planes"]["bmc"]
     assert two["planes"]["bmc"]["trouble"]["unknown"] == "denied"
 
@@ -185,8 +185,8 @@ def test_one_plane_is_kept_where_one_is_asked(hosts: Path) -> None:
 @pytest.mark.parametrize("planes", ["bmc", "os,bmc"])
 def test_a_plane_that_is_named_and_that_no_node_has_is_a_mistake_and_keeps_nothing(tmp_path: Path, planes: str) -> None:
     done = rackcheck("capture", "localhost", "--planes", planes, "-o", tmp_path / "c")
-    said = "rackcheck: localhost has no BMC in an inventory (-i FILE): nothing would be captured\n"
-    assert (done.status, done.out, done.err) == (2, "", said)
+    output = "rackcheck: localhost has no BMC in an inventory (-i FILE): nothing would be captured\n"
+    assert (done.status, done.out, done.err) == (2, "", output)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -239,8 +239,8 @@ def test_a_folder_that_is_not_what_a_command_takes_is_told_with_what_it_is(taken
     (tmp_path / "d").mkdir()
     for words in (("facts", "localhost", "--from"), ("audit", "-p", "linux-server", "--from"), ("report",)):
         done = rackcheck(*words, tmp_path / "d")
-        said = f"rackcheck: {tmp_path / 'd'} is no run and no capture: it holds neither run.json nor capture.json\n"
-        assert (done.status, done.out, done.err) == (2, "", said), words
+        output = f"rackcheck: {tmp_path / 'd'} is no run and no capture: it holds neither run.json nor capture.json\n"
+        assert (done.status, done.out, done.err) == (2, "", output), words
     for command in ("report", "tui"):
         done = rackcheck(command, taken)
         assert (done.status, done.out) == (2, ""), command
@@ -265,18 +265,18 @@ def test_the_facts_of_a_capture_are_those_of_the_asking_byte_for_byte(rack: Rack
     job = Job(captures.everything(), nodes, secrets=secrets_of(nodes, frozenset({Plane.OS, Plane.BMC})))
     (tmp_path / "c").mkdir()
     writer = captured.CaptureWriter(tmp_path / "c", nodes)
-    told: dict[str, Tree] = {}
+    values: dict[str, Tree] = {}
     for event in audit(job, ask_plane, threading.Event()):
         if isinstance(event, Answered):
             writer.write(event)
         if isinstance(event, FactsRead):
-            told[event.node] = event.tree
+            values[event.node] = event.tree
     writer.finish(CaptureHead(job.id, job.time, job.version, ("bmc", "os")))
-    for name, tree in told.items():
+    for name, tree in values.items():
         again = read(tmp_path / "c", name)
         assert json.dumps(facts_json(again)) == json.dumps(facts_json(tree))
         assert again.silent == tree.silent
-    assert len(told["dgx01"].leaves) > 10_000
+    assert len(values["dgx01"].leaves) > 10_000
 
 
 def test_a_plane_that_was_silent_is_silent_again(taken: Path) -> None:
@@ -321,7 +321,7 @@ def test_a_capture_is_a_rack_of_its_nodes(taken: Path, tmp_path: Path) -> None:
     assert document(done.out)["nodes"]["dgx01"]["verdicts"] != []
     status = [{v["rule"]: v["status"] for v in document(r.out)["nodes"]["dgx01"]["verdicts"]} for r in (done, kept)]
     alone = {"identity.parts"}  # of several nodes, the fleet's rule judges the parts
-    both = [{rule: told for rule, told in each.items() if rule not in alone} for each in status]
+    both = [{rule: value for rule, value in each.items() if rule not in alone} for each in status]
     assert both[0] == both[1]
     many = rackcheck("facts", "dgx01", "--rack", f"sim:{taken}:3")
     assert (many.status, "has nodes of its own" in many.err) == (2, True)
@@ -345,9 +345,9 @@ def identities(tree: Tree) -> set[str]:
 
 
 def test_an_anonymised_capture_holds_no_identity_of_any_node(taken: Path, anonymised: Path) -> None:
-    told = identities(read(taken, "dgx01")) | identities(read(taken, "dgx02"))
-    assert len(told) > 200
-    bare = {value.casefold().replace(":", "") for value in told} | {value.casefold() for value in told}
+    names = identities(read(taken, "dgx01")) | identities(read(taken, "dgx02"))
+    assert len(names) > 200
+    bare = {value.casefold().replace(":", "") for value in names} | {value.casefold() for value in names}
     bare |= {"dgx01", "dgx02", "a01"}
     short = {value for value in bare if len(value) < 4}
     assert short == {"a01"}, "what is too short to be looked for would stay"
@@ -359,8 +359,8 @@ def test_an_anonymised_capture_holds_no_identity_of_any_node(taken: Path, anonym
 def test_every_address_became_another_one(taken: Path, anonymised: Path) -> None:
     plain, made = read(taken, "dgx01").leaves, read(anonymised, "node1").leaves
     tellers = [path for path in plain if path.endswith(".ipv4")]
-    told = [(plain[path].reading, made[path].reading) for path in tellers]
-    pairs = {pair for one, two in told if isinstance(one, tuple) and isinstance(two, tuple)
+    rows = [(plain[path].reading, made[path].reading) for path in tellers]
+    pairs = {pair for one, two in rows if isinstance(one, tuple) and isinstance(two, tuple)
              for pair in zip(one, two, strict=True)}  # fmt: skip
     assert len(pairs) > 5
     assert not [pair for pair in pairs if pair[0] == pair[1]]
@@ -369,15 +369,15 @@ def test_every_address_became_another_one(taken: Path, anonymised: Path) -> None
 
 def test_nothing_of_the_inventory_is_in_an_anonymised_capture(rack: Rack, anonymised: Path) -> None:
     nodes, _ = inventory.choose([], rack.inventory)
-    told = {node.name for node in nodes} | {node.ssh.user for node in nodes} | {n.bmc.user for n in nodes if n.bmc}
-    told |= {"".join(f.read_text().split()) for f in (rack.folder / "bmc-password",)} | {
+    names = {node.name for node in nodes} | {node.ssh.user for node in nodes} | {n.bmc.user for n in nodes if n.bmc}
+    names |= {"".join(f.read_text().split()) for f in (rack.folder / "bmc-password",)} | {
         str(rack.folder),
         rack.folder.name,
     }
-    told -= {"root", ""}
-    assert len(told) > 4
+    names -= {"root", ""}
+    assert len(names) > 4
     every = "\n".join(f"{path.relative_to(anonymised)}\n{path.read_text()}" for path in files(anonymised))
-    assert [word for word in told if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", every)] == []
+    assert [word for word in names if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", every)] == []
 
 
 def hidden(path: str, hiding: Anonymous) -> str:
@@ -401,19 +401,19 @@ def test_a_recorded_bmc_tells_its_make_and_not_whose_it_is(name: str) -> None:
     again = facts_of(made)
     assert {hidden(path, hiding) for path in facts} == again.keys()
     for path, leaf in facts.items():
-        told = again[hidden(path, hiding)].reading
+        reading = again[hidden(path, hiding)].reading
         if leaf.kind.cls is Class.VERSION:
-            assert told == leaf.reading, path
+            assert reading == leaf.reading, path
         elif leaf.kind.cls is not Class.IDENTITY:
             mine = leaf.reading if isinstance(leaf.reading, tuple) else (leaf.reading,)
             put = tuple(
                 hiding.text(v) if isinstance(v, str) else hiding.unknown(v) if isinstance(v, Unknown) else v
                 for v in mine
             )
-            if isinstance(told, tuple):  # a collection stands in the order of its keys, and stand-ins sort otherwise
-                assert sorted(told) == sorted(map(str, put)), path
+            if isinstance(reading, tuple):  # a collection stands in the order of its keys, and stand-ins sort otherwise
+                assert sorted(reading) == sorted(map(str, put)), path
             else:
-                assert told in put, path
+                assert reading in put, path
     own = {value for body in bodies.values() for value in personal(body)}
     assert len(own) > 5
     every = json.dumps([made.bodies, [*made.bodies]]).casefold()
@@ -583,10 +583,10 @@ def test_nodes_lie_in_folders_of_their_own(tmp_path: Path) -> None:
     for name in names:
         writer.write(Answered(name, Plane.OS, TIME, capture=NodeCapture(files={"/name": name})))
     writer.finish(HEAD)
-    told = {
+    values = {
         a.node: a.capture.files["/name"] for a in captured.load(folder).answers() if isinstance(a.capture, NodeCapture)
     }
-    assert told == {name: name for name in names}
+    assert values == {name: name for name in names}
 
 
 def test_what_no_text_can_hold_comes_back(tmp_path: Path) -> None:
@@ -675,10 +675,10 @@ def test_a_damaged_capture_is_one_clear_line(damage: str, tmp_path: Path) -> Non
     folder = written(tmp_path / "c", BmcCapture({"/redfish/v1": {"Id": "x"}}))
     assert list(captured.load(folder).answers())
     DAMAGES[damage](folder)
-    with pytest.raises(UserError) as said:
+    with pytest.raises(UserError) as error:
         list(captured.load(folder).answers())
-    assert str(folder) in str(said.value)
-    assert str(said.value).isprintable()
+    assert str(folder) in str(error.value)
+    assert str(error.value).isprintable()
     with pytest.raises(UserError):
         scenario.find(str(folder))
 
@@ -727,10 +727,15 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     old = written(tmp_path / "old", NodeCapture())
     before = (old / "capture.json").read_text()
-    for name, said in (("mine", "holds other things"), ("file", "no folder"), ("link", "no folder"), ("old", "never")):
+    for name, output in (
+        ("mine", "holds other things"),
+        ("file", "no folder"),
+        ("link", "no folder"),
+        ("old", "never"),
+    ):
         done = rackcheck("capture", "localhost", "--planes", "os", "-q", "-o", tmp_path / name)
         assert (done.status, done.out) == (2, ""), name
-        assert said in done.err
+        assert output in done.err
     assert [p.name for p in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
     assert (old / "capture.json").read_text() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "link", "mine", "old"]

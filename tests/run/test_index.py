@@ -76,11 +76,11 @@ def test_what_was_added_comes_back_whole() -> None:
 
 
 def test_facts_and_verdicts_that_come_apart_are_those_of_one_node() -> None:
-    told = events("r", {"n1": FACTS, "n2": FACTS}, {"n2": "b"})
-    later = [doc for doc in told if doc["event"] == "judged"]
-    first = [doc for doc in told if doc["event"] not in {"judged", "run done"}]
+    items = events("r", {"n1": FACTS, "n2": FACTS}, {"n2": "b"})
+    later = [doc for doc in items if doc["event"] == "judged"]
+    first = [doc for doc in items if doc["event"] not in {"judged", "run done"}]
     made("together", {"n1": FACTS, "n2": FACTS}, {"n2": "b"})
-    stored("apart", [*first, *later, told[-1]])
+    stored("apart", [*first, *later, items[-1]])
     with file.opened(file.place()) as db:
         catch_up(db)
         apart, together = (queries.states(db, run) for run in sorted(queries.runs(db), key=lambda run: run.name))
@@ -161,8 +161,8 @@ def test_a_run_of_a_form_that_none_of_ours_has_is_told_by_its_line_and_the_other
     event: dict[str, Any],
 ) -> None:
     made("good", {"n1": FACTS})
-    told = events("hostile", {"n1": FACTS})
-    stored("hostile", [told[0], event, *told[1:]])
+    items = events("hostile", {"n1": FACTS})
+    stored("hostile", [items[0], event, *items[1:]])
     for _ in range(2):  # the second time from what the index remembers, without reading it
         done = rackcheck("runs", "list", "--json")
         assert [row["run"] for row in json.loads(done.out)] == ["good"]
@@ -186,9 +186,9 @@ def test_a_run_of_a_form_that_none_of_ours_has_is_told_by_its_line_and_the_other
 )
 @settings(max_examples=60)
 def test_nonsense_in_a_run_never_breaks_the_list(nonsense: list[Any]) -> None:
-    told = events("r1", {"n1": FACTS})
+    items = events("r1", {"n1": FACTS})
     stored(
-        "r1", [*told[:2], *({"event": "facts", "node": "n1", "facts": one} for one in nonsense), *nonsense, *told[2:]]
+        "r1", [*items[:2], *({"event": "facts", "node": "n1", "facts": one} for one in nonsense), *nonsense, *items[2:]]
     )
     done = rackcheck("runs", "list", "--json")
     assert done.status == 0
@@ -196,9 +196,9 @@ def test_nonsense_in_a_run_never_breaks_the_list(nonsense: list[Any]) -> None:
 
 
 def test_more_nodes_than_any_run_has_are_refused_before_they_cost_memory() -> None:
-    told = events("r1", {"n1": FACTS})
-    told[0]["nodes"] = ["n"] * (rows.NODES + 1)
-    stored("r1", told)
+    items = events("r1", {"n1": FACTS})
+    items[0]["nodes"] = ["n"] * (rows.NODES + 1)
+    stored("r1", items)
     assert f"{rows.NODES + 1} nodes" in rackcheck("runs", "list").err
 
 
@@ -334,11 +334,11 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged() -> None:
 def test_a_run_that_is_damaged_at_its_end_leaves_nothing_of_it() -> None:
     made("r1", {"n1": FACTS})
     first = caught_up()
-    told = events("r2", {"n1": {**FACTS, "sysctl.a": ("config", 5)}})
-    told[-1]["outcome"] = "GREAT"
+    items = events("r2", {"n1": {**FACTS, "sysctl.a": ("config", 5)}})
+    items[-1]["outcome"] = "GREAT"
     with file.opened(file.place()) as db:
         with pytest.raises(UserError, match="is damaged"):
-            Adder(db).add("r2", rows.told(store.find(str(stored("r2", told)))), 1, 1)
+            Adder(db).add("r2", rows.told(store.find(str(stored("r2", items)))), 1, 1)
         assert list(queries.logical(db)) == first
 
 
@@ -370,8 +370,8 @@ def test_kill_9_loses_no_run_that_was_acknowledged_and_shows_no_half_of_one() ->
         first = child.stdout.readline()
         time.sleep(draw.random() * 0.3)
         child.send_signal(signal.SIGKILL)
-        told = (first + child.communicate()[0]).decode().splitlines(keepends=True)
-        acknowledged |= {line.strip() for line in told if line.endswith("\n")}
+        items = (first + child.communicate()[0]).decode().splitlines(keepends=True)
+        acknowledged |= {line.strip() for line in items if line.endswith("\n")}
         with file.opened(file.place()) as db:
             assert db.execute("PRAGMA quick_check").fetchone() == ("ok",)
             there = dict(
@@ -453,9 +453,9 @@ def test_a_path_lies_on_the_last_and_longest_mount_above_it(path: str, point: st
 
 
 def test_a_network_file_system_is_refused_with_its_place_its_type_and_the_way_out() -> None:
-    said = file.refused(Path("/lustre/home/index.sqlite"), MOUNTS)
-    assert "on /lustre, a network file system (lustre)" in said
-    assert "RACKCHECK_INDEX=/local/path" in said
+    output = file.refused(Path("/lustre/home/index.sqlite"), MOUNTS)
+    assert "on /lustre, a network file system (lustre)" in output
+    assert "RACKCHECK_INDEX=/local/path" in output
     assert file.refused(Path("/var/lib/index.sqlite"), MOUNTS) == ""
 
 
@@ -469,10 +469,10 @@ def test_counters_and_measurements_never_enter_the_index() -> None:
     caught_up()
     with file.opened(file.place()) as db:
         contents = queries.Contents(db)
-        told = [contents.part(n) for (n,) in db.execute("SELECT id FROM part")]
+        items = [contents.part(n) for (n,) in db.execute("SELECT id FROM part")]
         kinds = {cls for (cls,) in db.execute("SELECT class FROM part")}
     assert kinds == {cls.value for cls in STEADY}
-    assert not {"t", "errors"} & {path for docs in told for path in docs}
+    assert not {"t", "errors"} & {path for docs in items for path in docs}
     assert Class.COUNTER not in STEADY
 
 

@@ -146,13 +146,15 @@ def test_a_run_that_is_killed_keeps_every_event_it_had_written(tmp_path: Path) -
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    told = [int(process.stdout.readline()) for _ in range(50)][-1]
+    value = [int(process.stdout.readline()) for _ in range(50)][-1]
     process.kill()
-    told = max(told, *(int(row) for row in process.communicate()[0].splitlines(keepends=True) if row.endswith("\n")), 0)
+    value = max(
+        value, *(int(row) for row in process.communicate()[0].splitlines(keepends=True) if row.endswith("\n")), 0
+    )
     stored = store.Stored(tmp_path / "run", {})
     kept = [answer.node for answer in stored.answers()]
-    assert kept[: told + 1] == [f"n{n}" for n in range(told + 1)]
-    assert len(kept) <= told + 2
+    assert kept[: value + 1] == [f"n{n}" for n in range(value + 1)]
+    assert len(kept) <= value + 2
 
 
 @pytest.mark.parametrize(
@@ -331,8 +333,8 @@ def test_an_edited_profile_is_told_and_judged_by_only_on_purpose(run: Path) -> N
 
 
 def test_a_head_that_tells_of_another_profile_than_the_first_event_is_refused(run: Path) -> None:
-    told = json.loads((run / "run.json").read_text())["profile"]
-    headed(run, {"profile": {**told, "digest": "0" * 64}})
+    value = json.loads((run / "run.json").read_text())["profile"]
+    headed(run, {"profile": {**value, "digest": "0" * 64}})
     refused(run, "the run's profile was changed", facts=False)
 
 

@@ -161,11 +161,11 @@ def test_it_knows_what_a_fact_is_who_tells_it_and_what_is_called_like_it() -> No
 
 def test_a_command_is_called_in_a_process_that_has_no_terminal_and_no_colour() -> None:
     desk = small()
-    said = desk.say(("groups", RUN))
-    assert said.status == 1
-    assert "kernel.clean" in said.text
-    assert "\x1b" not in said.text
-    assert max(map(len, said.text.splitlines())) <= 100
+    result = desk.say(("groups", RUN))
+    assert result.status == 1
+    assert "kernel.clean" in result.text
+    assert "\x1b" not in result.text
+    assert max(map(len, result.text.splitlines())) <= 100
     assert desk.say(("groups", "no-such-run")).status == 2
 
 
@@ -230,9 +230,9 @@ def test_a_file_of_waivers_that_is_none_is_a_mistake_and_changes_nothing(tmp_pat
 def test_both_planes_of_a_real_run_have_their_answers_and_a_refusal_has_none(tmp_path: Path) -> None:
     desk = found(copied("first", tmp_path / "kept"))
     list(desk.events())
-    said = desk.replies("n1")
-    assert isinstance(said[Plane.OS], NodeCapture)
-    assert isinstance(said[Plane.BMC], BmcCapture)
+    values = desk.replies("n1")
+    assert isinstance(values[Plane.OS], NodeCapture)
+    assert isinstance(values[Plane.BMC], BmcCapture)
     assert Plane.BMC in desk.tree("n3").silent
 
 

@@ -64,11 +64,11 @@ def grown() -> Acceptance:
     return acceptance.read(found.folder)
 
 
-def mistaken(done: Done, said: str = "") -> None:
+def mistaken(done: Done, output: str = "") -> None:
     """One line of what is wrong, and no traceback."""
     assert done.status == 2, done.err
     assert "Traceback" not in done.err
-    assert said in done.err
+    assert output in done.err
 
 
 # ---- what the log tells ----------------------------------------------------------------------------------------------
@@ -262,11 +262,11 @@ def test_who_is_killed_while_writing_leaves_every_line_that_was_said_to_stand() 
     for name in "abc":
         with writer(found, name, 100_000) as one:
             assert one.stdout is not None
-            said = [one.stdout.readline() for _ in range(5)]
+            rows = [one.stdout.readline() for _ in range(5)]
             os.kill(one.pid, signal.SIGKILL)
-            said += one.stdout.readlines()
-        told = {m.run for m in acceptance.read(found.folder).runs}
-        assert {f"{name}-{line.strip()}" for line in said if line.endswith("\n")} <= told
+            rows += one.stdout.readlines()
+        names = {m.run for m in acceptance.read(found.folder).runs}
+        assert {f"{name}-{line.strip()}" for line in rows if line.endswith("\n")} <= names
     acceptance.append(found.folder, {**ADDED, "run": "after"})
     assert acceptance.read(found.folder).runs[-1].run == "after"
 

@@ -87,13 +87,13 @@ def test_what_nobody_could_look_for_is_unread(unread: Tree) -> None:
 
 def test_doubt_of_one_kind_is_no_doubt_of_another() -> None:
     board: dict[str, Reading] = {"bmc.system": ("1",), "bmc_1": DENIED, "psu": DENIED}
-    told = {"n1": tree(gpu=("0",), gpu_0="B", **board)}
-    assert ("missing", "A") in held(told, GPU)
-    assert ("missing", "A") in held(told, ("", "", "gpu", "A"))
-    assert ("unread", "A") in held(told, ("n1", "", "bmc.system", "A"))
+    values = {"n1": tree(gpu=("0",), gpu_0="B", **board)}
+    assert ("missing", "A") in held(values, GPU)
+    assert ("missing", "A") in held(values, ("", "", "gpu", "A"))
+    assert ("unread", "A") in held(values, ("n1", "", "bmc.system", "A"))
     silent = {"n1": tree([Plane.OS], **board)}
     assert held(silent, GPU) == [("unread", "A")]
-    assert ("unread", "A") in held(told | {"n2": silent["n1"]}, ("", "", "gpu", "A"))
+    assert ("unread", "A") in held(values | {"n2": silent["n1"]}, ("", "", "gpu", "A"))
 
 
 @pytest.mark.parametrize(("run", "said"), [("first", "missing"), ("bmc", "unread")])
@@ -108,8 +108,8 @@ def test_a_gpu_that_no_node_has_is_missing_where_all_were_asked_and_unread_where
     boards = [p for p in found["parts"] if p["item"] == "bmc.system/HGX_Baseboard_0"]
     assert boards
     assert {p["serial"] for p in boards} == {""}, "the baseboard tells no serial"
-    told = {d["serial"]: d["kind"] for d in found["bill"]["differences"] if d["line"]}
-    assert told == {"NONE1": said, "NONE2": said, "NONE3": "unread"}  # the BMC of n3 was silent
+    values = {d["serial"]: d["kind"] for d in found["bill"]["differences"] if d["line"]}
+    assert values == {"NONE1": said, "NONE2": said, "NONE3": "unread"}  # the BMC of n3 was silent
 
 
 def test_a_node_that_was_never_read_may_hold_what_is_missing_elsewhere() -> None:
@@ -167,8 +167,8 @@ def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_n
 def test_zeros_that_a_spreadsheet_lost_are_told_as_that_and_a_number_it_made_is_refused(tmp_path: Path) -> None:
     trees = {"n1": tree(gpu=("0",), gpu_0="00650001")}
     one = Bom("b", "", (BomLine(2, "n1", "gpu/0", "gpu", "", "", "650001"),))
-    (told,) = compared(one, list(parts(trees)), trees).differences
-    assert (told.kind, told.said) == ("unread", "perhaps its leading zeros were lost: n1 gpu/0 tells 00650001")
+    (billed,) = compared(one, list(parts(trees)), trees).differences
+    assert (billed.kind, billed.said) == ("unread", "perhaps its leading zeros were lost: n1 gpu/0 tells 00650001")
     (tmp_path / "b.csv").write_text("serial\n6.50001E+11\n")
     with pytest.raises(UserError, match=r"b.csv:2: serial 6.50001E\+11: a spreadsheet made a number of it"):
         bom.load(tmp_path / "b.csv")
@@ -188,11 +188,11 @@ LISTS: st.SearchStrategy[Reading] = st.sampled_from([("0", "1"), ("0", "1"), ("0
 
 @st.composite
 def machines(draw: st.DrawFn) -> Tree:
-    told: dict[str, Reading] = {
+    values: dict[str, Reading] = {
         name: draw(READINGS) for name in ("gpu_0", "gpu_1", "psu_0", "node", "bmc_1") if draw(st.integers(0, 3))
     }
-    told |= {name: draw(LISTS) for name in ("gpu", "psu") if draw(st.integers(0, 3))}
-    return tree(draw(st.sampled_from([[], [], [Plane.BMC], [Plane.OS, Plane.BMC]])), **told)
+    values |= {name: draw(LISTS) for name in ("gpu", "psu") if draw(st.integers(0, 3))}
+    return tree(draw(st.sampled_from([[], [], [Plane.BMC], [Plane.OS, Plane.BMC]])), **values)
 
 
 @settings(max_examples=400)
@@ -221,8 +221,8 @@ def test_every_row_ends_in_exactly_one_place(trees: dict[str, Tree], lines: list
 @settings(max_examples=400)
 @given(machines(), st.sampled_from(["gpu", "psu"]), st.data())
 def test_knowing_less_never_turns_a_thing_into_missing(node: Tree, kind: str, data: st.DataObject) -> None:
-    def state(told: Tree) -> list[Billed]:
-        found = compared(ordered(("n1", "", kind, "Z")), list(parts({"n1": told})), {"n1": told})
+    def state(value: Tree) -> list[Billed]:
+        found = compared(ordered(("n1", "", kind, "Z")), list(parts({"n1": value})), {"n1": value})
         return [d for d in found.differences if d.line]
 
     (before,) = state(node)
@@ -312,9 +312,9 @@ def test_what_a_spreadsheet_writes_is_read(tmp_path: Path, mark: str, end: str, 
     ],
 )
 def test_nonsense_is_one_mistake_with_its_row(tmp_path: Path, text: str | bytes, said: str) -> None:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as error:
         load(tmp_path, text)
-    assert said in str(told.value)
+    assert said in str(error.value)
 
 
 def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_a_waiver_in_a_profile_waives_just_what_the_same_waiver_in_a_file_does(e
     assert statuses(by_file)[("n1", RULE)] == "waived"
     assert statuses(by_profile) == statuses(by_file)
     assert statuses(by_profile) != statuses(judged("-p", bare))
-    (told,), (same,) = by_profile["waivers"], by_file["waivers"]
-    assert told == {**same, "place": "ours.yaml:6"}
+    (value,), (same,) = by_profile["waivers"], by_file["waivers"]
+    assert value == {**same, "place": "ours.yaml:6"}
 
 
 def test_both_kinds_of_waivers_hold_side_by_side(entry: str) -> None:

@@ -141,9 +141,9 @@ def test_what_was_signed_is_verified_with_party_name_principal_key_and_time(sign
 
 @pytest.mark.parametrize("name", ["jo", "site", "old"])
 def test_ed25519_ecdsa_and_rsa_keys_sign(bundle: Path, keys: Path, name: str) -> None:
-    told = signing.sign(bundle, keys / name, "integrator", "Jo", TIME)
+    signature = signing.sign(bundle, keys / name, "integrator", "Jo", TIME)
     (found,) = signing.verify(bundle, of(keys, name)).signatures
-    assert (found.trouble, found.kind, found.fingerprint) == ("", told.kind, told.fingerprint)
+    assert (found.trouble, found.kind, found.fingerprint) == ("", signature.kind, signature.fingerprint)
 
 
 def test_the_manifest_is_what_sha256sum_reads_sorted_by_bytes_and_without_itself(signed: Path) -> None:
@@ -366,8 +366,8 @@ def test_a_fifo_a_socket_and_a_folder_in_a_files_place_keep_nobody_waiting(signe
             os.chdir(here)
     os.mkfifo(signed / "signatures" / "customer.json")
     (signed / "signatures" / "integrator.json.sig").mkdir()
-    told = {fault.path: fault.what for fault in checked(signed, keys).faults}
-    assert told == {
+    values = {fault.path: fault.what for fault in checked(signed, keys).faults}
+    assert values == {
         "report.html": "is a FIFO, not a plain file",
         "report.json": "is missing",
         "report.pdf": "is a socket, not a plain file",
@@ -400,8 +400,8 @@ def test_signatures_behind_a_link_do_not_count(signed: Path, keys: Path, tmp_pat
 def test_what_else_lies_among_the_signatures_is_told(signed: Path, keys: Path) -> None:
     for name in ("notes.txt", "Jo.json", "integrator.json.sig.old", "auditor.json"):
         (signed / "signatures" / name).write_text("{}")
-    told = [str(fault) for fault in checked(signed, keys).faults]
-    assert [line.split()[0] for line in told] == [
+    rows = [str(fault) for fault in checked(signed, keys).faults]
+    assert [line.split()[0] for line in rows] == [
         "signatures/Jo.json", "signatures/integrator.json.sig.old", "signatures/notes.txt",
         "signatures/auditor.json.sig",
     ]  # fmt: skip

@@ -122,12 +122,12 @@ def test_a_finding_is_waived_once(tmp_path: Path) -> None:
 
 
 def test_hostile_words_are_words(tmp_path: Path) -> None:
-    said = 'x"- rule: gpu.count \u202e \\ # {{ }} : ¬'
-    done = waive(reason=said)
+    output = 'x"- rule: gpu.count \u202e \\ # {{ }} : ¬'
+    done = waive(reason=output)
     assert done.status == 0, done.err
     assert "\u202e" not in done.out
     (found,) = waivers.load(tmp_path / "waivers.yaml").waivers
-    assert (found.rule, found.reason) == (RULE, said)
+    assert (found.rule, found.reason) == (RULE, output)
 
 
 def test_an_acceptance_is_waived_and_shows_it() -> None:

@@ -182,9 +182,9 @@ def test_a_fault_of_a_load_changes_what_a_node_writes_and_every_record_of_it_is_
     ],
 )
 def test_a_fault_that_cannot_be_is_told(kind: str, words: dict[str, str], said: str) -> None:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as error:
         faults.lay(station(), kind, words)
-    assert said in str(told.value)
+    assert said in str(error.value)
 
 
 def test_the_same_fault_is_not_laid_twice_on_one_thing() -> None:
@@ -322,9 +322,9 @@ def test_the_load_ends_where_nobody_says_that_they_live(tmp_path: Path) -> None:
 def test_a_wrong_payload_is_refused_with_words_and_never_run(tmp_path: Path) -> None:
     def speak(line: CommandStream) -> None:
         assert heard(line, lambda _: False) == []
-        status, said = line.ended()
+        status, output = line.ended()
         assert status == 2
-        assert "a simulated node runs no payload, it reads its plan" in said
+        assert "a simulated node runs no payload, it reads its plan" in output
 
     text = f"open({str(tmp_path / 'ran')!r}, 'w')\n".encode()
     with rack(tmp_path) as up:
@@ -376,9 +376,9 @@ def test_a_burn_in_of_the_shipped_rack_finds_the_four_by_name_and_place_and_is_s
     facts = [rackcheck("facts", "dgx04", "--from", run, "burnin", "--json") for _ in range(2)]
     assert facts[0].status == 0
     assert facts[0].out == facts[1].out
-    told = json.loads(facts[0].out)["facts"]
-    assert told["burnin.gpu/6.faults"]["value"] == ["mismatch"]
-    assert told["burnin.simulated"]["value"] is True
+    value = json.loads(facts[0].out)["facts"]
+    assert value["burnin.gpu/6.faults"]["value"] == ["mismatch"]
+    assert value["burnin.simulated"]["value"] is True
 
 
 def test_the_faults_of_the_shipped_rack_are_listed_those_of_a_load_among_them() -> None:

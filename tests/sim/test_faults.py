@@ -93,8 +93,8 @@ def test_a_plane_that_cannot_be_asked_is_unknown_and_the_other_one_is_judged(fau
     document = audited(fault)
     found = changed(document)
     clean = healthy()
-    told = {rule for rule in of_plane(plane) if clean[rule] in {"pass", "warn"}}
-    assert told <= {rule for rule, status in found.items() if status == "unknown"}
+    names = {rule for rule in of_plane(plane) if clean[rule] in {"pass", "warn"}}
+    assert names <= {rule for rule, status in found.items() if status == "unknown"}
     other = of_plane("os" if plane == "bmc" else "bmc")
     assert not other & set(found)
     assert set(found.values()) == {"unknown"}

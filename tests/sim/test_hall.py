@@ -35,8 +35,8 @@ def test_an_audit_of_a_hall_tells_the_dead_apart_within_its_deadline_and_on_one_
     assert any(row.startswith("PASS         66  ") for row in rows), done.stdout
     assert any(row.startswith("INCOMPLETE    6  n[0005,0011,0023,0038,0047,0060]") for row in rows)
     # Dead in six ways: each says its own.
-    for said in ("login as audit refused", "expected SHA256:", "Connection refused", "login: HTTP 401", "silent for"):
-        assert said in done.stdout, said
+    for output in ("login as audit refused", "expected SHA256:", "Connection refused", "login: HTTP 401", "silent for"):
+        assert output in done.stdout, output
     again, _ = run("runs", "show", str(tmp_path / "run"), "--json", folder=tmp_path)
     nodes = json.loads(again.stdout)["nodes"]
     assert [name for name, node in nodes.items() if node["outcome"] != "PASS"] == DEAD

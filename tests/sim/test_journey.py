@@ -241,8 +241,8 @@ def test_the_acceptance_opens_on_what_every_command_calls_a_run(
     monkeypatch.setenv("RACKCHECK_HOME", str(journey.home))
     first = min(path.name for path in (journey.home / "runs").iterdir() if path.is_dir())
     assert rackcheck("diff", first, "pod7").status in {0, 1, 3}
-    told = rackcheck("drift", "--against", "pod7", "last")  # the newest run is of two nodes
-    assert (told.status, "missing in" in told.out) == (1, True)
+    done = rackcheck("drift", "--against", "pod7", "last")  # the newest run is of two nodes
+    assert (done.status, "missing in" in done.out) == (1, True)
     assert rackcheck("drift", "--against", "pod7", "pod7").status in {0, 3}
     assert "did you mean pod7?" in rackcheck("report", "pod8").err
     assert library.profiles()

@@ -210,8 +210,8 @@ def test_what_anybody_types_is_told_from_the_machine_and_nothing_is_run(command:
 
 def test_uname_a_is_what_linux_prints() -> None:
     shell = SimShell(machine.load(machine.shipped()["dgx-h100"], "n7", 7).host, "n7")
-    said = shell.command("uname -a").out
-    assert said == "Linux n7 5.15.0-1053-nvidia #54-Ubuntu SMP Wed May 8 14:41:53 UTC 2024 x86_64 GNU/Linux\n"
+    output = shell.command("uname -a").out
+    assert output == "Linux n7 5.15.0-1053-nvidia #54-Ubuntu SMP Wed May 8 14:41:53 UTC 2024 x86_64 GNU/Linux\n"
 
 
 def test_a_machine_that_tells_no_name_has_its_stations_and_no_kernel_of_its_own() -> None:

@@ -69,10 +69,10 @@ def mistake(folder: Path, text: str) -> str:
 def test_a_mistake_in_a_fault_is_told_with_its_place_and_the_nearest_right_word(
     tmp_path: Path, fault: str, said: str
 ) -> None:
-    told = mistake(tmp_path, ONE + f"  - {{ nodes: n1, fault: {fault} }}\n")
-    assert said in told
-    assert f"{tmp_path / 'rack.yaml'}:5:" in told
-    assert len(told) < 400, "no list of all there is"
+    text = mistake(tmp_path, ONE + f"  - {{ nodes: n1, fault: {fault} }}\n")
+    assert said in text
+    assert f"{tmp_path / 'rack.yaml'}:5:" in text
+    assert len(text) < 400, "no list of all there is"
 
 
 NUMBERS = {
@@ -109,8 +109,8 @@ def test_every_number_of_a_fault_has_bounds_and_is_told_beyond_them(tmp_path: Pa
 
 def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     faults = "  - { nodes: n1, fault: gpu-missing, gpu: 9 }\n  - { nodes: n2, fault: silent-node }\n"
-    told = mistake(tmp_path, ONE + faults)
-    assert [line.rpartition("rack.yaml:")[2][:2] for line in told.splitlines()] == ["5:", "6:"]
+    text = mistake(tmp_path, ONE + faults)
+    assert [line.rpartition("rack.yaml:")[2][:2] for line in text.splitlines()] == ["5:", "6:"]
 
 
 @pytest.mark.parametrize(

@@ -62,16 +62,16 @@ def test_a_recorded_machine_tells_through_the_simulator_what_it_told_us(tmp_path
     assert rackcheck("audit", "localhost", "-p", "linux-server", "-o", str(tmp_path / "first")).status in {0, 1, 3}
     again = rackcheck("audit", "--rack", f"sim:{tmp_path / 'first'}", "-p", "linux-server", "-o", str(tmp_path / "2"))
     assert again.status in {0, 1, 3}, again.err
-    told = [
+    rows = [
         document(rackcheck("facts", "localhost", "--from", str(tmp_path / run), "--json").out)["facts"]
         for run in ("first", "2")
     ]
-    assert len(told[0]) > 100
-    for facts in told:
+    assert len(rows[0]) > 100
+    for facts in rows:
         facts.pop("time.offset", None)  # the one fact that moves
         for leaf in facts.values():
             leaf.pop("time")
-    assert told[0] == told[1]
+    assert rows[0] == rows[1]
 
 
 def test_a_stored_run_of_a_rack_is_a_rack_that_is_judged_the_same(clean: SimRack, tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_the_bmcs_user_may_read_and_nothing_else(clean: SimRack) -> None:
         ("DELETE", "/redfish/v1/AccountService/Accounts/1"),
         ("PUT", "/redfish/v1/Systems/DGX/Bios"),
     ):
-        status, said, _ = request(clean, method, uri, {}, token)
-        assert (status, "InsufficientPrivilege" in json.dumps(said)) == (403, True), method
+        status, value, _ = request(clean, method, uri, {}, token)
+        assert (status, "InsufficientPrivilege" in json.dumps(value)) == (403, True), method
     assert request(clean, "DELETE", place, token=token)[0] == 200
     assert request(clean, "GET", "/redfish/v1/Systems", token=token)[0] == 401
 
@@ -159,9 +159,9 @@ def test_an_audit_with_the_readonly_role_knows_everything_and_only_reads(clean: 
 
 def test_a_bmcs_clock_runs(clean: SimRack) -> None:
     token, _ = session(clean)
-    _, told, _ = request(clean, "GET", "/redfish/v1/Managers/BMC", token=token)
+    _, value, _ = request(clean, "GET", "/redfish/v1/Managers/BMC", token=token)
     here = time.strftime("%Y-%m-%dT%H", time.gmtime())
-    assert told["DateTime"].startswith(here)
+    assert value["DateTime"].startswith(here)
 
 
 # ---- a process of its own --------------------------------------------------------------------------------------------

@@ -62,8 +62,8 @@ def document(run: Path) -> dict[str, dict[str, dict[str, object]]]:
 
 def statuses(run: Path, rule: str) -> dict[str, str]:
     """How a rule was judged, by node or group."""
-    told = document(run)
-    everyone = {**told["nodes"], **told.get("groups", {})}
+    values = document(run)
+    everyone = {**values["nodes"], **values.get("groups", {})}
     return {
         name: verdict["status"]
         for name, each in everyone.items()
@@ -92,10 +92,10 @@ def test_what_cannot_be_judged_of_so_few_is_not_in_scope_and_said(runs: Path) ->
     for rule in ("bios.alike", "rack.gpus", "fleet.gpus"):
         assert statuses(runs / "two", rule) == {}
     shown = rackcheck("audit", "--from", runs / "two")
-    told = " ".join(shown.out.split())
-    assert "1 rule across nodes not judged, for want of nodes to compare: bios.alike" in told
-    assert "2 rack rules not judged, no rack was asked whole: rack.gpus, rack.bios" in told
-    assert "1 fleet rule not judged, not all nodes were asked: fleet.gpus" in told
+    text = " ".join(shown.out.split())
+    assert "1 rule across nodes not judged, for want of nodes to compare: bios.alike" in text
+    assert "2 rack rules not judged, no rack was asked whole: rack.gpus, rack.bios" in text
+    assert "1 fleet rule not judged, not all nodes were asked: fleet.gpus" in text
     assert shown.status == 0
 
 
@@ -115,11 +115,11 @@ def test_the_document_says_what_racks_came_to(runs: Path) -> None:
     done = rackcheck("report", runs / "all", "--format", "markdown")
     assert "**A** `rack.gpus` on `1 of 2 racks: a02`: `rack.gpu_count is 7, must be 32`" in done.out
     assert "- ❌ FAIL: `1 of 2 racks: a02, the fleet`" in done.out
-    told = json.loads(rackcheck("report", runs / "all", "--format", "json").out)["report"]
-    assert [(group["name"], group["outcome"]) for group in told["groups"]] == [
+    value = json.loads(rackcheck("report", runs / "all", "--format", "json").out)["report"]
+    assert [(group["name"], group["outcome"]) for group in value["groups"]] == [
         ("@rack:a01", "PASS"), ("@rack:a02", "FAIL"), ("@fleet", "FAIL"),
     ]  # fmt: skip
-    assert ("rack.gpus", ["@rack:a02"]) in [(finding["rule"], finding["nodes"]) for finding in told["findings"]]
+    assert ("rack.gpus", ["@rack:a02"]) in [(finding["rule"], finding["nodes"]) for finding in value["findings"]]
 
 
 @pytest.mark.parametrize("form", ["html", "junit", "csv", "pdf"])

@@ -88,19 +88,23 @@ def records(number: int, nodes: int, laid: tuple[Ill, ...] = (), *, gpus: int = 
     return tuple(SimLoad(of, plan, laid, number, 0, PERIOD).records())
 
 
-def events(told: Mapping[str, Records], *, until: float | None = None, piece: int = 100) -> Iterator[Event]:
+def events(values: Mapping[str, Records], *, until: float | None = None, piece: int = 100) -> Iterator[Event]:
     """The events of a burn-in; with `until` those of its first seconds, while the load is on."""
-    of: Job = job(len(told))
+    of: Job = job(len(values))
     yield of.started()
-    yield from (NodeAsked(name, Plane.BURNIN) for name in told)
+    yield from (NodeAsked(name, Plane.BURNIN) for name in values)
     pieces = sorted(
-        ((some[-1]["t"], name, some) for name, every in told.items() for some in _pieces(_until(every, until), piece)),
+        (
+            (some[-1]["t"], name, some)
+            for name, every in values.items()
+            for some in _pieces(_until(every, until), piece)
+        ),
         key=lambda each: each[:2],
     )
     yield from (Burning(name, some) for _, name, some in pieces)
     if until is not None:
         return
-    answers = {name: Answered(name, Plane.BURNIN, TIME, None, BurnCapture(every)) for name, every in told.items()}
+    answers = {name: Answered(name, Plane.BURNIN, TIME, None, BurnCapture(every)) for name, every in values.items()}
     yield from answers.values()
     judging = Judging(of)
     for node in of.nodes:
@@ -123,11 +127,11 @@ def three() -> Mapping[str, Records]:
     return {f"n{number:02}": records(number, 3, flip() if number == 2 else ()) for number in (1, 2, 3)}
 
 
-def burnt(told: Mapping[str, Records], **more: Any) -> MadeDesk:
+def burnt(values: Mapping[str, Records], **more: Any) -> MadeDesk:
     """A desk on which a burn-in lies, or that of its first seconds (`until`) with the load still on."""
     until = more.pop("until", None)
-    of = job(len(told))
-    made: Sequence[Event] = tuple(events(told, until=until))
+    of = job(len(values))
+    made: Sequence[Event] = tuple(events(values, until=until))
     if until is not None:
         made = (*made, RunDone(TIME, Outcome.INCOMPLETE, interrupted=True))
         more = {"replays": False, "hold": lambda event: isinstance(event, RunDone), **more}
@@ -135,9 +139,9 @@ def burnt(told: Mapping[str, Records], **more: Any) -> MadeDesk:
     return MadeDesk(of.profile, {node.name: node for node in of.nodes}, made, **more)
 
 
-def burns(told: Mapping[str, Records], *, until: float | None = None) -> Burns:
+def burns(values: Mapping[str, Records], *, until: float | None = None) -> Burns:
     """A burn-in as it stands once these nodes told this."""
     found = Burns()
-    for event in events(told, until=until):
+    for event in events(values, until=until):
         found.take(event)
     return found

@@ -89,18 +89,18 @@ def judged(trees: Sequence[Tree]) -> Seen:
     judging = Judging(of)
     events = [event for node, each in zip(of.nodes, trees, strict=True) for event in judging.take(node, each)]
     events += judging.close()
-    told = [event for event in events if isinstance(event, Judged)]
+    rows = [event for event in events if isinstance(event, Judged)]
     read = {event.node: event.tree for event in events if isinstance(event, FactsRead)}
-    return Seen(_of_status(told, Status.FAIL), _of_status(told, Status.UNKNOWN), read)
+    return Seen(_of_status(rows, Status.FAIL), _of_status(rows, Status.UNKNOWN), read)
 
 
-def _of_status(told: Iterable[Judged], status: Status) -> dict[str, dict[str, tuple[str, ...]]]:
+def _of_status(rows: Iterable[Judged], status: Status) -> dict[str, dict[str, tuple[str, ...]]]:
     found = {
         one.node: {
             verdict.rule: tuple(each.item for each in verdict.evidence if each.status is status)
             for verdict in one.verdicts
             if verdict.status is status
         }
-        for one in told
+        for one in rows
     }
     return {node: rules for node, rules in found.items() if rules}

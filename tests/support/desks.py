@@ -125,15 +125,15 @@ def job_of(
     )  # fmt: skip
 
 
-def answers(job: Job, told: Mapping[str, Told]) -> Iterator[Answered]:
+def answers(job: Job, values: Mapping[str, Told]) -> Iterator[Answered]:
     """What the nodes of a job answered; only the transport is ours."""
     globs = {glob: None for q in job.plan.questions if isinstance(q, Read) for glob in q.globs}
     for node in job.nodes:
-        said = told.get(node.name, {})
-        if isinstance(said, Unknown):
-            yield Answered(node.name, Plane.OS, job.time, said)
+        reading = values.get(node.name, {})
+        if isinstance(reading, Unknown):
+            yield Answered(node.name, Plane.OS, job.time, reading)
             continue
-        files = {PLACES[name]: text for name, text in {**GOOD, **said}.items()}
+        files = {PLACES[name]: text for name, text in {**GOOD, **reading}.items()}
         yield Answered(node.name, Plane.OS, job.time, None, NodeCapture(globs=globs, files=files))
 
 
@@ -142,9 +142,9 @@ def ended(job: Job, *, interrupted: bool = False) -> RunDone:
     return RunDone(f"{job.time[:-6]}01:00Z", Outcome.PASS, interrupted)
 
 
-def events_of(job: Job, told: Mapping[str, Told], *, interrupted: bool = False) -> tuple[Event, ...]:
+def events_of(job: Job, values: Mapping[str, Told], *, interrupted: bool = False) -> tuple[Event, ...]:
     """The events of a run in which nodes told this, as they are when it is judged again."""
-    return tuple(replay(job, answers(job, told), ended(job, interrupted=interrupted)))
+    return tuple(replay(job, answers(job, values), ended(job, interrupted=interrupted)))
 
 
 def as_asked(events: Iterable[Event]) -> Iterator[Event]:
@@ -156,14 +156,14 @@ def as_asked(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def stored(
-    name: str, told: Mapping[str, Told], *, text: str = PROFILE, folder: File | None = None,
+    name: str, values: Mapping[str, Told], *, text: str = PROFILE, folder: File | None = None,
     racks: Mapping[str, Rack] | None = None, nodes: Sequence[Node] = (),
 ) -> File:  # fmt: skip
     """Write a real run as `rackcheck audit` does, below RACKCHECK_HOME or in a folder."""
-    job = job_of(nodes or [Node(name, host=f"{name}.invalid") for name in told], small(text), run=name)
+    job = job_of(nodes or [Node(name, host=f"{name}.invalid") for name in values], small(text), run=name)
     ready = Prepared(job, (folder or store.runs_folder()) / name, {}, (), (), racks or {})
     with store.RunWriter(ready.folder, head(ready), small(text).files) as writer:
-        for event in events_of(job, told):
+        for event in events_of(job, values):
             writer.write(event)
     return ready.folder
 
@@ -265,8 +265,10 @@ class MadeDesk:
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
         kind = "rule" if any(rule.id == name for rule in self.profile.own) else "node"
         run = {"run": self.name, "time": "2026-01-01T00:00:00Z"}
-        told = {"newest": run, "oldest": run, "alike": 1}
-        return kind, [{**told, "counts": {"fail": 1}} if kind == "rule" else {**told, "outcome": "FAIL", "first": True}]
+        values = {"newest": run, "oldest": run, "alike": 1}
+        return kind, [
+            {**values, "counts": {"fail": 1}} if kind == "rule" else {**values, "outcome": "FAIL", "first": True}
+        ]
 
     def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
         self.said.append(tuple(words))
@@ -277,10 +279,10 @@ class MadeDesk:
         return ()
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        said = self.say(words)
-        if said.status not in {0, 1, 3}:
-            raise UserError(said.text.strip().removeprefix("rackcheck: "))
-        found: Mapping[str, Any] = json.loads(said.text)
+        result = self.say(words)
+        if result.status not in {0, 1, 3}:
+            raise UserError(result.text.strip().removeprefix("rackcheck: "))
+        found: Mapping[str, Any] = json.loads(result.text)
         return found
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
@@ -299,23 +301,23 @@ class MadeDesk:
 
 
 def desk(
-    told: Mapping[str, Told], planes: frozenset[Plane] | None = None, *, text: str = PROFILE,
+    values: Mapping[str, Told], planes: frozenset[Plane] | None = None, *, text: str = PROFILE,
     nodes: Sequence[Node] = (), interrupted: bool = False, **more: Any,
 ) -> MadeDesk:  # fmt: skip
     """A desk on which nodes told this."""
-    placed = tuple(nodes) or tuple(Node(name, host=f"{name}.invalid") for name in told)
+    placed = tuple(nodes) or tuple(Node(name, host=f"{name}.invalid") for name in values)
     job = job_of(placed, small(text), planes, waivers=more.get("waivers", ()))
-    events = events_of(job, told, interrupted=interrupted)
+    events = events_of(job, values, interrupted=interrupted)
     found = MadeDesk(small(text), {node.name: node for node in placed}, events, **more)
     own: OpenRun = found  # what the screens are given is what they ask for
     assert own is found
     return found
 
 
-def second(first: MadeDesk, told: Mapping[str, Told]) -> tuple[Event, ...]:
+def second(first: MadeDesk, values: Mapping[str, Told]) -> tuple[Event, ...]:
     """The events of a second reading of some of a desk's nodes."""
-    job = job_of([first.nodes[name] for name in told], first.profile, run=LATER)
-    return tuple(as_asked(events_of(job, told)))
+    job = job_of([first.nodes[name] for name in values], first.profile, run=LATER)
+    return tuple(as_asked(events_of(job, values)))
 
 
 def board(made: MadeDesk, events: Iterable[Event] | None = None) -> Board:
@@ -408,6 +410,6 @@ def rows(app: Screens, width: int = 80) -> list[str]:
     return [str(entry.line(width)).strip() for entry in app.readout.shown.entries.every]
 
 
-def again(desk: MadeDesk, told: Mapping[str, Told]) -> MadeDesk:
+def again(desk: MadeDesk, values: Mapping[str, Told]) -> MadeDesk:
     """The same desk, of which nodes can be asked again, and tell this then."""
-    return replace(desk, later=second(desk, told), replays=False)
+    return replace(desk, later=second(desk, values), replays=False)

@@ -65,13 +65,13 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
         )
         for i, gate_id in enumerate(gate_ids)
     )  # fmt: skip
-    said: tuple[str, ...] = HOSTILE if hostile else ("200 Gb/s", "Disabled", "1.2.3", "absent")
-    found = tuple(_findings(names, gate_ids, verdicts, said))
+    items: tuple[str, ...] = HOSTILE if hostile else ("200 Gb/s", "Disabled", "1.2.3", "absent")
+    found = tuple(_findings(names, gate_ids, verdicts, items))
     rows = tuple(
         NodeRow(
             name, "compute", _outcome(verdicts[name], severities), "".join(LETTERS[v] for v in verdicts[name]),
             f"a{n // 8 + 1:02}", 1 + 4 * (n % 8), 4, "", f"{name}.mgmt", f"https://{name}-bmc", "NVIDIA", "DGXH100",
-            said[n % len(said)] if hostile else f"16623241{n:05}", "20261121T100000Z-0001",
+            items[n % len(items)] if hostile else f"16623241{n:05}", "20261121T100000Z-0001",
         )
         for n, name in enumerate(names)
     )  # fmt: skip
@@ -79,7 +79,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
     parts = tuple(
         Hardware(
             name, item, kind, "H100 SXM5 80GB", "692-2G520-0200-000",
-            said[(n + g) % len(said)] if hostile else f"165{n:04}{g:03}", {"uuid": f"GPU-{n:08x}-{g:04x}"},
+            items[(n + g) % len(items)] if hostile else f"165{n:04}{g:03}", {"uuid": f"GPU-{n:08x}-{g:04x}"},
         )
         for n, name in enumerate(names)
         for g, (item, kind) in enumerate([("node", "system"), *((f"gpu/{g}", "gpu") for g in range(8))])
@@ -95,11 +95,11 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
             names, ("bmc", "os"), f"all {nodes} nodes of rack.yaml", "0.1.0", "jo",
         ),
     )  # fmt: skip
-    first = said[0]
+    first = items[0]
     return Dossier(
         level=level,
         brand=Brand(
-            "Acceptance of pod 7", "Rack & Sons GmbH", said[6] if hostile else "Customer Ltd", "Hamburg", "Hall 2",
+            "Acceptance of pod 7", "Rack & Sons GmbH", items[6] if hostile else "Customer Ltd", "Hamburg", "Hall 2",
             "PO-4711", "A", "confidential", None,
             (Party("integrator", "Jo Doe"), Party("customer", ""), Party("witness", "")),
         ),
@@ -218,12 +218,12 @@ def _outcome(verdicts: list[Status], severities: tuple[Severity, ...]) -> Outcom
 
 
 def _findings(
-    names: tuple[str, ...], gates: list[str], verdicts: dict[str, list[Status]], said: tuple[str, ...]
+    names: tuple[str, ...], gates: list[str], verdicts: dict[str, list[Status]], rows: tuple[str, ...]
 ) -> list[FindingEntry]:
     gathered: dict[tuple[int, Status, str], list[str]] = {}
     for n, name in enumerate(names):
         for i, status in enumerate(verdicts[name]):
-            text = "" if status is Status.PASS else said[0 if i == 17 else n % len(said)]
+            text = "" if status is Status.PASS else rows[0 if i == 17 else n % len(rows)]
             gathered.setdefault((i, status, text), []).append(name)
     order = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
     found = []

@@ -70,8 +70,8 @@ class Server:
     def _open(self, text: str) -> str:
         self._count += 1
         uri = f"file:///{self._count}.yaml"
-        said = f"# yaml-language-server: $schema={self._schema.as_uri()}"
-        document = {"uri": uri, "languageId": "yaml", "version": 1, "text": f"{said}\n{text}"}
+        output = f"# yaml-language-server: $schema={self._schema.as_uri()}"
+        document = {"uri": uri, "languageId": "yaml", "version": 1, "text": f"{output}\n{text}"}
         self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
         return uri
 
@@ -80,21 +80,21 @@ class Server:
         number = self._count
         self._send({"id": number, "method": method, "params": params})
         while True:
-            said = self._read()
-            if said.get("id") == number and "method" not in said:
-                assert "error" not in said, said
-                return said["result"]
-            self._heed(said)
+            values = self._read()
+            if values.get("id") == number and "method" not in values:
+                assert "error" not in values, values
+                return values["result"]
+            self._heed(values)
 
-    def _heed(self, said: dict[str, Any]) -> None:
-        if said.get("method") == "textDocument/publishDiagnostics":
-            warned = [one["message"] for one in said["params"]["diagnostics"]]
-            self._warned[said["params"]["uri"]] = warned
-        elif "method" in said and "id" in said:  # it asks for its settings: the schema store would be fetched
-            wanted = said["params"].get("items", [])
+    def _heed(self, values: dict[str, Any]) -> None:
+        if values.get("method") == "textDocument/publishDiagnostics":
+            warned = [one["message"] for one in values["params"]["diagnostics"]]
+            self._warned[values["params"]["uri"]] = warned
+        elif "method" in values and "id" in values:  # it asks for its settings: the schema store would be fetched
+            wanted = values["params"].get("items", [])
             off = {"schemaStore": {"enable": False}, "validate": True, "completion": True, "hover": True}
             settings = [off if item.get("section") == "yaml" else None for item in wanted]
-            self._send({"id": said["id"], "result": settings})
+            self._send({"id": values["id"], "result": settings})
 
     def _send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0"} | message).encode()

@@ -51,10 +51,14 @@ def _lines(at: str, told: Mapping[str, Any]) -> Iterator[str]:
             yield f"{at}{key}={NUMBERS.get(key, {}).get(one['value'], one['value'])}"
 
 
-def state(told: Told, **more: object) -> str:
+def state(values: Told, **more: object) -> str:
     """Write the state in which the fake driver tells this; `more` are lines of the driver itself, `init=9`."""
-    lines = [*_lines("", {k: v for k, v in told.items() if k != "gpus"}), f"count={len(told['gpus'])}", "*.graphics=0"]
-    for index, gpu in enumerate(told["gpus"]):
+    lines = [
+        *_lines("", {k: v for k, v in values.items() if k != "gpus"}),
+        f"count={len(values['gpus'])}",
+        "*.graphics=0",
+    ]
+    for index, gpu in enumerate(values["gpus"]):
         lines += [f"{index}.lost={gpu['lost']}"] if "lost" in gpu else _lines(f"{index}.", gpu)
     return "\n".join([*lines, *(f"{key}={value}" for key, value in more.items())]) + "\n"
 

@@ -62,17 +62,17 @@ class Audit:
         return self.job.profile.rules
 
     def __repr__(self) -> str:
-        told = "\n".join(f"{name}: {_shown(each)}" for name, each in self.whole.items())
+        text = "\n".join(f"{name}: {_shown(each)}" for name, each in self.whole.items())
         seats = ", ".join(f"{seat.name} {seat.role} {seat.rack}" for seat in self.job.seats)
-        return f"{self.rules}\nseats {seats}\n{told}\nwaivers {self.job.waivers}\nwithout {self.taken}"
+        return f"{self.rules}\nseats {seats}\n{text}\nwaivers {self.job.waivers}\nwithout {self.taken}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
 
 
-def _shown(told: Told) -> str:
-    first, second = ({p: leaf.reading for p, leaf in each.items()} for each in (told.first, told.second or {}))
-    return f"{first}, silent {told.silent}, then {second}, silent {told.silent_then}, apart {told.apart}"
+def _shown(value: Told) -> str:
+    first, second = ({p: leaf.reading for p, leaf in each.items()} for each in (value.first, value.second or {}))
+    return f"{first}, silent {value.silent}, then {second}, silent {value.silent_then}, apart {value.apart}"
 
 
 Verdicts = Mapping[str, Judged]
@@ -86,9 +86,9 @@ def judged(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
     return {event.node: event for event in events if isinstance(event, Judged)}
 
 
-def trees_of(audit: Audit, told: Mapping[str, Told]) -> dict[str, Tree]:
+def trees_of(audit: Audit, values: Mapping[str, Told]) -> dict[str, Tree]:
     """The facts of every node as they are judged."""
-    return {name: each.tree(audit.job.plan.joins) for name, each in told.items()}
+    return {name: each.tree(audit.job.plan.joins) for name, each in values.items()}
 
 
 @st.composite
@@ -160,19 +160,19 @@ def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -
     twice = any(rule.twice for rule in found)
     job = job_of(found, nodes, seats, again=twice and bool(draw(st.integers(0, 7))))
     base = draw(told_of(asked_by(job.plan)))
-    told: dict[str, Told] = {}
+    values: dict[str, Told] = {}
     for node in nodes:
-        world = draw(changed(base, 2)) if told else base
-        told[node.name] = draw(told_twice(world, job.again.plan if job.again is not None else None))
+        world = draw(changed(base, 2)) if values else base
+        values[node.name] = draw(told_twice(world, job.again.plan if job.again is not None else None))
     if not draw(st.integers(0, 9)):
-        name = pick(draw, sorted(told))
-        told[name] = told[name].silenced(pick(draw, PLANES))
+        name = pick(draw, sorted(values))
+        values[name] = values[name].silenced(pick(draw, PLANES))
     if not draw(st.integers(0, 2)):
-        job, told = draw(laid_under(job, told))
-    less, words = draw(taken_away(told))
-    audit = Audit(job, told, less, words)
+        job, values = draw(laid_under(job, values))
+    less, words = draw(taken_away(values))
+    audit = Audit(job, values, less, words)
     if not draw(st.integers(0, 4)):
-        waived = draw(waivers(judged(job, trees_of(audit, told))))
+        waived = draw(waivers(judged(job, trees_of(audit, values))))
         audit = replace(audit, job=replace(job, waivers=waived))
     return audit
 
@@ -187,9 +187,9 @@ def hold(audit: Audit) -> Verdicts:
     """Judge with all that is known, with less, and with one thing less than each; no verdict may turn."""
     whole = checked(audit.job, trees_of(audit, audit.whole))
     less = compared(audit, whole, trees_of(audit, audit.less), " and ".join(audit.taken))
-    for before, told, tried in ((whole, audit.whole, TRIED), (less, audit.less, TRIED // 2)):
-        trees = trees_of(audit, told)
-        every = [(name, *way) for name, each in told.items() for way in ways(each)]
+    for before, values, tried in ((whole, audit.whole, TRIED), (less, audit.less, TRIED // 2)):
+        trees = trees_of(audit, values)
+        every = [(name, *way) for name, each in values.items() for way in ways(each)]
         step = max(1, len(every) // tried)
         for name, word, rest in islice(every, len(audit.taken[0]) % step, None, step):
             compared(audit, before, {**trees, name: rest().tree(audit.job.plan.joins)}, f"{name}: {word}")

@@ -100,10 +100,10 @@ def _shipped() -> Iterable[Entry]:
         yield entry
 
 
-def some(told: Iterable[Reading]) -> Reading:
+def some(rows: Iterable[Reading]) -> Reading:
     """Whether one of several is true: one that is settles it, whatever the others do not say."""
     lost: Unknown | None = None
-    for reading in told:
+    for reading in rows:
         if reading is True:
             return True
         lost = lost or (reading if isinstance(reading, Unknown) else None)

@@ -44,8 +44,8 @@ class Told:
 
     def without(self, *paths: str, then: bool = False) -> "Told":
         """Take facts away; a collection's listing is taken alone, an item (`box/0`) with all that is said of it."""
-        told = (self.second or {}) if then else self.first
-        left = {p: leaf for p, leaf in told.items() if not any(p.startswith(f"{item}.") for item in paths)}
+        values = (self.second or {}) if then else self.first
+        left = {p: leaf for p, leaf in values.items() if not any(p.startswith(f"{item}.") for item in paths)}
         left |= {p: replace(leaf, reading=HIDDEN) for p, leaf in left.items() if p in paths}
         return replace(self, second=left) if then else replace(self, first=left)
 
@@ -66,39 +66,39 @@ class Told:
         return self.silenced(Plane.OS).silenced(Plane.BMC)
 
 
-def _followed(told: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins: Iterable[Join]) -> Tree:
+def _followed(values: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins: Iterable[Join]) -> Tree:
     joins = tuple(joins)
-    read = Tree(told, silent)
-    return Tree({**told, **derive(joins, read, TIME)}, silent) if joins else read
+    read = Tree(values, silent)
+    return Tree({**values, **derive(joins, read, TIME)}, silent) if joins else read
 
 
 Way = tuple[str, Callable[[], Told]]
 
 
-def each_taken(told: Told) -> Iterator[tuple[str, Told]]:
+def each_taken(value: Told) -> Iterator[tuple[str, Told]]:
     """Every way to take one thing away: a fact, a listing with none, one or all of its items, a plane, the time between."""
-    return ((word, less()) for word, less in ways(told))
+    return ((word, less()) for word, less in ways(value))
 
 
-def ways(told: Told) -> Iterator[Way]:
+def ways(value: Told) -> Iterator[Way]:
     """The same, each made when it is called: of hundreds a test tries a few."""
-    for then, leaves in ((False, told.first), (True, told.second or {})):
+    for then, leaves in ((False, value.first), (True, value.second or {})):
         when, tree = " then" if then else "", Tree(leaves)
         for path, leaf in leaves.items():
-            yield path + when, partial(told.without, path, then=then)
+            yield path + when, partial(value.without, path, then=then)
             if leaf.kind.type is Type.COLLECTION:
                 items = [str(item) for item in tree.select(parse(path), Plane.OS).items]
                 for item in items:
-                    yield f"{path} and {item}{when}", partial(told.without, path, item, then=then)
-                yield f"{path} and all of it{when}", partial(told.without, path, *items, then=then)
+                    yield f"{path} and {item}{when}", partial(value.without, path, item, then=then)
+                yield f"{path} and all of it{when}", partial(value.without, path, *items, then=then)
     for plane in PLANES:
-        yield plane.value, partial(told.silenced, plane)
-        if told.second is not None:
-            yield f"{plane} then", partial(told.silenced, plane, then=True)
-    for plane, (least, most) in told.apart.items():
+        yield plane.value, partial(value.silenced, plane)
+        if value.second is not None:
+            yield f"{plane} then", partial(value.silenced, plane, then=True)
+    for plane, (least, most) in value.apart.items():
         for word, span in ((f"the exact time of {plane}", (least / 2, most * 2)), (f"the time of {plane}", (0.0, inf))):
-            yield word, partial(replace, told, apart={**told.apart, plane: span})
-    yield "the node", told.gone
+            yield word, partial(replace, value, apart={**value.apart, plane: span})
+    yield "the node", value.gone
 
 
 def readings(values: Iterable[Value]) -> st.SearchStrategy[Reading]:

@@ -27,9 +27,9 @@ Leaves = Mapping[str, Leaf]
 @cache
 def gpus() -> Leaves:
     """The facts of four GB200 that are one clique with others, as nvidia-smi told them."""
-    said = f"bus 0000:29:00.0\nbus read\nnvidia-smi -q -x\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0\n"
+    output = f"bus 0000:29:00.0\nbus read\nnvidia-smi -q -x\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0\n"
     probes = [probe for probe in os_probes().values() if probe.ask == QUESTION]
-    return collect(probes, answering(os_probes()["gpu"], said), "2026-01-01T00:00:00Z")
+    return collect(probes, answering(os_probes()["gpu"], output), "2026-01-01T00:00:00Z")
 
 
 @cache

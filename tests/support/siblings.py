@@ -32,8 +32,8 @@ def proven(rule: Rule, catalogue: Catalogue) -> Iterator[str]:
         return
     for shared in across.shared:
         good = put(good, _place(shared.fact), some(shared.kind))
-    for told in _judged(rule, across, [good] * count, catalogue):
-        yield from _wrong(rule, "all alike", told, Status.PASS, "")
+    for verdict in _judged(rule, across, [good] * count, catalogue):
+        yield from _wrong(rule, "all alike", verdict, Status.PASS, "")
     soft = Status.WARN if rule.severity is Severity.ADVISORY or rule.from_memory else Status.FAIL
     for shared in across.shared:
         path = _place(shared.fact)
@@ -42,8 +42,8 @@ def proven(rule: Rule, catalogue: Catalogue) -> Iterator[str]:
         for other in (*neighbours(value, shared.kind)[:1], ABSENT):
             *rest, odd = _judged(rule, across, [*[good] * (count - 1), put(good, path, other)], catalogue)
             yield from _wrong(rule, f"{path} differs", odd, soft, f"{path} is {_spelt(other, shared)}, {most}")
-            for told in rest:
-                yield from _wrong(rule, f"{path} differs elsewhere", told, Status.PASS, "")
+            for verdict in rest:
+                yield from _wrong(rule, f"{path} differs elsewhere", verdict, Status.PASS, "")
         *_, lost = _judged(rule, across, [*[good] * (count - 1), put(good, path, HIDDEN)], catalogue)
         yield from _wrong(rule, f"{path} unknown", lost, Status.UNKNOWN, f"{path} unknown ({HIDDEN})")
 

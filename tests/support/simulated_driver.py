@@ -14,13 +14,13 @@ def simulated() -> Told:
     """What NVML tells of the simulated DGX H100."""
     answer = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host.output(QUESTION)
     assert isinstance(answer, Output)
-    told: Told = deepcopy(said(answer.out.splitlines()))
-    return told
+    values: Told = deepcopy(said(answer.out.splitlines()))
+    return values
 
 
-def mixed(told: Told) -> None:
+def mixed(values: Told) -> None:
     """Eight GPUs, each with something of its own."""
-    one, two, three, four, five, six = told["gpus"][:6]
+    one, two, three, four, five, six = values["gpus"][:6]
     one |= {"mig": {"value": 1}, "mig_pending": {"value": 1}, "mig_devices": {"value": 3}, "processes": {"value": 2}}
     two |= {key: {"value": 1} for key in ("remap_pending", "remap_uncorrected", "recovery_action", "ecc_uncorrected")}
     two |= {"ecc_volatile_dram_uncorrected": {"value": 1}, "ecc_aggregate_dram_corrected": {"value": 1 << 40}}
@@ -37,10 +37,10 @@ def mixed(told: Told) -> None:
     six |= {"fabric_state": {"value": 2}, "app_graphics": {"value": 1155}}
 
 
-def rack_scale(told: Told) -> None:
+def rack_scale(values: Told) -> None:
     """Four GPUs of an NVLink 5 rack, in one clique, with power of their modules."""
-    told["gpus"] = told["gpus"][:4]
-    for gpu in told["gpus"]:
+    values["gpus"] = values["gpus"][:4]
+    for gpu in values["gpus"]:
         gpu |= {
             "name": {"value": "NVIDIA GB200"},
             "architecture": {"value": "Blackwell"},
@@ -56,7 +56,7 @@ def rack_scale(told: Told) -> None:
             until_4 = {key: {"absent": ""} for key in ("replay", "recovery", "crc_flit", "crc_data", "ecc_data")}
             rates = {key: {"value": 15 << 8 | 255} for key in ("effective_ber", "symbol_ber")}
             link.update(since_5 | until_4 | rates | {"version": {"value": 7}, "speed": {"value": 53_125}})
-    sick = told["gpus"][1]
+    sick = values["gpus"][1]
     sick |= {"fabric_health": {"value": 0x1A9 ^ 0xC}, "fabric_summary": {"value": 2}}
     sick["nvlinks"]["value"][3] |= {"effective_ber": {"value": 2 << 8 | 12}, "link_recovery_failed": {"value": 1}}
     sick["nvlinks"]["value"][4] |= {"state": {"value": 0}, "speed": code(3), "effective_ber": {"value": 0}}
@@ -66,6 +66,6 @@ CASES: dict[str, Callable[[Told], None]] = {"healthy": lambda told: None, "mixed
 
 
 def made(case: str) -> Told:
-    told = simulated()
-    CASES[case](told)
-    return told
+    values = simulated()
+    CASES[case](values)
+    return values

@@ -58,8 +58,8 @@ class Server:
 
     def inventory(self, name: str = "n1", **ssh: str) -> str:
         """An inventory of one node that is this server."""
-        said = {"port": str(self.port), "key": str(self.key), "known-hosts": str(self.known_hosts)} | ssh
-        inner = ", ".join(f'{k}: "{v}"' for k, v in said.items())
+        values = {"port": str(self.port), "key": str(self.key), "known-hosts": str(self.known_hosts)} | ssh
+        inner = ", ".join(f'{k}: "{v}"' for k, v in values.items())
         return f"rackcheck: 1\nnodes:\n  {name}: {{ host: 127.0.0.1, ssh: {{ {inner} }} }}\n"
 
 

@@ -13,13 +13,13 @@ Facts = Mapping[str, tuple[str, object]]
 
 def fact(cls: str, value: object, unit: str = "") -> dict[str, Any]:
     """A fact as stored."""
-    said: dict[str, Any] = {"value": value}
+    values: dict[str, Any] = {"value": value}
     if value is None:
-        said = {"unknown": "denied"}
+        values = {"unknown": "denied"}
     elif value is ...:
-        said = {"absent": True}
+        values = {"absent": True}
     place = {"plane": "os", "class": cls, "source": "/x", "time": "2026-01-01T00:00:00Z"}
-    return {**said, **({"unit": unit} if unit else {}), **place}
+    return {**values, **({"unit": unit} if unit else {}), **place}
 
 
 def events(
@@ -27,19 +27,19 @@ def events(
 ) -> list[dict[str, Any]]:
     """The events of a run: rules `a` and `b`, of which `fails` names one that fails on a node."""
     head = {"run": name, "time": "2026-01-01T00:00:00Z", "version": "1", "profile": "p", "profile_version": "1"}
-    told: list[dict[str, Any]] = [
+    items: list[dict[str, Any]] = [
         {"event": "run started", **head, "digest": "0" * 64, "targets": "all", "nodes": list(nodes), "planes": ["os"]}
     ]
     for node, facts in nodes.items():
-        told.append({"event": "answered", "node": node, "plane": "os", "time": "t", "raw": "0" * 64})
-        kept = {path: fact(*said) for path, said in facts.items()}
-        told.append({"event": "facts", "node": node, "facts": kept})
+        items.append({"event": "answered", "node": node, "plane": "os", "time": "t", "raw": "0" * 64})
+        kept = {path: fact(*rows) for path, rows in facts.items()}
+        items.append({"event": "facts", "node": node, "facts": kept})
         bad = (fails or {}).get(node)
         verdicts = [
             {"rule": r, "status": "fail" if r == bad else "pass", "reason": "7 of 8" if r == bad else ""} for r in "ab"
         ]
         outcome = "FAIL" if bad else "PASS"
-        told.append(
+        items.append(
             {
                 "event": "judged",
                 "node": node,
@@ -50,16 +50,16 @@ def events(
             }
         )
     if done:
-        told.append({"event": "run done", "time": "t", "outcome": "FAIL" if fails else "PASS"})
-    return told
+        items.append({"event": "run done", "time": "t", "outcome": "FAIL" if fails else "PASS"})
+    return items
 
 
-def stored(name: str, told: list[dict[str, Any]], folder: Path | None = None) -> Path:
+def stored(name: str, rows: list[dict[str, Any]], folder: Path | None = None) -> Path:
     """Write a run below RACKCHECK_HOME, or into a folder."""
     place = (folder or store.runs_folder()) / name
     place.mkdir(parents=True, exist_ok=True)
     (place / "run.json").write_text(json.dumps({"rackcheck": store.FORMAT, "run": name}))
-    (place / "events.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in told))
+    (place / "events.jsonl").write_text("".join(json.dumps(doc) + "\n" for doc in rows))
     return place
 
 

@@ -135,9 +135,9 @@ STRESS_WORDS = ["/usr/bin/stress-ng", "--cpu", "2", "--matrix", "2", "--vm", "1"
 
 def job(name: str, **read: object) -> dict[str, Any]:
     """One job in fio's JSON."""
-    told = {"io_bytes": 1 << 30, "bw_bytes": 6_900_000_000, "iops": 1_538_000.5, "total_ios": 1024}
+    values = {"io_bytes": 1 << 30, "bw_bytes": 6_900_000_000, "iops": 1_538_000.5, "total_ios": 1024}
     clat = {"clat_ns": {"min": 1, "percentile": {"50.000000": 70_000, "99.000000": 250_880}}}
-    return {"jobname": name, "groupid": 0, "error": 0, "read": {**told, **clat, **read}}
+    return {"jobname": name, "groupid": 0, "error": 0, "read": {**values, **clat, **read}}
 
 
 def fio(*jobs: dict[str, Any], version: str = "fio-3.33") -> str:
@@ -172,8 +172,8 @@ DCGM = dcgm(diagnosed("memory", "Pass", "Pass", summary="Pass"), diagnosed("pcie
 
 def record(name: str, out: str, **more: Any) -> dict[str, Any]:
     """A `tool` record that ran to its end."""
-    told = {"k": "tool", "t": 1.0, "name": name, "of": "node", "argv": [name], "version": "1.2.3", "status": 0}
-    return {**told, "seconds": 2.5, "out": out, "err": "", **more}
+    values = {"k": "tool", "t": 1.0, "name": name, "of": "node", "argv": [name], "version": "1.2.3", "status": 0}
+    return {**values, "seconds": 2.5, "out": out, "err": "", **more}
 
 
 GOOD = {

@@ -209,9 +209,9 @@ def test_a_session_that_never_lasts_is_not_taken_anew_without_end() -> None:
 
 
 def test_a_password_that_must_be_changed_is_denied() -> None:
-    said = {"@Message.ExtendedInfo": [{"MessageId": "Base.1.0.PasswordChangeRequired", "MessageArgs": [ONE]}]}
+    values = {"@Message.ExtendedInfo": [{"MessageId": "Base.1.0.PasswordChangeRequired", "MessageArgs": [ONE]}]}
     token = ResourceFault(
-        status=201, headers={"X-Auth-Token": "x", "Location": f"{SESSIONS}/1"}, body=json.dumps(said).encode()
+        status=201, headers={"X-Auth-Token": "x", "Location": f"{SESSIONS}/1"}, body=json.dumps(values).encode()
     )
     with small(faults={"POST login": token}) as server:
         _, why = read(server)
@@ -371,10 +371,10 @@ def test_a_fingerprint_may_be_spelt_with_or_without_colons() -> None:
     ],
 )
 def test_a_mistake_in_the_inventory_is_told_before_anything_is_asked(url: str, fingerprint: str | None) -> None:
-    with pytest.raises(ValueError, match=r"\S") as told:
+    with pytest.raises(ValueError, match=r"\S") as error:
         redfish.Bmc(url, "root", "hunter2", fingerprint)
-    assert "calvin" not in str(told.value)
-    assert "hunter2" not in str(told.value)
+    assert "calvin" not in str(error.value)
+    assert "hunter2" not in str(error.value)
 
 
 def test_neither_a_proxy_nor_a_password_of_the_environment_is_used(

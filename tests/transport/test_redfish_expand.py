@@ -327,8 +327,8 @@ def opened(what: str) -> dict[str, object]:
     """What the simulator's BMC says of a collection with other links too."""
     held = few(1)
     held[CHASSIS] = collection(CHASSIS, f"{CHASSIS}/1", Oem={"X": link(SYSTEMS)}, Links={"Y": link(SYSTEMS)})
-    said = sim.said(lambda uri: json.dumps(held[uri]).encode() if uri in held else None, f"{CHASSIS}?{what}", "honest")
-    body = json.loads(said.body)
+    reply = sim.said(lambda uri: json.dumps(held[uri]).encode() if uri in held else None, f"{CHASSIS}?{what}", "honest")
+    body = json.loads(reply.body)
     assert isinstance(body, dict)
     return body
 
@@ -349,8 +349,8 @@ def test_a_simulated_bmc_opens_the_links_that_are_asked_for_one_level_deep(what:
 def test_a_simulated_bmc_announces_what_it_can_where_its_tree_says_nothing_of_it() -> None:
     root = sim.said(lambda uri: b'{"Id": "RootService"}', f"{ROOT}/", "honest")
     assert json.loads(root.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == ANNOUNCED
-    told = sim.said(lambda uri: b'{"ProtocolFeaturesSupported": {"ExpandQuery": {}}}', ROOT, "honest")
-    assert json.loads(told.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == {}
+    reply = sim.said(lambda uri: b'{"ProtocolFeaturesSupported": {"ExpandQuery": {}}}', ROOT, "honest")
+    assert json.loads(reply.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == {}
 
 
 def test_a_way_that_nobody_knows_is_refused() -> None:

@@ -74,8 +74,8 @@ class Run:
 
     def reasons(self, node: str, rule: str) -> set[Reason]:
         """Why a rule is unknown."""
-        told = (evidence.unknown for evidence in self.verdicts[node][rule].evidence)
-        return {unknown.reason for unknown in told if unknown is not None}
+        rows = (evidence.unknown for evidence in self.verdicts[node][rule].evidence)
+        return {unknown.reason for unknown in rows if unknown is not None}
 
     def bmc(self, node: str) -> sim.SimBmc:
         bmc = self.ups[node].bmc

@@ -110,9 +110,9 @@ def test_a_bmc_that_announces_whole_collections_and_has_none_costs_a_few_gets_mo
     assert set(server.gets.values()) == {1}
 
 
-def inquired(server: Mockup, **said: Any) -> Answered:
+def inquired(server: Mockup, **value: Any) -> Answered:
     """What an audit brings home from a BMC of which the inventory says this."""
-    spec = BmcAccess(server.url, "root", "env:BMC", server.fingerprint, **said)
+    spec = BmcAccess(server.url, "root", "env:BMC", server.fingerprint, **value)
     node, known = Node("n1", bmc=spec), registry()
     planned = plan(library.load("h100-dgx", known.catalogue).facts(), known.probes, known.catalogue, known.joins)
     return ask_plane(node, Plane.BMC, Job(planned, (node,), secrets={"env:BMC": "calvin"}), threading.Event())

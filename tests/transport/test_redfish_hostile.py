@@ -104,8 +104,8 @@ def test_a_session_that_is_never_taken_back_is_told() -> None:
     with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=500)}) as server:
         capture, _ = read(server)
         server.sessions.clear()
-    told = trouble(capture, SESSIONS)
-    assert "left to end by itself: HTTP 500" in told.detail
+    unknown = trouble(capture, SESSIONS)
+    assert "left to end by itself: HTTP 500" in unknown.detail
     assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 3
 
 

@@ -102,8 +102,8 @@ def check_isolated(document: dict[str, Any], status: int, reason: str) -> None:
 
 
 def node(port: int, server: Server, **more: str) -> str:
-    said = {"port": str(port), "key": str(server.key), "known-hosts": str(server.known_hosts)} | more
-    inner = ", ".join(f'{k}: "{v}"' for k, v in said.items())
+    values = {"port": str(port), "key": str(server.key), "known-hosts": str(server.known_hosts)} | more
+    inner = ", ".join(f'{k}: "{v}"' for k, v in values.items())
     return f"  bad: {{ host: 127.0.0.1, ssh: {{ {inner} }} }}\n"
 
 

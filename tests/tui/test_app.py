@@ -70,9 +70,9 @@ DIFF = {
 
 def wrong(**more: Any) -> MadeDesk:
     """Five nodes in two racks: one of them bad in all, one silent."""
-    told: dict[str, Told] = {"n1": BAD, "n2": {}, "n3": {}, "n4": {"swappiness": "60\n"}, "n5": SILENT}
+    values: dict[str, Told] = {"n1": BAD, "n2": {}, "n3": {}, "n4": {"swappiness": "60\n"}, "n5": SILENT}
     given: dict[str, Any] = {"answers": {"diff": CommandResult(1, json.dumps(DIFF))}, **more}
-    return desk(told, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01"), "r02": Rack("r02")}, **given)
+    return desk(values, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01"), "r02": Rack("r02")}, **given)
 
 
 @pytest.fixture(autouse=True)
@@ -151,10 +151,10 @@ async def test_every_view_can_be_written_in_a_window_of_any_size(size: tuple[int
 async def test_1024_nodes_take_no_more_widgets_than_one() -> None:
     async with shown(desk({"n1": {"tainted": "1\n"}})) as pilot:
         few = len(pilot.app.screen.walk_children())
-    told = {
+    values = {
         node.name: {"hostname": f"wrong{node.u}\n", "tainted": f"{n}\n"} for n, node in enumerate(numbered(1024), 1)
     }
-    async with shown(desk(told, nodes=numbered(1024)), view="nodes") as pilot:
+    async with shown(desk(values, nodes=numbered(1024)), view="nodes") as pilot:
         await pilot.press("G")
         assert len(screens(pilot).readout.shown.entries) == 1024
         assert "dgx1024" in screen(pilot.app)
@@ -162,8 +162,8 @@ async def test_1024_nodes_take_no_more_widgets_than_one() -> None:
 
 
 async def test_1024_nodes_that_fail_alike_are_one_group_whose_nodes_unfold() -> None:
-    told = {node.name: {"tainted": "1\n"} if n % 2 == 0 else {} for n, node in enumerate(numbered(1024))}
-    async with shown(desk(told, nodes=numbered(1024))) as pilot:
+    values = {node.name: {"tainted": "1\n"} if n % 2 == 0 else {} for n, node in enumerate(numbered(1024))}
+    async with shown(desk(values, nodes=numbered(1024))) as pilot:
         assert len(rows(screens(pilot))) == 1
         assert "512/1,024 dgx[0001,0003" in " ".join(screen(pilot.app).split())
         await pilot.press("enter")
@@ -228,9 +228,9 @@ async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() 
 
     broken = Breaking(made.profile, made.nodes, made.told)
     async with shown(broken) as pilot:
-        said = await until(pilot, "events.jsonl:7 is damaged")
-        assert "? INCOMPLETE (interrupted)" in said
-        assert "PASS" not in said.splitlines()[0]
+        output = await until(pilot, "events.jsonl:7 is damaged")
+        assert "? INCOMPLETE (interrupted)" in output
+        assert "PASS" not in output.splitlines()[0]
 
 
 # ---- moving
@@ -257,9 +257,9 @@ async def test_enter_goes_from_group_to_node_to_evidence_and_escape_all_the_way_
         await until(pilot, "node n1 (compute")
         assert screens(pilot).panes.table.current == "kernel.clean"
         await pilot.press("enter")
-        said = await until(pilot, "kernel.clean on n1", "os plane, 2026-01-01T00:00:00Z")
+        output = await until(pilot, "kernel.clean on n1", "os plane, 2026-01-01T00:00:00Z")
         for words in ("kernel.tainted  128", "must be 0", "/proc/sys/kernel/tainted"):
-            assert words in said
+            assert words in output
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, ReaderScreen)
         assert here(pilot) == ViewState("node", ("n1",), row="kernel.clean")
@@ -345,8 +345,8 @@ async def test_a_filter_that_is_none_says_what_is_wrong_and_clears_nothing(text:
 
 async def test_a_filter_whose_fact_is_unknown_on_a_node_says_how_many_are_left_out() -> None:
     async with shown(wrong(), where="kernel.tainted<1", view="nodes") as pilot:
-        said = screen(pilot.app)
-        assert "1 node left out: what `kernel.tainted<1` compares is unknown there" in said
+        output = screen(pilot.app)
+        assert "1 node left out: what `kernel.tainted<1` compares is unknown there" in output
         assert not any("n5" in row for row in rows(screens(pilot)))
 
 
@@ -423,8 +423,8 @@ async def test_help_lists_every_key_that_works_and_the_command_that_prints_the_s
         assert f"   rackcheck groups {RUN} --where state:fail" in [line.replace("'", "") for line in lines]
         for each in bindings():
             shown_as = each.key_display or each.key.replace(",", " ")
-            told = each.tooltip or each.description
-            assert any(line.strip().startswith(shown_as) and told in line for line in lines), each
+            text = each.tooltip or each.description
+            assert any(line.strip().startswith(shown_as) and text in line for line in lines), each
         for name in VIEWS:
             assert any(f":{name}" in line for line in lines), name
 
@@ -826,9 +826,9 @@ async def test_hostile_text_is_literal_in_rows_details_and_reader() -> None:
         for key in ("", "enter", "enter"):
             await pilot.press(*([key] if key else []))
             await settled(pilot)
-            said = screen(pilot.app)
-            assert "[bold red]x[/] \\x1b[31m\\x1b]0;owned\\x07" in said
-            assert "\x1b" not in said
+            output = screen(pilot.app)
+            assert "[bold red]x[/] \\x1b[31m\\x1b]0;owned\\x07" in output
+            assert "\x1b" not in output
 
 
 async def test_no_color_leaves_no_colour_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,12 +79,14 @@ async def test_80x24_shows_how_far_it_is_what_it_draws_and_the_finding_first() -
     made = live()
     async with shown(made, view="live", settle=False) as pilot:
         await under_load(pilot)
-        said = await until(pilot, " SIMULATION  smoke 9 s of 18, ")  # records are taken before the next frame is drawn
-        lines = said.splitlines()
+        output = await until(
+            pilot, " SIMULATION  smoke 9 s of 18, "
+        )  # records are taken before the next frame is drawn
+        lines = output.splitlines()
         made.stop()
     assert len(lines) == 24
-    assert "burn-in of 3 nodes: under load" in said
-    assert "kW in 24 GPUs, hottest" in said
+    assert "burn-in of 3 nodes: under load" in output
+    assert "kW in 24 GPUs, hottest" in output
     table = lines[lines.index(next(line for line in lines if "part   stage" in line)) + 1 :]
     assert f"! {NODE}" in table[0]
     assert GPU in table[0]
@@ -99,8 +101,8 @@ async def test_a_run_of_another_kind_has_its_own_live_view() -> None:
 
 
 async def test_what_is_fine_folds_where_there_are_many_and_z_unfolds_it() -> None:
-    told = {f"n{n:02}": records(n, 5) for n in range(1, 6)}
-    async with shown(burnt(told), view="live") as pilot:
+    values = {f"n{n:02}": records(n, 5) for n in range(1, 6)}
+    async with shown(burnt(values), view="live") as pilot:
         app = screens(pilot)
         assert len(rows(app)) == 5
         assert all("8 GPUs" in row for row in rows(app))
@@ -110,8 +112,8 @@ async def test_what_is_fine_folds_where_there_are_many_and_z_unfolds_it() -> Non
 
 
 async def test_enter_on_a_folded_row_opens_its_node() -> None:
-    told = {f"n{n:02}": records(n, 5) for n in range(1, 6)}
-    async with shown(burnt(told), view="live") as pilot:
+    values = {f"n{n:02}": records(n, 5) for n in range(1, 6)}
+    async with shown(burnt(values), view="live") as pilot:
         await pilot.press("enter")
         await settled(pilot)
         assert screens(pilot).trail.here == ViewState("load", ("n01",), row=screens(pilot).trail.here.row)
@@ -133,10 +135,10 @@ def test_of_1024_gpus_only_the_rows_in_sight_are_written() -> None:
 
 async def test_a_node_without_gpus_shows_its_processors() -> None:
     async with shown(processors(), view="live") as pilot:
-        said = screen(pilot.app)
-        assert "n01 host" in said
-        assert "GB/s" in said
-        assert "kW" not in said
+        output = screen(pilot.app)
+        assert "n01 host" in output
+        assert "GB/s" in output
+        assert "kW" not in output
 
 
 async def test_what_was_not_tested_says_why_and_is_no_pass() -> None:
@@ -159,20 +161,20 @@ async def test_enter_opens_the_gpu_with_its_finding_its_charts_and_the_line_that
     async with shown(made, view="live", settle=False) as pilot:
         await under_load(pilot)
         await pilot.press("enter")
-        said = await until(pilot, f"{NODE} {GPU}: mismatch", "again", AGAIN)
-        assert "! gpu/5 mismatch, in memory, at 0x3f2a41c00" in said
+        output = await until(pilot, f"{NODE} {GPU}: mismatch", "again", AGAIN)
+        assert "! gpu/5 mismatch, in memory, at 0x3f2a41c00" in output
         names = [entry.name for entry in screens(pilot).readout.shown.entries.every]
         assert names[:5] == ["finding 0", "power", "temp", "clock", "memory"]
         await pilot.press("j")
-        said = await until(pilot, "power in W")
+        output = await until(pilot, "power in W")
         made.stop()
-    assert any("⠀" < sign <= "⣿" for sign in said), "drawn in braille"
+    assert any("⠀" < sign <= "⣿" for sign in output), "drawn in braille"
 
 
 async def test_a_load_that_ended_early_and_records_that_nobody_can_read_are_said() -> None:
     stopped = {"k": "verdict", "t": 9.0, "status": "stopped", "why": "the line was closed"}
-    told = (*(r for r in three()["n01"] if r["t"] < 8.0), {"k": "noise", "said": "motd"}, stopped)
-    async with shown(burnt({**three(), "n01": told}), view="load", about=("n01", "gpu/0")) as pilot:
+    items = (*(r for r in three()["n01"] if r["t"] < 8.0), {"k": "noise", "said": "motd"}, stopped)
+    async with shown(burnt({**three(), "n01": items}), view="load", about=("n01", "gpu/0")) as pilot:
         assert "the load ended early: the line was closed; 1 record could not be read" in screen(pilot.app)
         assert "n01 gpu/0: pass" not in screen(pilot.app)
 
@@ -188,14 +190,14 @@ async def test_y_copies_the_line_that_does_the_same_work_again() -> None:
 
 async def test_a_gpu_that_is_not_there_is_said_and_the_right_word_with_it() -> None:
     async with shown(ended()) as pilot:
-        for line, said in (
+        for line, output in (
             ("load n02 gpu/9", "n02 told of no gpu/9"), ("load n77 gpu/1", "n77 was not put under load"),
             ("load", "was not put under load"),
         ):  # fmt: skip
             await pilot.press("colon")
             screens(pilot).panes.line.value = line
             await pilot.press("enter")
-            await until(pilot, said)
+            await until(pilot, output)
 
 
 @pytest.mark.parametrize(
@@ -378,9 +380,9 @@ async def test_a_stored_burn_in_that_is_read_again_shows_the_same(kept: Path) ->
 async def test_evidence_of_a_burn_in_shows_the_records_about_its_gpu(kept: Path) -> None:
     async with shown(RunSession(found=subject.find(kept.name)), view="live", size=(100, 40)) as pilot:
         await pilot.press("e")
-        said = await until(pilot, "burnin.gpu_correct on n02", "records of gpu/5", '"name": "mismatch"')
+        output = await until(pilot, "burnin.gpu_correct on n02", "records of gpu/5", '"name": "mismatch"')
         assert isinstance(pilot.app.screen, ReaderScreen)
-        assert '"of": "gpu/4"' not in said
+        assert '"of": "gpu/4"' not in output
 
 
 @pytest.mark.parametrize("view", ["groups", "odd", "nodes", "rack", "profile"])
@@ -462,13 +464,13 @@ SHOTS: Mapping[str, Shot] = {
 }  # fmt: skip
 
 
-def compared(name: str, said: str) -> None:
+def compared(name: str, output: str) -> None:
     """Hold a screen against the one that is kept, or keep it."""
     file = FOLDER / f"{name}.txt"
     if os.environ.get("RACKCHECK_SCREENS") == "write":
         FOLDER.mkdir(exist_ok=True)
-        file.write_text(said + "\n")
-    assert said + "\n" == file.read_text(), f"{file} shows another screen; RACKCHECK_SCREENS=write keeps this one"
+        file.write_text(output + "\n")
+    assert output + "\n" == file.read_text(), f"{file} shows another screen; RACKCHECK_SCREENS=write keeps this one"
 
 
 @pytest.mark.parametrize("name", SHOTS)
@@ -485,9 +487,9 @@ async def test_a_load_under_way_is_as_it_was_looked_at() -> None:
     async with shown(made, view="live", settle=False) as pilot:
         await under_load(pilot)
         await pilot.pause(0.3)
-        said = screen(pilot.app)
+        output = screen(pilot.app)
         made.stop()
-    compared("live", said)
+    compared("live", output)
 
 
 def test_every_kept_screen_of_a_burn_in_has_its_test() -> None:

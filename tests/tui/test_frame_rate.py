@@ -299,5 +299,5 @@ from textual import constants as c
 print(c.MAX_FPS, c.TEXTUAL_ANIMATIONS, c.SMOOTH_SCROLL, c.COLOR_SYSTEM)
 """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TEXTUAL")}
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=clean)
-    assert told.stdout.split() == ["20", "none", "False", "standard"]
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=clean)
+    assert result.stdout.split() == ["20", "none", "False", "standard"]

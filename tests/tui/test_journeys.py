@@ -50,9 +50,9 @@ def found(run: str | Path) -> RunSession:
 
 def eighteen() -> RunSession:
     """Eighteen nodes in two racks: four of them dirty, one silent."""
-    told: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
-    told["dgx12"] = Unknown(Reason.UNREACHABLE, "no route to host")
-    stored(RUN, told, nodes=numbered(18, 2), racks={name: Rack(name) for name in ("r01", "r02")})
+    values: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
+    values["dgx12"] = Unknown(Reason.UNREACHABLE, "no route to host")
+    stored(RUN, values, nodes=numbered(18, 2), racks={name: Rack(name) for name in ("r01", "r02")})
     return found(RUN)
 
 
@@ -81,8 +81,8 @@ async def test_what_is_wrong_on_many_nodes() -> None:
 
 
 async def test_which_one_is_odd() -> None:
-    told: dict[str, Told] = {f"n{n}": {} for n in range(1, 9)}
-    stored(RUN, {**told, "n5": {"swappiness": "60\n"}}, nodes=numbered(8, 2, "n"))
+    values: dict[str, Told] = {f"n{n}": {} for n in range(1, 9)}
+    stored(RUN, {**values, "n5": {"swappiness": "60\n"}}, nodes=numbered(8, 2, "n"))
     async with shown(found(RUN)) as pilot:
         await pilot.press("3")
         odd = await until(pilot, "odd: 1 node not like most of their role")

@@ -67,17 +67,17 @@ def silent_node() -> MadeDesk:
 
 
 def eighteen() -> MadeDesk:
-    told: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
-    told["dgx12"] = SILENT
-    made = desk(told, nodes=numbered(18, 2), racks=racks("r01", "r02"))
+    values: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
+    values["dgx12"] = SILENT
+    made = desk(values, nodes=numbered(18, 2), racks=racks("r01", "r02"))
     return replace(made, answers={"diff": CommandResult(1, json.dumps(DIFF))})
 
 
 def thousand() -> MadeDesk:
     nodes = numbered(1024, 32)
-    told: dict[str, Told] = {node.name: DIRTY if n % 16 == 0 else {} for n, node in enumerate(nodes, 1)}
-    told |= {node.name: SILENT for node in nodes if node.rack == "r07"}
-    return desk(told, nodes=nodes, racks=racks(*(f"r{n:02}" for n in range(1, 33))))
+    values: dict[str, Told] = {node.name: DIRTY if n % 16 == 0 else {} for n, node in enumerate(nodes, 1)}
+    values |= {node.name: SILENT for node in nodes if node.rack == "r07"}
+    return desk(values, nodes=nodes, racks=racks(*(f"r{n:02}" for n in range(1, 33))))
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,13 @@ SHOTS = {
 }
 
 
-def compared(name: str, said: str) -> None:
+def compared(name: str, output: str) -> None:
     """Hold a screen against the one that is kept, or keep it."""
     file = FOLDER / f"{name}.txt"
     if os.environ.get("RACKCHECK_SCREENS") == "write":
         FOLDER.mkdir(exist_ok=True)
-        file.write_text(said + "\n")
-    assert said + "\n" == file.read_text(), f"{file} shows another screen; RACKCHECK_SCREENS=write keeps this one"
+        file.write_text(output + "\n")
+    assert output + "\n" == file.read_text(), f"{file} shows another screen; RACKCHECK_SCREENS=write keeps this one"
 
 
 @pytest.mark.parametrize("name", SHOTS)
@@ -149,9 +149,9 @@ async def test_a_reading_under_way_is_as_it_was_looked_at() -> None:
             await on.pause(0.02)
         await on.pause(0.4)
         await on.press("4")
-        said = await until(on, "nodes: ")
+        output = await until(on, "nodes: ")
         held.stop()
-    compared("running", said)
+    compared("running", output)
 
 
 def test_no_more_screens_are_kept_than_people_read_and_each_has_its_test() -> None:

@@ -100,8 +100,8 @@ def view(ctx: ViewContext, name: str, where: str = "") -> ViewContent:
 
 def lines_of(made: ViewContent, width: int) -> list[Line]:
     head = made.entries.head(width)
-    told = [line for entry in made.entries.every for line in (entry.line(width), *entry.details(width))]
-    return [*([head] if head is not None else []), *made.above, *told]
+    items = [line for entry in made.entries.every for line in (entry.line(width), *entry.details(width))]
+    return [*([head] if head is not None else []), *made.above, *items]
 
 
 def rows(ctx: ViewContext, name: str, where: str = "", width: int = 80) -> list[str]:
@@ -113,18 +113,18 @@ def rows(ctx: ViewContext, name: str, where: str = "", width: int = 80) -> list[
 
 def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word() -> None:
     made = desk({"n1": {"tainted": "128\n"}, "n2": {}})
-    said = "\n".join(map(str, head(board(made), UNICODE, made.name, 80)))
-    assert f"✘ FAIL  small 2026.11  {RUN}" in said
-    assert "2 nodes, 8 verdicts: the test" in said
+    output = "\n".join(map(str, head(board(made), UNICODE, made.name, 80)))
+    assert f"✘ FAIL  small 2026.11  {RUN}" in output
+    assert "2 nodes, 8 verdicts: the test" in output
     for words in ("✔ 5 pass", "! 0 warn", "✘ 1 fail", "~ 0 waived", "? 0 unknown", "· 2 n/a"):
-        assert words in said
+        assert words in output
 
 
 def test_the_counts_are_those_that_every_other_output_has() -> None:
     made = wrong()
     counts = board(made).summary(every=True).counts
-    said = str(head(board(made), UNICODE, made.name, 80)[2])
-    assert all(f"{count} {status.value}" in said for status, count in counts.items())
+    output = str(head(board(made), UNICODE, made.name, 80)[2])
+    assert all(f"{count} {status.value}" in output for status, count in counts.items())
 
 
 def test_a_run_of_one_plane_says_so_in_the_head() -> None:
@@ -140,34 +140,34 @@ def test_an_interrupted_run_says_so_beside_its_verdict_and_is_incomplete() -> No
 def test_a_run_under_way_has_no_verdict_yet() -> None:
     made = desk({"n1": {}, "n2": {}})
     part = board(made, [event for event in made.told if not isinstance(event, RunDone)][:4])
-    said = "\n".join(map(str, head(part, UNICODE, made.name, 80)))
-    assert "> running" in said
-    assert "PASS" not in said
-    assert "2 nodes, 0 judged" in said or "2 nodes, 1 judged" in said
+    output = "\n".join(map(str, head(part, UNICODE, made.name, 80)))
+    assert "> running" in output
+    assert "PASS" not in output
+    assert "2 nodes, 0 judged" in output or "2 nodes, 1 judged" in output
 
 
 def test_before_anything_is_told_the_head_says_so_and_no_verdict() -> None:
     made = desk({"n1": {}})
-    said = "\n".join(map(str, head(Board(made.profile, made.nodes), UNICODE, "pod7", 80)))
-    assert "pod7" in said
-    assert "nothing was told yet" in said
-    assert not any(word in said for word in ("PASS", "FAIL", "INCOMPLETE"))
+    output = "\n".join(map(str, head(Board(made.profile, made.nodes), UNICODE, "pod7", 80)))
+    assert "pod7" in output
+    assert "nothing was told yet" in output
+    assert not any(word in output for word in ("PASS", "FAIL", "INCOMPLETE"))
 
 
 def test_what_was_asked_again_is_said_in_the_head() -> None:
     made = desk({"n1": {"tainted": "1\n"}, "n2": {}})
     now = board(made, [*made.told, *second(made, {"n1": {}})])
-    said = "\n".join(map(str, head(now, UNICODE, made.name, 80)))
-    assert "1 asked again by 20260102T000000Z-abcd" in said
-    assert "✔ PASS" in said
+    output = "\n".join(map(str, head(now, UNICODE, made.name, 80)))
+    assert "1 asked again by 20260102T000000Z-abcd" in output
+    assert "✔ PASS" in output
 
 
 def test_everything_about_the_run_stands_on_its_page_with_each_note_in_full() -> None:
     made = desk({"n1": {}})
-    said = " ".join(" ".join(map(str, about(board(made), UNICODE, 80, made.name))).split())
+    output = " ".join(" ".join(map(str, about(board(made), UNICODE, 80, made.name))).split())
     for words in (f"run {RUN}", "began 2026-01-01", "profile small 2026.11", "targets the test"):
-        assert words in said
-    assert "1 rule without a site value: site (--set NAME=VALUE)" in said
+        assert words in output
+    assert "1 rule without a site value: site (--set NAME=VALUE)" in output
 
 
 # ---- the views
@@ -250,13 +250,13 @@ def test_an_empty_view_tells_a_filter_from_a_run_without_verdicts() -> None:
 
 def test_the_profile_says_of_each_rule_what_it_wants_and_how_it_went() -> None:
     ctx = context(wrong())
-    (said,) = (
+    (output,) = (
         " ".join(" ".join(map(str, entry.details(120))).split())
         for entry in view(ctx, "profile").entries.every if entry.name == "memory.swappiness"
     )  # fmt: skip
-    assert "wants sysctl.vm.swappiness must be at most 10" in said
-    assert "Swapping in stalls" in said
-    assert "here 3 pass, 1 warn, 1 unknown" in said
+    assert "wants sysctl.vm.swappiness must be at most 10" in output
+    assert "Swapping in stalls" in output
+    assert "here 3 pass, 1 warn, 1 unknown" in output
     rule = next(row for row in rows(ctx, "profile") if "kernel.clean" in row)
     assert rule.endswith("✔3 ✘1 ?1")
 
@@ -264,9 +264,9 @@ def test_the_profile_says_of_each_rule_what_it_wants_and_how_it_went() -> None:
 def test_every_fact_stands_with_its_value_plane_source_and_time() -> None:
     ctx = told_all(wrong())
     (fact,) = (entry for entry in view(ctx, "facts").entries.every if entry.fact == "kernel.tainted")
-    said = " ".join(" ".join(map(str, fact.details(120))).split())
+    output = " ".join(" ".join(map(str, fact.details(120))).split())
     for words in ("value 1", "plane os", "read from /proc/sys/kernel/tainted", "time 2026-01-01T00:00:00Z"):
-        assert words in said
+        assert words in output
 
 
 def test_the_odd_view_names_who_differs_and_who_does_not_tell() -> None:
@@ -313,9 +313,9 @@ def test_a_difference_says_what_is_there_and_here_who_looks_at_it_and_what_nobod
         ],
     }  # fmt: skip
     made = view(ctx, "diff")
-    told = " ".join(map(str, made.above))
-    assert "3 facts are unknown on both sides" in told
-    assert "bmc: silent on both sides" in told
+    text = " ".join(map(str, made.above))
+    assert "3 facts are unknown on both sides" in text
+    assert "bmc: silent on both sides" in text
     first, second_row = (str(made.entries.line(row, 120)) for row in (0, 1))
     assert "unknown" in first
     assert "kernel.clean fail" in first, "as it stands on the screen, not as it was when it was compared"
@@ -437,17 +437,17 @@ def test_no_verdict_is_told_by_colour_alone() -> None:
         for entry in view(ctx, name).entries.every:
             for text, style in entry.line(120).pieces:
                 if style in loud and text.strip():
-                    told = UNICODE.status(loud[style])
-                    assert told in text or loud[style].value in text.casefold(), (name, text, style)
+                    line = UNICODE.status(loud[style])
+                    assert line in text or loud[style].value in text.casefold(), (name, text, style)
 
 
 def test_a_row_says_its_verdict_in_a_word_or_a_sign_without_any_colour() -> None:
     ctx = told_all(wrong(), every=True)
     for name in ("groups", "nodes", "node", "group"):
         for entry in view(ctx, name).entries.every:
-            said = str(entry.line(100))
-            assert any(UNICODE.status(s) in said for s in Status), said
-            assert any(s.value.upper() in said for s in Status) or "INCOMPLETE" in said or name == "group", said
+            output = str(entry.line(100))
+            assert any(UNICODE.status(s) in output for s in Status), output
+            assert any(s.value.upper() in output for s in Status) or "INCOMPLETE" in output or name == "group", output
 
 
 @pytest.mark.parametrize(
@@ -504,18 +504,18 @@ def test_rows_are_written_as_csv_and_json_with_all_their_nodes() -> None:
 
 def test_a_comparison_over_items_is_unknown_where_nobody_told_which_there_are() -> None:
     listed, silent = Unknown(Reason.DENIED, "root's"), Unknown(Reason.TIMEOUT, "5 s")
-    said: dict[str, dict[str, Reading]] = {
+    values: dict[str, dict[str, Reading]] = {
         "n1": {"gpu": ("0",), "gpu/0.vbios": "97.00"}, "n2": {"gpu": listed, "gpu/0.vbios": "96.00"},
         "n3": {"gpu": ("0", "1"), "gpu/0.vbios": "96.00", "gpu/1.vbios": silent}, "n4": {"gpu": ()},
     }  # fmt: skip
-    ctx = context(desk({name: {} for name in said}))
-    for name, told in said.items():
-        leaves = {path: Leaf(value, kind_of(path), Plane.OS, "", "") for path, value in told.items()}
+    ctx = context(desk({name: {} for name in values}))
+    for name, fields in values.items():
+        leaves = {path: Leaf(value, kind_of(path), Plane.OS, "", "") for path, value in fields.items()}
         ctx.board.census.take(name, "compute", Tree(leaves), {})
     ctx = replace(ctx, where=parse("gpu/*.vbios=97.00", ctx.desk.kind))
-    assert kept_nodes(ctx, said) == (frozenset({"n1"}), left_out(ctx.where, "2 nodes"))
+    assert kept_nodes(ctx, values) == (frozenset({"n1"}), left_out(ctx.where, "2 nodes"))
     ctx = replace(ctx, where=parse("!gpu/*.vbios=97.00", ctx.desk.kind))
-    assert kept_nodes(ctx, said) == (frozenset({"n4"}), left_out(ctx.where, "2 nodes"))
+    assert kept_nodes(ctx, values) == (frozenset({"n4"}), left_out(ctx.where, "2 nodes"))
 
 
 def kind_of(path: str) -> Kind:

@@ -37,8 +37,8 @@ def _docs(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _doc(value: object) -> dict[str, Any]:
-    said = {"unknown": "denied"} if value is None else {"absent": True} if value is ... else {"value": value}
-    return {**said, "plane": "os"}
+    values = {"unknown": "denied"} if value is None else {"absent": True} if value is ... else {"value": value}
+    return {**values, "plane": "os"}
 
 
 def rule(name: str, fact: str, look: str = "") -> Rule:
@@ -95,9 +95,9 @@ def test_what_differs_is_what_the_core_tells_and_nobodys_silence_is_a_change(a: 
     mine, other = config(**a), config(**b)
     found = against(mine, other)
     raw = list(compare(other, mine))
-    told = {path for one in found.differing for path in one.paths}
-    assert told <= {c.path for c in raw} | {c.under for c in raw}
-    assert bool(told) == bool(raw)
+    names = {path for one in found.differing for path in one.paths}
+    assert names <= {c.path for c in raw} | {c.under for c in raw}
+    assert bool(names) == bool(raw)
     for one in found.differing:
         silent = any(a.get(path, 0) is None or b.get(path, 0) is None for path in one.paths)
         assert one.kind.uncertain or not silent
@@ -163,10 +163,10 @@ def test_an_item_that_no_peer_has_is_told_once_and_one_that_all_have_too() -> No
 def test_taking_away_what_a_peer_says_never_makes_another_value_right(
     others: list[Any], mine: Any, silenced: int
 ) -> None:
-    told = [config(**side) for side in others]
-    before = peers(config(**mine), told, len(told) + 1)
+    rows = [config(**side) for side in others]
+    before = peers(config(**mine), rows, len(rows) + 1)
     hushed = [config(**dict.fromkeys(side)) if at == silenced else config(**side) for at, side in enumerate(others)]
-    after = peers(config(**mine), hushed, len(told) + 1)
+    after = peers(config(**mine), hushed, len(rows) + 1)
     for path in after.decided & before.decided:
         here, there = before.facts[Class.CONFIG].get(path), after.facts[Class.CONFIG].get(path)
         assert here is None or there is None or here == there

@@ -27,11 +27,11 @@ def bears(found: Burns, rules: Mapping[str, Rule] = RULES) -> dict[tuple[str, st
     return {(p.node, p.of): b for bench in found.benches.values() for p, b in bearings(found, bench, rules)}
 
 
-def one(*told: Mapping[str, Any]) -> Burns:
+def one(*value: Mapping[str, Any]) -> Burns:
     """One node that wrote this."""
     found = Burns()
     found.take(NodeAsked("n1", Plane.BURNIN))
-    found.take(Burning("n1", told))
+    found.take(Burning("n1", value))
     return found
 
 
@@ -43,10 +43,10 @@ def sample(t: float, of: str = "gpu/0", **more: Any) -> dict[str, Any]:
 
 
 def test_pieces_of_any_size_come_to_the_same() -> None:
-    told, found = three(), []
+    values, found = three(), []
     for piece in (1, 37, 10_000):
         state = Burns()
-        for event in events(told, piece=piece):
+        for event in events(values, piece=piece):
             state.take(event)
         found.append(state)
     first = found[0]
@@ -111,14 +111,14 @@ def test_once_judged_a_part_has_its_verdicts_and_the_rule_that_says_so() -> None
 
 
 def test_a_port_that_went_down_is_the_hosts() -> None:
-    told = {**three(), "n03": records(3, 3, ills("nic-down-under-load", nic="mlx5_0"))}
-    found = bears(burns(told))
+    values = {**three(), "n03": records(3, 3, ills("nic-down-under-load", nic="mlx5_0"))}
+    found = bears(burns(values))
     assert found["n03", HOST].words == "nic_stayed_up"
 
 
 def test_what_was_not_tested_is_no_pass() -> None:
-    told = {**three(), "n01": records(1, 3, ills("fabric-manager-down"))}
-    live, judged = bears(burns(told, until=30.0)), bears(burns(told))
+    values = {**three(), "n01": records(1, 3, ills("fabric-manager-down"))}
+    live, judged = bears(burns(values, until=30.0)), bears(burns(values))
     assert all(live["n01", f"gpu/{n}"].rank in {Rank.WRONG, Rank.UNKNOWN} for n in range(8))
     assert all(judged["n01", f"gpu/{n}"].status in {Status.FAIL, Status.UNKNOWN} for n in range(8))
 
@@ -167,8 +167,8 @@ def test_a_node_that_never_answers_has_one_row_that_says_why() -> None:
 
 
 def test_a_clock_that_is_far_below_its_nodes_others_is_worth_a_look_and_no_verdict() -> None:
-    told = {**three(), "n01": records(1, 3, ills("clock-stuck", gpu="2", mhz="900"))}
-    found = bears(burns(told, until=7.0))
+    values = {**three(), "n01": records(1, 3, ills("clock-stuck", gpu="2", mhz="900"))}
+    found = bears(burns(values, until=7.0))
     assert found["n01", "gpu/2"] == Bearing(Rank.ODD, "its clock is low")
     assert sum(bearing.rank is Rank.ODD for bearing in found.values()) == 1
 

@@ -240,17 +240,17 @@ def fixed(rule: str, item: str, *nodes: str) -> tuple[str, ...]:
 
 
 def test_the_lines_that_mend_one_rule_are_those_of_remedy() -> None:
-    told = fixed("memory.swappiness", "sysctl.vm.swappiness", "n1", "n2")
-    assert any(line.startswith("# ---- n[1-2]: on each of them, as root") for line in told)
-    assert any("vm.swappiness" in line and not line.startswith("#") for line in told)
+    rows = fixed("memory.swappiness", "sysctl.vm.swappiness", "n1", "n2")
+    assert any(line.startswith("# ---- n[1-2]: on each of them, as root") for line in rows)
+    assert any("vm.swappiness" in line and not line.startswith("#") for line in rows)
 
 
 def test_a_bios_setting_is_left_to_a_person_where_no_answer_of_the_bmc_is_at_hand() -> None:
-    told = "\n".join(fixed("bios.sr_iov", "bios.sr_iov", "n1"))
-    assert "this run holds no answer of its BMC" in told
+    text = "\n".join(fixed("bios.sr_iov", "bios.sr_iov", "n1"))
+    assert "this run holds no answer of its BMC" in text
 
 
 def test_what_no_line_mends_is_told_in_the_words_that_remedy_has() -> None:
-    told = fixed("nic.rate", "nic/mlx5_4.port/1.rate", "n1")
+    rows = fixed("nic.rate", "nic/mlx5_4.port/1.rate", "n1")
     remedy = rackcheck("remedy", folder() / "first", "--rule", "nic.rate", "--nodes", "n1").out
-    assert told[-2:] == tuple(remedy.rstrip("\n").split("\n")[-2:])
+    assert rows[-2:] == tuple(remedy.rstrip("\n").split("\n")[-2:])

@@ -71,10 +71,10 @@ def test_one_node_of_several_is_alone_and_one_of_one_is_nothing() -> None:
 
 def bios(old: Iterable[int], nodes: int = 16, unknown: Iterable[int] = ()) -> dict[int, Facts]:
     """Facts of a fleet on which some nodes have an older BIOS, and some do not tell."""
-    told: dict[int, Facts] = {
+    values: dict[int, Facts] = {
         number: {"firmware.bios": "1.5" if number not in set(old) else "1.4"} for number in range(nodes)
     }
-    return told | {number: {"firmware.bios": DENIED} for number in unknown}
+    return values | {number: {"firmware.bios": DENIED} for number in unknown}
 
 
 def test_a_version_that_others_have_not_is_named() -> None:

@@ -56,7 +56,7 @@ def test_each_plane_says_what_it_did_and_how_long_it_took() -> None:
         (1.0, asked("n1")), (1.5, asked("n1", Plane.BMC)), (3.0, answered("n1", Plane.BMC, SILENT)),
     )  # fmt: skip
     found = next(each for each in progress(board, 6.0) if each.node == "n1")
-    assert {plane: (seconds, said) for plane, seconds, said in found.planes} == {
+    assert {plane: (seconds, output) for plane, seconds, output in found.planes} == {
         Plane.OS: (5.0, "asked"), Plane.BMC: (1.5, str(SILENT)),
     }  # fmt: skip
     assert found.step is Step.ASKED, "one plane of it is still asked"

@@ -69,9 +69,9 @@ def judged_by_now(events: Sequence[Event]) -> dict[str, Judged]:
 def test_after_every_event_findings_and_counts_are_those_of_what_was_judged_by_then(
     said: list[Told], data: st.DataObject
 ) -> None:
-    told = {node.name: each for node, each in zip(NODES, said, strict=True)}
+    values = {node.name: each for node, each in zip(NODES, said, strict=True)}
     job = job_of(NODES, small(ACROSS))
-    events = list(as_asked(events_of(job, told)))
+    events = list(as_asked(events_of(job, values)))
     # Siblings wait for each other: before the run's end a node stands as it was foreseen.
     at = data.draw(st.integers(1, len(events)))
     cut = events[:at]
@@ -88,8 +88,8 @@ def test_after_every_event_findings_and_counts_are_those_of_what_was_judged_by_t
 @settings(max_examples=25)
 @given(st.lists(TOLD, min_size=4, max_size=4))
 def test_of_a_whole_run_it_says_what_the_summary_says(said: list[Told]) -> None:
-    told = {node.name: each for node, each in zip(NODES, said, strict=True)}
-    events = events_of(job_of(NODES, small(ACROSS)), told)
+    values = {node.name: each for node, each in zip(NODES, said, strict=True)}
+    events = events_of(job_of(NODES, small(ACROSS)), values)
     summary, made = summarize(events, small(ACROSS)), taken(events).summary(every=True)
     assert made.findings == summary.findings
     assert made.judged == summary.judged
@@ -109,8 +109,8 @@ def test_a_second_reading_over_the_first_is_what_an_acceptance_makes_of_both(
     said: list[Told], later: dict[str, Told]
 ) -> None:
     profile = small(ACROSS)
-    told = {node.name: each for node, each in zip(NODES, said, strict=True)}
-    first = events_of(job_of(NODES, profile), told)
+    values = {node.name: each for node, each in zip(NODES, said, strict=True)}
+    first = events_of(job_of(NODES, profile), values)
     some = [node for node in NODES if node.name in later]
     then = events_of(job_of(some, profile, run=LATER), later)
     settled = settle([gather(first), gather(then)], profile)

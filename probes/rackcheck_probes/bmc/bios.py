@@ -55,9 +55,9 @@ def bmc_bios(docs: Documents) -> Facts:
     """BIOS settings in vendor-neutral words, and those that wait for a reboot."""
     found = bios.with_attributes(docs)
     shown = screens(docs)
-    told = [(b, bios.told(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
-    for name in told[0][1]:
-        yield f"bios.{name}", bios.agreed(of[name].sourced(b) for b, of in told)
+    rows = [(b, bios.told(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
+    for name in rows[0][1]:
+        yield f"bios.{name}", bios.agreed(of[name].sourced(b) for b, of in rows)
     for resource in found:
         yield from _pending(docs, resource, shown.get(resource.uri, bios.NOTHING))
     names = dict.fromkeys(name for b in found for name in bios.attributes(b))
@@ -83,13 +83,13 @@ def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
             continue
         try:
             # Without Attributes (Supermicro), or with none (iDRAC), nothing waits; null says nothing.
-            told = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later), shown)
+            value = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later), shown)
         except Unreadable as error:
             trouble = trouble or Unknown(error.reason, str(error))
             continue
-        for name, change in told.changes.items():
+        for name, change in value.changes.items():
             yield f"bios.pending/{spell_key(name)}", change.sourced(later)
-        trouble = trouble or told.doubt
+        trouble = trouble or value.doubt
     if not waiting and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{resource.uri} names no settings object")
     if trouble is not None:

@@ -20,9 +20,9 @@ def bmc_boot(docs: Documents) -> Facts:
     """From where the host starts, now and by default, and how far it came."""
     systems = hosts(docs)
     yield "bmc.boot.mode", agreed(systems, "Boot.BootSourceOverrideMode")
-    told = agreed(systems, "Boot.BootOrder", order)
-    yield "bmc.boot.order", told
-    yield "bmc.boot.first", first(told)
+    reading = agreed(systems, "Boot.BootOrder", order)
+    yield "bmc.boot.order", reading
+    yield "bmc.boot.first", first(reading)
     yield "bmc.boot.override", agreed(systems, "Boot.BootSourceOverrideEnabled", override)
     yield "bmc.boot.override_target", target(systems)
     yield "bmc.boot.progress", progress(systems)

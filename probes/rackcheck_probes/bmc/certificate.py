@@ -37,7 +37,7 @@ def bmc_certificate(docs: Documents) -> Facts:
     for fact, name in TEXTS.items():
         yield f"bmc.certificate.{fact}", seen.read(f"Certificate.{name}")
     yield "bmc.certificate.self_signed", seen.read("Certificate.SelfSigned", truth)
-    yield "bmc.certificate.days_left", seen.read("Certificate.ValidNotAfter", lambda told: days_left(told, seen))
+    yield "bmc.certificate.days_left", seen.read("Certificate.ValidNotAfter", lambda value: days_left(value, seen))
 
 
 # How long a certificate is valid, by the clock of whoever saw it.
@@ -54,8 +54,8 @@ def days_left(ends: object, seen: Resource) -> int:
         raise Unreadable(f"has no zone: {clean(str(ends), 60)!r}") from error
 
 
-def _moment(told: object) -> datetime:
-    text = said(told)
+def _moment(value: object) -> datetime:
+    text = said(value)
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:

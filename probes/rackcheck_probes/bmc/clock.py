@@ -18,29 +18,29 @@ def offset(manager: Resource) -> Sourced:
     A clock that was never set (1970, or the year of the BMC's build) is as far off as it says. One without a zone,
     in the time or beside it, is unknown: it may be right.
     """
-    return manager.read("DateTime", lambda told: _between(_zoned(said(told), manager), manager))
+    return manager.read("DateTime", lambda value: _between(_zoned(said(value), manager), manager))
 
 
-def _zoned(told: str, manager: Resource) -> datetime:
+def _zoned(text: str, manager: Resource) -> datetime:
     """Read `2024-07-10T22:11:16+00:00`, or the same with its zone in DateTimeLocalOffset."""
-    match = TIME.fullmatch(told)
+    match = TIME.fullmatch(text)
     if match is None:
-        raise Unreadable(f"is no date and time: {clean(told, 60)!r}")
+        raise Unreadable(f"is no date and time: {clean(text, 60)!r}")
     if match["zone"] is None:
         beside = manager.read("DateTimeLocalOffset").reading
         if isinstance(beside, Unknown) or not re.fullmatch(ZONE, str(beside)):
-            raise Unreadable(f"does not say its zone: {told!r}", Reason.NOT_COLLECTED)
-        told += str(beside)
+            raise Unreadable(f"does not say its zone: {text!r}", Reason.NOT_COLLECTED)
+        text += str(beside)
     try:
-        return datetime.fromisoformat(told)
+        return datetime.fromisoformat(text)
     except ValueError as error:
-        raise Unreadable(f"is no date and time: {told!r}") from error
+        raise Unreadable(f"is no date and time: {text!r}") from error
 
 
-def _between(told: datetime, manager: Resource) -> float:
+def _between(time: datetime, manager: Resource) -> float:
     if manager.heard is None:
         raise Unreadable("came at a time that this run did not keep", Reason.NOT_COLLECTED)
     try:
-        return round((told - datetime.fromisoformat(manager.heard)).total_seconds(), 2)
+        return round((time - datetime.fromisoformat(manager.heard)).total_seconds(), 2)
     except (ValueError, TypeError) as error:
         raise Unreadable(f"came at {clean(manager.heard, 60)!r}, which is no time") from error

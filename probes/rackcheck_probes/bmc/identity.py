@@ -89,13 +89,13 @@ def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Readi
     """What the resources say with one voice; where one could not be asked, or does not say, nobody knows."""
     if trouble is not None:
         return trouble
-    told = [resource.read(name).reading for resource in resources]
-    mute = next((reading for reading in told if isinstance(reading, Unknown)), None)
+    rows = [resource.read(name).reading for resource in resources]
+    mute = next((reading for reading in rows if isinstance(reading, Unknown)), None)
     if mute is not None:
         return mute
-    if not told:
+    if not rows:
         return Unknown(Reason.NOT_COLLECTED, f"no resource of this BMC has {name}")
-    if len(set(told)) > 1:
-        shown = ", ".join(f"{resource.id}: {reading}" for resource, reading in zip(resources, told, strict=True))
+    if len(set(rows)) > 1:
+        shown = ", ".join(f"{resource.id}: {reading}" for resource, reading in zip(resources, rows, strict=True))
         return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
-    return told[0]
+    return rows[0]

@@ -19,8 +19,8 @@ def bmc_secure_boot(docs: Documents) -> Facts:
     if trouble is not None and not not_there(trouble):
         yield "bios.secure_boot", trouble
         return
-    told = [_running(resource) for resource in found]
-    known = [t for t in told if t is not None] or _attributes(docs)
+    rows = [_running(resource) for resource in found]
+    known = [t for t in rows if t is not None] or _attributes(docs)
     if known:
         yield "bios.secure_boot", bios.agreed(known)
     elif found:
@@ -57,5 +57,5 @@ def _attributes(docs: Documents) -> list[Sourced]:
         found = bios.with_attributes(docs)
     except Unreadable:
         return []
-    told = [bios.tell(TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
-    return [t for t in told if not isinstance(t.reading, Unknown)]
+    rows = [bios.tell(TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
+    return [t for t in rows if not isinstance(t.reading, Unknown)]

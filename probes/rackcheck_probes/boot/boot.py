@@ -36,7 +36,7 @@ def uptime(content: str) -> float:
 
 def boot_id(content: str) -> str:
     """Read a UUID as the kernel prints it; raises Unreadable on anything else."""
-    told = line(content)
-    if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", told):
-        raise Unreadable(f"not a UUID: {told[:80]!r}")
-    return told
+    message = line(content)
+    if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", message):
+        raise Unreadable(f"not a UUID: {message[:80]!r}")
+    return message

@@ -24,10 +24,10 @@ def left(answer: str) -> tuple[str, ...]:
 
     What else lies in /var/crash (reports of programs, kdump's own files) is left out.
     """
-    told = rows(answer)
-    if not told or told[-1] != END:
+    items = rows(answer)
+    if not items or items[-1] != END:
         raise Unreadable("the answer was cut")
-    return tuple(sorted(row for row in told[:-1] if row.startswith(f"{KEPT}/") or _DUMP.fullmatch(row)))
+    return tuple(sorted(row for row in items[:-1] if row.startswith(f"{KEPT}/") or _DUMP.fullmatch(row)))
 
 
 MOST = 100

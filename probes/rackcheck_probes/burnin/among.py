@@ -87,27 +87,27 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, 
                 yield _told(gpu, name, own)
             continue
         yield from _held(gpu, "work", work, work.outcome, _beside(gpus, work, "work per clock"))
-        said = _beside(gpus, rate, "rate")
-        yield from _held(gpu, "rate", rate, rate.outcome, said)
-        yield _told(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), said))
+        message = _beside(gpus, rate, "rate")
+        yield from _held(gpu, "rate", rate, rate.outcome, message)
+        yield _told(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), message))
 
 
 def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
     """Hold each GPU against the upper quarter of its model, wherever GPUs that tell nothing would stand in it."""
-    told = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
-    known = sorted(value for value in told.values() if value is not None)
+    values = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
+    known = sorted(value for value in values.values() if value is not None)
     silent = len(gpus) - len(known) + holes
     at = round(0.75 * (len(known) + silent - 1))
     least = known[at - silent] if at >= silent and known else 0.0
     most = known[at] if at < len(known) else math.inf
-    for gpu, value in told.items():
+    for gpu, value in values.items():
         own = facts[gpu]["tensor.rate"]
         if value is None:
             why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "it tells no work per clock")
             yield _told(gpu, "work_best", why)
         elif value < least * (1 - APART):
-            said = f"work per clock: {(1 - value / least) * 100:.1f} % below the better ones of {len(gpus)} GPUs"
-            yield _told(gpu, "work_best", Sourced("slow", said))
+            message = f"work per clock: {(1 - value / least) * 100:.1f} % below the better ones of {len(gpus)} GPUs"
+            yield _told(gpu, "work_best", Sourced("slow", message))
         elif value >= most * (1 - APART):
             yield _told(gpu, "work_best", "fine")
         else:
@@ -132,39 +132,39 @@ def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, d
             continue
         effect = None if held.effect is None else 1 / (1 + held.effect) - 1
         turned = held if effect is None or held.z is None else replace(held, effect=effect, z=-held.z)
-        said = _beside(gpus, turned, "warming for each watt")
-        yield _told(gpu, "heat", Sourced(_word(held, held.far, "hot"), said))
+        message = _beside(gpus, turned, "warming for each watt")
+        yield _told(gpu, "heat", Sourced(_word(held, held.far, "hot"), message))
         yield _told(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
 
 
 def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *, alone: bool) -> ItemFacts:
     """Count the votes on each piece of work that GPUs of a model share; a GPU is as bad as its worst result."""
-    said: dict[GpuKey, list[votes.VoteOutcome]] = {gpu: [] for gpu in gpus}
+    values: dict[GpuKey, list[votes.VoteOutcome]] = {gpu: [] for gpu in gpus}
     results = {gpu: _results_of(facts[gpu]["results"]) for gpu in gpus}
-    for work in sorted({work for told in results.values() for work in told}):
+    for work in sorted({work for reading in results.values() for work in reading}):
         who = [gpu for gpu in gpus if work in results[gpu]]
         if len(who) > 1:
             counted = votes.count({gpu: results[gpu][work] for gpu in who})
             for gpu in who:
-                said[gpu].append(counted.said[gpu])
+                values[gpu].append(counted.said[gpu])
     for gpu in gpus:
-        told = facts[gpu]["results"]
-        if votes.VoteOutcome.ODD in said[gpu]:
+        reading = facts[gpu]["results"]
+        if votes.VoteOutcome.ODD in values[gpu]:
             word: Reading = "odd"
-        elif votes.VoteOutcome.DISPUTED in said[gpu]:
+        elif votes.VoteOutcome.DISPUTED in values[gpu]:
             word = "disputed"
-        elif votes.VoteOutcome.AGREES in said[gpu]:
+        elif votes.VoteOutcome.AGREES in values[gpu]:
             word = "agrees"
         elif alone:
             word = Absent("the only GPU of its model")
         else:
-            word = told if isinstance(told, Unknown) else Unknown(Reason.NOT_TESTED, "nobody did the same work")
+            word = reading if isinstance(reading, Unknown) else Unknown(Reason.NOT_TESTED, "nobody did the same work")
         yield _told(gpu, "result", word)
 
 
-def _results_of(told: Reading) -> dict[str, str]:
+def _results_of(reading: Reading) -> dict[str, str]:
     """Read `mma 17=0f3a…` into the result of each piece of work."""
-    found = told if isinstance(told, tuple) else ()
+    found = reading if isinstance(reading, tuple) else ()
     return {work: word for work, _, word in (each.rpartition("=") for each in found)}
 
 
@@ -175,8 +175,8 @@ def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
     return f"{what} beside {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
 
 
-def _held(gpu: GpuKey, name: str, held: PeerComparison, outcome: StragglerOutcome, said: str) -> ItemFacts:
-    yield _told(gpu, name, Sourced(_word(held, outcome, "slow"), said))
+def _held(gpu: GpuKey, name: str, held: PeerComparison, outcome: StragglerOutcome, message: str) -> ItemFacts:
+    yield _told(gpu, name, Sourced(_word(held, outcome, "slow"), message))
     yield _told(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
 
 

@@ -44,10 +44,10 @@ def burnin(burn: Burn) -> Facts:
     for name, faults in where.items():
         at = f"burnin.fault/{name.replace(' ', '_')}"
         more = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
-        said = f"burn-in: {described(faults[0])}{more}"
-        yield f"{at}.name", Sourced(name, said)
+        message = f"burn-in: {described(faults[0])}{more}"
+        yield f"{at}.name", Sourced(name, message)
         yield f"{at}.count", len(faults)
-        yield f"{at}.where", Sourced(", ".join(sorted({fault.of for fault in faults})[:MOST]), said)
+        yield f"{at}.where", Sourced(", ".join(sorted({fault.of for fault in faults})[:MOST]), message)
     if not burn.whole or burn.unread:  # what was not reached, or not read, may hold more of them
         early = early if not burn.whole else f"{burn.unread} records could not be read: {burn.odd}"
         yield "burnin.fault", Unknown(Reason.NOT_TESTED, early[:200])

@@ -33,9 +33,9 @@ VERIFIED = ("fingerprint", "crypto", "ram")
 def burnin_cpu(burn: Burn) -> Facts:
     """Give what a burn-in measured of processors and memory."""
     for fact, name in (("model", "cpu"), ("variant", "variant")):
-        told = burn.hello.get(name)
-        if isinstance(told, str) and told:
-            yield f"burnin.cpu.{fact}", told
+        value = burn.hello.get(name)
+        if isinstance(value, str) and value:
+            yield f"burnin.cpu.{fact}", value
     mine = [stage for stage in burn.stages if stage.stage in STAGES and stage.kind in {"cpu", "numa", "node"}]
     things = [f.of for f in burn.faults if f.kind in {"cpu", "numa", "node"}]
     verified = [stage for stage in mine if stage.stage in VERIFIED]
@@ -65,10 +65,10 @@ def burnin_cpu(burn: Burn) -> Facts:
 def _left(burn: Burn) -> Unknown | None:
     """Name a processor or a NUMA node that it said it may use, and of which nothing was tested."""
     for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
-        told = burn.hello.get(name)
-        if told is None:
+        value = burn.hello.get(name)
+        if value is None:
             return Unknown(Reason.NOT_TESTED, f"it does not say which {name} it may use")
-        for index in told:
+        for index in value:
             if not any(work.done for work in burn.of_stage(stage, f"{kind}/{index}")):
                 return untested(burn, list(burn.of_stage(stage, f"{kind}/{index}")))
     return None

@@ -157,10 +157,10 @@ class _Gpu:
 
     def _memory(self) -> Facts:
         yield "memory.mismatches", self._mismatches("memory")
-        told = [stage for stage in self._of("memory") if not stage.done or stage.number("coverage") is not None]
-        share = figure(self.burn, told, "coverage", "lowest")
+        items = [stage for stage in self._of("memory") if not stage.done or stage.number("coverage") is not None]
+        share = figure(self.burn, items, "coverage", "lowest")
         yield "memory.coverage", share * 100 if isinstance(share, float) else share
-        rounds = figure(self.burn, list(self.burn.of_stage("memory", self.of, "rounds")) or told, "work", "lowest")
+        rounds = figure(self.burn, list(self.burn.of_stage("memory", self.of, "rounds")) or items, "work", "lowest")
         yield "memory.seeds", int(rounds) if isinstance(rounds, int | float) else rounds
         for test in ("verify", "march", "copy"):
             yield f"memory.{test}", self._rate("memory", test, 1e9)
@@ -219,10 +219,10 @@ class _Gpu:
     def _results(self) -> Reading:
         """Hashes of work that is the same everywhere, by test and seed."""
         found = [s for s in self.stages if s.done and s.word("hash") and s.number("seed") is not None]
-        told = {_work(stage): stage.word("hash") for stage in found}
-        if not told:
+        values = {_work(stage): stage.word("hash") for stage in found}
+        if not values:
             return self._untested("tensor")
-        return tuple(f"{work}={result}" for work, result in sorted(told.items())[:MOST])
+        return tuple(f"{work}={result}" for work, result in sorted(values.items())[:MOST])
 
     def _links(self) -> Facts:
         yield "link.mismatches", mismatches(self.burn, self.pairs, self._of("links"), ["links"], self.peers)
@@ -239,17 +239,19 @@ class _Gpu:
 
     def _clock(self, work: list[Stage]) -> Reading:
         """The mean SM clock of some work: as the kernel measured it, else as it was sampled."""
-        told = figure(self.burn, work, "clock")
-        return told if isinstance(told, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
+        reading = figure(self.burn, work, "clock")
+        return (
+            reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
+        )
 
     def _bare(self) -> Unknown | None:
         """Say that too little of its memory was tested for the rest to be vouched for."""
-        told = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
-        share = figure(self.burn, told, "coverage", "lowest")
+        items = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
+        share = figure(self.burn, items, "coverage", "lowest")
         if isinstance(share, float) and share >= COVERED:
             return None
-        said = f"{share * 100:.1f} %" if isinstance(share, float) else "an untold part"
-        return Unknown(Reason.NOT_TESTED, f"{said} of its memory was tested")
+        message = f"{share * 100:.1f} %" if isinstance(share, float) else "an untold part"
+        return Unknown(Reason.NOT_TESTED, f"{message} of its memory was tested")
 
     def _throttled(self) -> Reading:
         bits = [int(value) for value in column(self.burn.samples.get(self.of, ()), "reasons")]

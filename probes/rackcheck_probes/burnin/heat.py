@@ -62,12 +62,14 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
 
 def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
     """Say how far the foreseen temperature stays below the slowdown; unknown where that is less than it may be off."""
-    told = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
-    if not told:
+    items = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
+    if not items:
         return Unknown(Reason.NOT_TESTED, "the driver does not say how far it is below its slowdown")
-    slowdown = median((row.number("temp") or 0.0) + (row.number("below") or 0.0) for row in told)
+    slowdown = median((row.number("temp") or 0.0) + (row.number("below") or 0.0) for row in items)
     below = slowdown - found.ahead
     if abs(below) > found.give:
         return below
-    said = f"{found.ahead:.0f} C in ten minutes, give or take {found.give:.0f}, and it slows down at {slowdown:.0f} C"
-    return Unknown(Reason.NOT_TESTED, said)
+    message = (
+        f"{found.ahead:.0f} C in ten minutes, give or take {found.give:.0f}, and it slows down at {slowdown:.0f} C"
+    )
+    return Unknown(Reason.NOT_TESTED, message)

@@ -60,9 +60,9 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     seen = _observed(burn, of, about, work)
     limit = _limit(kind, seen, about, work)
     if limit is None:
-        told = Absent("no source gives such a limit for this part, or a part of it was not told")
-        yield "limit", told
-        yield "reached", told
+        absent = Absent("no source gives such a limit for this part, or a part of it was not told")
+        yield "limit", absent
+        yield "reached", absent
     else:
         yield "limit", limit / unit
         yield "reached", rate / limit * 100

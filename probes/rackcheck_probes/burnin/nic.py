@@ -30,9 +30,9 @@ def burnin_nic(burn: Burn) -> Facts:
         fell = any(up) and not all(up[up.index(1.0) :]) if 1.0 in up else False
         went = fell or (isinstance(downed, int) and downed > 0)
         down = next((row.t for row in samples if row.number("up") == 0), None)
-        said = f"burn-in: {name} was down {down:.1f} s after it began" if went and down is not None else "burn-in"
+        message = f"burn-in: {name} was down {down:.1f} s after it began" if went and down is not None else "burn-in"
         seen = _to_the_end(burn, samples)
-        yield f"{at}.stayed", Sourced(not went, said) if went or (len(up) > 1 and seen) else few
+        yield f"{at}.stayed", Sourced(not went, message) if went or (len(up) > 1 and seen) else few
         yield f"{at}.moved.symbol_errors", moved(burn, f"nic/{name}", "symbol_error")
         yield f"{at}.moved.link_downed", downed
 

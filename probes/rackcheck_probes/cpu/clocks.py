@@ -27,12 +27,12 @@ def cpu_clocks(files: Files) -> Facts:
     odd: list[str] = []
     told_any = False
     for path, name in CLOCKS.items():
-        told = percpu.by_cpu(files, f"{FOLDER}/{name}")
-        clocks = percpu.numbers(told).values()
+        values = percpu.by_cpu(files, f"{FOLDER}/{name}")
+        clocks = percpu.numbers(values).values()
         yield f"cpu.{path}.least", min(clocks) / 1000 if clocks else Absent(f"no {name}")
         yield f"cpu.{path}.most", max(clocks) / 1000 if clocks else Absent(f"no {name}")
-        told_any = told_any or bool(told)
-        odd += [f"{name} {entry}" for entry in percpu.odd(told)]
+        told_any = told_any or bool(values)
+        odd += [f"{name} {entry}" for entry in percpu.odd(values)]
     yield "cpu.clocks_odd", tuple(odd) if told_any else Absent("CPUs tell no clocks")
     yield "cpu.governors", files.read(GOVERNORS, lambda content: tuple(sorted(content.split())))
     switches = [(cpu, bit) for glob in BOOSTS for cpu, bit in percpu.numbers(percpu.by_cpu(files, glob)).items()]

@@ -29,13 +29,13 @@ COUNTS = {
 )
 def cpu(answer: str) -> Facts:
     """Read lscpu's table of either age, flat or indented; a cut one is unreadable."""
-    told = lscpu.table(answer)
+    values = lscpu.table(answer)
     for path, key in TEXTS.items():
-        if told.get(key, "-") != "-":
-            yield path, told[key]
+        if values.get(key, "-") != "-":
+            yield path, values[key]
     for path, key in COUNTS.items():
-        if (number := lscpu.count(told, key)) is not None:
+        if (number := lscpu.count(values, key)) is not None:
             yield path, number
-    if (cores := lscpu.cores(told)) is not None:
+    if (cores := lscpu.cores(values)) is not None:
         yield "cpu.cores", cores
-    yield "cpu.hypervisor", told.get("Hypervisor vendor") or Absent("lscpu names no hypervisor")
+    yield "cpu.hypervisor", values.get("Hypervisor vendor") or Absent("lscpu names no hypervisor")

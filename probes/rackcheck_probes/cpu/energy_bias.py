@@ -17,6 +17,6 @@ GLOB = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias"
 )
 def cpu_energy_bias(files: Files) -> Facts:
     """Read every CPU's bias; absent on kernels before 5.3 and on CPUs that are not Intel's."""
-    told = percpu.by_cpu(files, GLOB)
-    yield "cpu.energy_bias", percpu.distinct(told) if told else Absent(f"no {GLOB}")
-    yield "cpu.energy_bias_odd", percpu.odd(told) if told else Absent(f"no {GLOB}")
+    values = percpu.by_cpu(files, GLOB)
+    yield "cpu.energy_bias", percpu.distinct(values) if values else Absent(f"no {GLOB}")
+    yield "cpu.energy_bias_odd", percpu.odd(values) if values else Absent(f"no {GLOB}")

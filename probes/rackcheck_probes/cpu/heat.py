@@ -43,10 +43,10 @@ def cpu_heat(answer: str) -> Facts:
         found[package.device] = package
         yield f"cpu.thermal/{spell_key(package.device)}.driver", package.driver
     for device, package in found.items():
-        item, told, hottest = f"cpu.thermal/{spell_key(device)}", package.told, package.hottest()
+        item, values, hottest = f"cpu.thermal/{spell_key(device)}", package.told, package.hottest()
         for leaf, name in (("temperature", "temp1_input"), ("max", "temp1_max"), ("critical", "temp1_crit")):
-            if name in told:
-                yield f"{item}.{leaf}", told[name]
+            if name in values:
+                yield f"{item}.{leaf}", values[name]
             elif leaf != "temperature":
                 yield f"{item}.{leaf}", Absent(f"no {name}")
         if hottest is not None:

@@ -29,8 +29,8 @@ def cpu_info(answer: str) -> Facts:
     """Read the counted lines; CPUs that differ in family, model or stepping make that unreadable."""
     table = cpuinfo.counted(answer)
     for path, key in NUMBERS.items():
-        told = cpuinfo.only(table, key)
-        yield path, Absent(f"no {key} in /proc/cpuinfo") if told is None else read.whole(told)
+        line = cpuinfo.only(table, key)
+        yield path, Absent(f"no {key} in /proc/cpuinfo") if line is None else read.whole(line)
     flags = cpuinfo.flags(table)
     if flags is not None:
         offered, differ = flags

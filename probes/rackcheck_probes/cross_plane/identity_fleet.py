@@ -77,17 +77,22 @@ class FleetIdentity:
         hidden = None
         for pattern, keep in self.parts.items():
             if _asked(inputs, pattern):
-                told, cut = inputs.every(pattern)
+                values, cut = inputs.every(pattern)
                 hidden = hidden or cut
-                found += [(_item(path), reading) for path, reading in keep(inputs, told)]
+                found += [(_item(path), reading) for path, reading in keep(inputs, values)]
         mine = given(found, self.spell, hidden)
-        spots = {said if key == said else key: Spot(intern(place), said) for key, (place, said) in mine.keys.items()}
+        spots = {
+            message if key == message else key: Spot(intern(place), message)
+            for key, (place, message) in mine.keys.items()
+        }
         return Own(spots, mine.lost, self.inside(inputs))
 
 
-def _judged(judge: Judge, told: Mapping[str, Reading], cut: Unknown | None, spell: Spell) -> Twice:
-    spelt = {_item(path): (str(spell(reading)), reading) for path, reading in told.items() if isinstance(reading, str)}
-    unsure = [lost for reading in told.values() if (lost := lacking(reading)) is not None]
+def _judged(judge: Judge, values: Mapping[str, Reading], cut: Unknown | None, spell: Spell) -> Twice:
+    spelt = {
+        _item(path): (str(spell(reading)), reading) for path, reading in values.items() if isinstance(reading, str)
+    }
+    unsure = [lost for reading in values.values() if (lost := lacking(reading)) is not None]
     return judge({place: both for place, both in spelt.items() if both[0]}, unsure, lacking(cut) if cut else None)
 
 
@@ -108,15 +113,15 @@ def _name(path: str) -> str:
     return _item(path).rpartition("/")[2]
 
 
-def _outside(_: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+def _outside(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Leave out the network between a host and its BMC."""
-    return ((path, reading) for path, reading in told.items() if not between(_name(path)))
+    return ((path, reading) for path, reading in values.items() if not between(_name(path)))
 
 
-def _permanent(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Keep the addresses of devices on PCI that are no virtual functions; where that is not known, nor are they."""
     beside = [inputs.every(p)[0] if _asked(inputs, p) else {} for p in (PCI, VIRTUAL)]
-    for path, reading in _outside(inputs, told):
+    for path, reading in _outside(inputs, values):
         item = _item(path)
         place, virtual = (each.get(f"{item}.{leaf}") for each, leaf in zip(beside, ("pci", "virtual"), strict=True))
         if not isinstance(place, Absent) and virtual is not True:
@@ -124,12 +129,12 @@ def _permanent(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[st
             yield path, reading if lost is None or gives_none(reading) else lost
 
 
-def _used(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Keep addresses in use where those of the devices were not collected, and these are theirs."""
     if _asked(inputs, PERMANENT):
         return
     origins = inputs.every(ORIGIN)[0]
-    for path, reading in _permanent(inputs, told):
+    for path, reading in _permanent(inputs, values):
         origin = origins.get(f"{_item(path)}.mac_origin")
         if isinstance(origin, Unknown):
             yield path, origin
@@ -137,22 +142,22 @@ def _used(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Re
             yield path, reading
 
 
-def _local(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+def _local(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Leave out drives that are reached over a network: several nodes may."""
-    return _where(inputs, told, TRANSPORT, lambda transport: transport == "pcie")
+    return _where(inputs, values, TRANSPORT, lambda transport: transport == "pcie")
 
 
-def _fitted(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+def _fitted(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Leave out drives that a BMC makes up, and those of buses that reach into an enclosure of several nodes."""
-    return _where(inputs, told, DRIVE_PROTOCOL, lambda protocol: protocol in {"NVMe", "PCIe", "SATA"})
+    return _where(inputs, values, DRIVE_PROTOCOL, lambda protocol: protocol in {"NVMe", "PCIe", "SATA"})
 
 
 def _where(
-    inputs: Inputs, told: Mapping[str, Reading], pattern: str, holds: Callable[[Reading], bool]
+    inputs: Inputs, values: Mapping[str, Reading], pattern: str, holds: Callable[[Reading], bool]
 ) -> Iterable[tuple[str, Reading]]:
     beside = inputs.every(pattern)[0]
     leaf = pattern.rpartition(".")[2]
-    for path, reading in told.items():
+    for path, reading in values.items():
         other = beside.get(f"{_item(path)}.{leaf}")
         lost = lacking(other) if other is not None else None
         if lost is not None and not gives_none(reading):
@@ -161,10 +166,10 @@ def _where(
             yield path, reading
 
 
-def _module(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+def _module(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
     """Give serial numbers of memory with the part number before: makers give one to modules of several parts."""
-    numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in told}}
-    for path, reading in told.items():
+    numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in values}}
+    for path, reading in values.items():
         part = numbers[path.partition("/")[0]][f"{_item(path)}.part_number"]
         lost = lacking(part)
         if isinstance(reading, str) and not serial(reading):
@@ -175,8 +180,8 @@ def _module(inputs: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, 
             yield path, f"{part} {reading}" if isinstance(reading, str) and isinstance(part, str) else reading
 
 
-def _each(_: Inputs, told: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    return told.items()
+def _each(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
+    return values.items()
 
 
 def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[Inputs], Twice]:
@@ -195,10 +200,10 @@ def _devices(inputs: Inputs) -> Twice:
     """Say which hardware addresses two PCI devices of a node have, where both facts were collected."""
     if not (_asked(inputs, PERMANENT) and _asked(inputs, PCI)):
         return ()
-    told, cut = inputs.every(PERMANENT)
+    values, cut = inputs.every(PERMANENT)
     places = inputs.every(PCI)[0]
     devices: dict[tuple[object, object], tuple[str, Reading]] = {}
-    for path, reading in _permanent(inputs, told):
+    for path, reading in _permanent(inputs, values):
         device = places.get(f"{_item(path)}.pci")
         spelt = mac(reading) if isinstance(reading, str) else reading
         devices.setdefault((str(device).rpartition(".")[0], spelt), (path, reading))

@@ -40,9 +40,9 @@ def matched(ours: Mapping[str, Reading], theirs: Mapping[str, Reading]) -> Match
     return Matched(pairs, alone)
 
 
-def _by_identity(told: Mapping[str, Reading]) -> dict[str, str]:
+def _by_identity(values: Mapping[str, Reading]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for place, reading in told.items():
+    for place, reading in values.items():
         if isinstance(reading, Absent):
             continue
         key = folded(reading)
@@ -57,9 +57,9 @@ def folded(reading: Reading) -> str:
     return " ".join(str(reading).split()).casefold()
 
 
-def but(place: str, reading: object, other: str, told: object) -> str:
+def but(place: str, reading: object, other: str, value: object) -> str:
     """Say that two places tell two things."""
-    return f"{place} {_words(reading)} but {other} {_words(told)}"
+    return f"{place} {_words(reading)} but {other} {_words(value)}"
 
 
 def _words(reading: object) -> str:
@@ -74,13 +74,13 @@ Same = Callable[[Reading, Reading], bool | Unknown]
 
 def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Reading], same: Same) -> Reading:
     """List the pairs whose two planes do not mean the same; unknown where it is not known of each of them."""
-    told = [(one, ours[one], other, theirs[other]) for one, other in pairs]
-    lost = settled(reading for _, left, _, right in told for reading in (right, left))
+    rows = [(one, ours[one], other, theirs[other]) for one, other in pairs]
+    lost = settled(reading for _, left, _, right in rows for reading in (right, left))
     if lost is not None:
         return lost
-    answers = [same(left, right) for _, left, _, right in told]
+    answers = [same(left, right) for _, left, _, right in rows]
     doubt = next((answer for answer in answers if isinstance(answer, Unknown)), None)
-    return doubt or tuple(but(*each) for each, answer in zip(told, answers, strict=True) if not answer)
+    return doubt or tuple(but(*each) for each, answer in zip(rows, answers, strict=True) if not answer)
 
 
 def alike(left: Reading, right: Reading) -> bool:

@@ -93,7 +93,7 @@ def same_order(left: Reading, right: Reading) -> bool | Unknown:
 
     Either side may list more: firmware drops and adds entries when the machine starts.
     """
-    ours, theirs = (tuple(map(folded, told)) if isinstance(told, tuple) else () for told in (left, right))
+    ours, theirs = (tuple(map(folded, reading)) if isinstance(reading, tuple) else () for reading in (left, right))
     if not ours or not theirs:
         return isinstance(left, Absent) and isinstance(right, Absent)
     odd = next((entry for entry in theirs if not re.fullmatch("boot[0-9a-f]{4}", entry)), None)
@@ -114,8 +114,8 @@ def planes_boot(inputs: Inputs) -> Facts:
 
 def total(readings: Iterable[Reading]) -> Reading:
     """Add up what is there; of one that is not known, nobody knows the sum."""
-    told = list(readings)
-    return settled(told) or sum(n for n in told if isinstance(n, int))
+    rows = list(readings)
+    return settled(rows) or sum(n for n in rows if isinstance(n, int))
 
 
 @join(
@@ -160,10 +160,10 @@ def planes_dimm(inputs: Inputs) -> Facts:
     yield "bmc.differs.dimm.serial", (*_beyond(ours, theirs), *_beyond(theirs, ours))
 
 
-def _beyond(told: Mapping[str, Reading], others: Mapping[str, Reading]) -> Iterable[str]:
+def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Iterable[str]:
     """Name the places whose serial number the other plane has less often."""
     left = Counter(folded(serial) for serial in others.values() if not isinstance(serial, Absent))
-    for place, serial in told.items():
+    for place, serial in values.items():
         if isinstance(serial, Absent):
             continue
         if left[folded(serial)] == 0:

@@ -15,8 +15,8 @@ PLAIN = re.compile(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
 
 def mac(text: object) -> str:
     """Give an Ethernet address as twelve digits; nothing for another one, such as a GUID of InfiniBand."""
-    told = str(text).strip().casefold()
-    return re.sub("[:-]", "", told) if MAC.fullmatch(told) else ""
+    line = str(text).strip().casefold()
+    return re.sub("[:-]", "", line) if MAC.fullmatch(line) else ""
 
 
 def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
@@ -46,8 +46,8 @@ def planes_nic(inputs: Inputs) -> Facts:
     whole((*ports.values(), *own.values()))
     adapters = {
         mac(address): port.partition(".port/")[0]
-        for port, told in ports.items()
-        for address in _addresses(told)
+        for port, reading in ports.items()
+        for address in _addresses(reading)
         if mac(address)
     }
     at = {
@@ -57,22 +57,24 @@ def planes_nic(inputs: Inputs) -> Facts:
     }
     yield (
         "bmc.differs.nic.mac",
-        tuple(f"{port} {a}" for port, told in ports.items() for a in _addresses(told) if mac(a) and mac(a) not in at),
+        tuple(
+            f"{port} {a}" for port, reading in ports.items() for a in _addresses(reading) if mac(a) and mac(a) not in at
+        ),
     )
     pairs = tuple((at[address], adapter) for address, adapter in adapters.items() if address in at)
     drivers = {place: inputs.reading(f"{place}.firmware") for place, _ in pairs}
     yield "bmc.differs.nic.firmware", differing(pairs, drivers, _firmware(inputs, pairs), same_firmware)
 
 
-def _addresses(told: Reading) -> tuple[str, ...]:
-    return told if isinstance(told, tuple) else ()
+def _addresses(reading: Reading) -> tuple[str, ...]:
+    return reading if isinstance(reading, tuple) else ()
 
 
 def _ports(inputs: Inputs) -> Iterator[tuple[str, Reading]]:
     """Every port of every adapter with its addresses, by place; raises Unreadable where there may be more of them."""
     for name in inputs.items("bmc.nic")[0]:
         ports = f"bmc.nic/{spell_key(name)}.port"
-        yield from ((f"{ports}/{spell_key(port)}", told) for port, told in _port_table(inputs, ports).items())
+        yield from ((f"{ports}/{spell_key(port)}", reading) for port, reading in _port_table(inputs, ports).items())
 
 
 def _port_table(inputs: Inputs, ports: str) -> Mapping[str, Reading]:

@@ -33,11 +33,11 @@ def _any(_: Member, __: str) -> Reading:
     return True
 
 
-def alike(told: Iterable[tuple[str, Reading]]) -> Reading:
+def alike(rows: Iterable[tuple[str, Reading]]) -> Reading:
     """Whether all of one sort say the same: two that differ settle it, whatever others do not say."""
     first: dict[str, Reading] = {}
     lost: Unknown | None = None
-    for sort, reading in told:
+    for sort, reading in rows:
         if isinstance(reading, Unknown):
             lost = lost or reading
         elif first.setdefault(sort, reading) != reading and not _absent(first[sort], reading):

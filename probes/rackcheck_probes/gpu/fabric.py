@@ -38,9 +38,9 @@ FACTS = {
 def gpu_fabric(answer: str) -> Facts:
     """Read each GPU's view of the fabric."""
     yield from of_gpus(answer, FACTS)
-    told = answered(answer)
-    for path, gpu, lost in told.each():
-        bits, word = (told.reading(lost or gpu.get(key), mask) for key in ("fabric_health", "fabric_summary"))
-        yield f"{path}.fabric.health.summary", Sourced(fabric_health.summary(word), told.by)
+    reply = answered(answer)
+    for path, gpu, lost in reply.each():
+        bits, word = (reply.reading(lost or gpu.get(key), mask) for key in ("fabric_health", "fabric_summary"))
+        yield f"{path}.fabric.health.summary", Sourced(fabric_health.summary(word), reply.by)
         for leaf, reading in fabric_health.parts(bits).items():
-            yield f"{path}.fabric.health.{leaf}", Sourced(reading, told.by)
+            yield f"{path}.fabric.health.{leaf}", Sourced(reading, reply.by)

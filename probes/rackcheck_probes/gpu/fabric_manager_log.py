@@ -35,10 +35,10 @@ NEWEST = 4 << 20
 )
 def fabric_manager_log(answer: str) -> Facts:
     """Count what stands behind the last start."""
-    told = log(answer)
-    unread = Unknown(Reason.NOT_READ_FURTHER, f"no start in the newest {NEWEST} of {told.size} bytes")
-    yield "log.fabric_manager.errors", told.errors if told.started else unread
-    yield "log.fabric_manager.warnings", told.warnings if told.started else unread
-    yield "log.fabric_manager.fatal", told.fatal if told.started else unread
-    yield "log.fabric_manager.sxids", tuple(str(code) for code in told.sxids) if told.started else unread
-    yield "log.fabric_manager.last", told.last or (Absent("no such line") if told.started else unread)
+    value = log(answer)
+    unread = Unknown(Reason.NOT_READ_FURTHER, f"no start in the newest {NEWEST} of {value.size} bytes")
+    yield "log.fabric_manager.errors", value.errors if value.started else unread
+    yield "log.fabric_manager.warnings", value.warnings if value.started else unread
+    yield "log.fabric_manager.fatal", value.fatal if value.started else unread
+    yield "log.fabric_manager.sxids", tuple(str(code) for code in value.sxids) if value.started else unread
+    yield "log.fabric_manager.last", value.last or (Absent("no such line") if value.started else unread)

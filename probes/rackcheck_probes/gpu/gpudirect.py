@@ -24,12 +24,12 @@ def release(content: str) -> str:
 )
 def gpudirect(files: Files) -> Facts:
     """Read the driver's version; it is absent only where its module is not loaded."""
-    told = files.read(PLACE, release)
-    if isinstance(told.reading, Absent):
+    sourced = files.read(PLACE, release)
+    if isinstance(sourced.reading, Absent):
         if not files.has(MODULES):
             built_without(files)
         rows = read.rows(files.text(MODULES)) if files.has(MODULES) else []
         loaded = any(row.startswith("nvidia_fs ") for row in rows)
         mute = Unknown(Reason.NOT_COLLECTED, f"nvidia_fs is loaded, and there is no {PLACE}")
-        told = Sourced(mute if loaded else Absent("nvidia_fs is not loaded"), MODULES)
-    yield "storage.gpudirect.version", told
+        sourced = Sourced(mute if loaded else Absent("nvidia_fs is not loaded"), MODULES)
+    yield "storage.gpudirect.version", sourced

@@ -36,8 +36,8 @@ def nodes(content: str) -> int:
 def imex(files: Files) -> Facts:
     """Count the nodes, and read the settings."""
     yield "driver.imex.supported", files.read(DEVICES, supported)
-    told = files.read(NODES, nodes)
-    yield "driver.imex.nodes", Sourced(Absent(f"no {NODES}"), NODES) if isinstance(told.reading, Absent) else told
+    sourced = files.read(NODES, nodes)
+    yield "driver.imex.nodes", Sourced(Absent(f"no {NODES}"), NODES) if isinstance(sourced.reading, Absent) else sourced
     if files.has(CONFIG):
         for name, value in settings(files.text(CONFIG)).items():
             yield f"driver.imex.setting/{name}.value", Sourced(value, CONFIG)

@@ -22,8 +22,8 @@ def imex_domain(answer: str) -> Facts:
     if answer == NONE:
         yield from ((f"driver.imex.domain.{leaf}", GONE) for leaf in ("state", "nodes", "ready", "connected"))
         return
-    told = imex.domain(answer)
-    yield "driver.imex.domain.state", told.status
-    yield "driver.imex.domain.nodes", told.nodes
-    yield "driver.imex.domain.ready", told.ready
-    yield "driver.imex.domain.connected", told.connected
+    domain = imex.domain(answer)
+    yield "driver.imex.domain.state", domain.status
+    yield "driver.imex.domain.nodes", domain.nodes
+    yield "driver.imex.domain.ready", domain.ready
+    yield "driver.imex.domain.connected", domain.connected

@@ -23,10 +23,10 @@ def gpu_missing(inputs: Inputs) -> Facts:
     found: list[str] = []
     doubt = hidden
     for address in kinds:
-        told = (kinds[address], makers[address], parts[address])
-        is_gpu = _all(_is(told[0], DISPLAY), _is(told[1], NVIDIA), _not(told[2]))
+        rows = (kinds[address], makers[address], parts[address])
+        is_gpu = _all(_is(rows[0], DISPLAY), _is(rows[1], NVIDIA), _not(rows[2]))
         if is_gpu is None:
-            doubt = doubt or settled(told) or Unknown(Reason.NOT_COLLECTED, f"{address} does not say what it is")
+            doubt = doubt or settled(rows) or Unknown(Reason.NOT_COLLECTED, f"{address} does not say what it is")
         elif is_gpu:
             found.append(address)
     yield "driver.gpus_on_bus", doubt or len(found)

@@ -43,18 +43,18 @@ def gpu_near(inputs: Inputs) -> Facts:
     """Measure the way between every GPU and every NIC on the PCI bus."""
     upstream = inputs.table("pcie", "upstream")
     places = PcieLocations(upstream, inputs.table("pcie", "host_bridge"), inputs.table("pcie", "numa"))
-    ends, told = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
-    hidden = {kind: inputs.items(kind)[1] for kind in told}
+    ends, values = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
+    hidden = {kind: inputs.items(kind)[1] for kind in values}
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}
-    pairs = len(told["gpu"]) * len(told["nic"])
+    pairs = len(values["gpu"]) * len(values["nic"])
     if pairs > PAIRS:
-        hidden = dict.fromkeys(told, Unknown(Reason.TOO_LARGE, f"{pairs} pairs of a GPU and a NIC"))
+        hidden = dict.fromkeys(values, Unknown(Reason.TOO_LARGE, f"{pairs} pairs of a GPU and a NIC"))
     for kind, other, leaf in (("gpu", "nic", "nearest_nic"), ("nic", "gpu", "nearest_gpu")):
-        for name, address in told[kind].items():
+        for name, address in values[kind].items():
             item = f"{kind}/{spell_key(name)}"
-            near[kind][name] = nearest_named(address, told[other], hidden[other], places)
+            near[kind][name] = nearest_named(address, values[other], hidden[other], places)
             yield f"{item}.{leaf}", near[kind][name]
-            yield f"{item}.{leaf}_distance", distance(address, near[kind][name], told[other], places)
+            yield f"{item}.{leaf}_distance", distance(address, near[kind][name], values[other], places)
             known = isinstance(address, str)
             yield f"{item}.path.narrowed", narrowed(str(address), upstream, ends) if known else address
             yield f"{item}.path.bandwidth", bottleneck(str(address), upstream, ends)[1] if known else address
@@ -64,5 +64,5 @@ def gpu_near(inputs: Inputs) -> Facts:
             else:
                 yield f"{item}.path.slowed_above", slow[1]
                 yield f"{item}.numa", inputs.reading(f"pcie/{spell_key(str(address))}.numa") if known else address
-    for name in told["nic"]:
+    for name in values["nic"]:
         yield f"nic/{spell_key(name)}.rail", rail(name, near["nic"][name], near["gpu"])

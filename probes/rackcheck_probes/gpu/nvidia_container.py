@@ -34,8 +34,8 @@ def nvidia_container(files: Files) -> Facts:
     for name, leaf in TEXTS.items():
         yield f"container.nvidia.{leaf}", Sourced(given.get(name) or why, PLACE)
     for name, leaf in FLAGS.items():
-        told = read.flag(given[name], yes="true", no="false") if name in given else why
-        yield f"container.nvidia.{leaf}", Sourced(told, PLACE)
+        reading = read.flag(given[name], yes="true", no="false") if name in given else why
+        yield f"container.nvidia.{leaf}", Sourced(reading, PLACE)
 
 
 # TOML of one value a line, which is how most tools write their settings.

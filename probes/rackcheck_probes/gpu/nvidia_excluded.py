@@ -20,9 +20,9 @@ def nvidia_excluded(files: Files) -> Facts:
         return
     excluded = []
     for (address,) in files.found(PLACE):
-        told = read.key_values(files.text(PLACE.replace("*", address))).get("GPU Excluded")
-        if told is None:
+        text = read.key_values(files.text(PLACE.replace("*", address))).get("GPU Excluded")
+        if text is None:
             raise Unreadable(f"{address} does not say whether it is excluded")
-        if read.flag(told, yes="Yes", no="No"):
+        if read.flag(text, yes="Yes", no="No"):
             excluded.append(address)
     yield "driver.excluded", Sourced(tuple(excluded), PLACE)

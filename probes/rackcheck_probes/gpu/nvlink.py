@@ -77,30 +77,30 @@ LINK = {
 )
 def gpu_nvlink(answer: str) -> Facts:
     """Read each GPU's NVLinks."""
-    told = answered(answer)
-    for path, gpu, lost in told.each():
+    reply = answered(answer)
+    for path, gpu, lost in reply.each():
         links = lost or gpu.get("nvlinks")
         match links:
             case {"value": list(found)} if len(found) <= MOST:
-                active = _active(told, found)
+                active = _active(reply, found)
                 for number, link in enumerate(found):
-                    yield from _link(told, f"{path}.nvlink/{number}", link)
+                    yield from _link(reply, f"{path}.nvlink/{number}", link)
             case _:
-                active = told.reading(links, counted)
-                yield f"{path}.nvlink", Sourced(() if isinstance(active, Absent) else active, told.by)
-        yield f"{path}.nvlinks_active", Sourced(active, told.by)
+                active = reply.reading(links, counted)
+                yield f"{path}.nvlink", Sourced(() if isinstance(active, Absent) else active, reply.by)
+        yield f"{path}.nvlinks_active", Sourced(active, reply.by)
 
 
-def _active(told: DriverReply, links: list[Any]) -> Reading:
+def _active(reply: DriverReply, links: list[Any]) -> Reading:
     """Count the links that are up; one of which that is not known leaves the count unknown."""
-    states = [told.reading(_part(link, "state"), LINK["state"].convert) for link in links]
+    states = [reply.reading(_part(link, "state"), LINK["state"].convert) for link in links]
     unknown = next((state for state in states if not isinstance(state, str)), None)
     return states.count("active") if unknown is None else unknown
 
 
-def _link(told: DriverReply, path: str, link: Any) -> Facts:
+def _link(reply: DriverReply, path: str, link: Any) -> Facts:
     for leaf, asked in LINK.items():
-        yield f"{path}.{leaf}", Sourced(told.reading(_part(link, asked.key), asked.convert), told.by)
+        yield f"{path}.{leaf}", Sourced(reply.reading(_part(link, asked.key), asked.convert), reply.by)
 
 
 def _part(link: Any, key: str) -> Any:

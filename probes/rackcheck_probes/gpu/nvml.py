@@ -113,9 +113,9 @@ class DriverReply:
     none: bool = False
     lacking: bool = False
 
-    def reading(self, told: Any, convert: Callable[[Any], Value]) -> Reading:
+    def reading(self, answer: Any, convert: Callable[[Any], Value]) -> Reading:
         """Give what was said of one thing, or why nothing was."""
-        match told:
+        match answer:
             case {"value": value}:
                 try:
                     return convert(value)
@@ -175,20 +175,20 @@ NvmlTable = Mapping[str, NvmlFact]
 
 def gives(table: NvmlTable, under: str = "gpu/*") -> dict[str, Kind]:
     """Give what a probe promises with a table."""
-    return {f"{under}.{leaf}": told.kind for leaf, told in table.items()}
+    return {f"{under}.{leaf}": fact.kind for leaf, fact in table.items()}
 
 
 def of_gpus(text: str, table: NvmlTable) -> Facts:
     """Read the same facts of every GPU."""
     answer = answered(text)
     for path, gpu, lost in answer.each():
-        for leaf, told in table.items():
-            yield f"{path}.{leaf}", Sourced(answer.reading(lost or gpu.get(told.key), told.convert), answer.by)
+        for leaf, fact in table.items():
+            yield f"{path}.{leaf}", Sourced(answer.reading(lost or gpu.get(fact.key), fact.convert), answer.by)
 
 
 def of_driver(text: str, table: NvmlTable) -> Facts:
     """Read facts of the driver itself; a node without an NVIDIA GPU has none."""
     answer = answered(text)
-    for leaf, told in table.items():
-        one = {"absent": "no NVIDIA GPU on the PCI bus"} if answer.none else answer.driver.get(told.key)
-        yield f"driver.{leaf}", Sourced(answer.reading(one, told.convert), answer.by)
+    for leaf, fact in table.items():
+        one = {"absent": "no NVIDIA GPU on the PCI bus"} if answer.none else answer.driver.get(fact.key)
+        yield f"driver.{leaf}", Sourced(answer.reading(one, fact.convert), answer.by)

@@ -9,10 +9,10 @@ PLACE = "/proc/driver/nvidia-nvswitch/devices/*/information"
 
 def bios(content: str) -> str:
     """Read `BIOS Version: 96.10.4A.00.01`."""
-    name, _, told = read.line(content).partition(": ")
-    if name != "BIOS Version" or told == "N/A":
-        raise Unreadable("the switch tells no version" if told == "N/A" else f"not a version: {content.strip()[:80]!r}")
-    return told
+    name, _, text = read.line(content).partition(": ")
+    if name != "BIOS Version" or text == "N/A":
+        raise Unreadable("the switch tells no version" if text == "N/A" else f"not a version: {content.strip()[:80]!r}")
+    return text
 
 
 # Unverified on hardware: in the form that NVIDIA's open kernel modules print it.
@@ -27,6 +27,6 @@ def nvswitch(files: Files) -> Facts:
     """Read each switch's firmware."""
     for (address,) in files.found(PLACE):
         place = PLACE.replace("*", address)
-        told = files.read(place, bios)
+        sourced = files.read(place, bios)
         none = files.contents.get(place, "").strip().endswith(": N/A")
-        yield f"nvswitch/{spell_key(address)}.bios", Absent("the driver has not read it") if none else told
+        yield f"nvswitch/{spell_key(address)}.bios", Absent("the driver has not read it") if none else sourced

@@ -15,6 +15,9 @@ def gpu_xids(inputs: Inputs) -> Facts:
         if not isinstance(address, str):
             yield f"gpu/{spell_key(index)}.xids", address
             continue
-        told = codes.get(address)
+        reading = codes.get(address)
         # A log that was not read to its end may hold more, of this GPU as of others.
-        yield f"gpu/{spell_key(index)}.xids", told if isinstance(told, Absent | Unknown) else unread or told or ()
+        yield (
+            f"gpu/{spell_key(index)}.xids",
+            reading if isinstance(reading, Absent | Unknown) else unread or reading or (),
+        )

@@ -56,7 +56,7 @@ def kernel_log(answer: str) -> Facts:
     first = (dmesg.message(row[: dmesg.LONGEST]) for row in answer.split("\n", EARLY)[:EARLY])
     yield "log.kernel.from_boot", any(re.match("Linux version [0-9]", row) for row in first)
     kills = (dmesg.message(line) for line in dmesg.lines(answer, " of memory"))
-    yield "log.kernel.oom_kills", sum(KILLED.match(said) is not None for said in kills)
+    yield "log.kernel.oom_kills", sum(KILLED.match(message) is not None for message in kills)
     gpus, unread = every_xid(answer)
     if unread is not None:
         yield "log.xid", unread

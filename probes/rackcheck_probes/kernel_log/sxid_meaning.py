@@ -22,8 +22,8 @@ def sxid_meaning(answer: str) -> Facts:
     dmesg.whole(answer)
     for place, errors in by_place(sxids(answer)).items():
         item = f"log.sxid/{spell_key(place)}"
-        said = {(e.code, f", {'Fatal' if e.fatal else 'Non-fatal'}, {visible(e.words)}") for e in errors if e.words}
-        said |= {(error.code, "") for error in errors} - {(code, "") for code, _ in said}
+        names = {(e.code, f", {'Fatal' if e.fatal else 'Non-fatal'}, {visible(e.words)}") for e in errors if e.words}
+        names |= {(error.code, "") for error in errors} - {(code, "") for code, _ in names}
         links = {error.link for error in errors if error.link is not None}
-        yield f"{item}.named", tuple(f"{code}{words}" for code, words in sorted(said))
+        yield f"{item}.named", tuple(f"{code}{words}" for code, words in sorted(names))
         yield f"{item}.links", tuple(str(link) for link in sorted(links))

@@ -51,19 +51,19 @@ def sizes(content: str) -> Iterator[tuple[str, Reading]]:
     What this kernel leaves out is absent; what a cut file may have held is not given. Raises Unreadable on a file
     without MemTotal, on a size that is no number, and at last on a number of huge pages that is none.
     """
-    told = key_values("\n".join(rows(content)))
-    if "MemTotal" not in told:
+    values = key_values("\n".join(rows(content)))
+    if "MemTotal" not in values:
         raise Unreadable("no MemTotal in /proc/meminfo")
-    found = {key: kib(value) for key, value in told.items() if value.endswith(" kB")}
+    found = {key: kib(value) for key, value in values.items() if value.endswith(" kB")}
     for leaf, (key, unit) in _SIZES.items():
         if key in found:
             yield leaf, found[key] / unit
     # Left out by the kernel, or cut off? Told by a line that the kernel prints later.
-    if "HardwareCorrupted" not in told and told.keys() & {"HugePages_Total", "DirectMap4k"}:
+    if "HardwareCorrupted" not in values and values.keys() & {"HugePages_Total", "DirectMap4k"}:
         yield "corrupted", Absent("this kernel does not handle memory failures")
-    if "MemAvailable" not in told and "Buffers" in told:
+    if "MemAvailable" not in values and "Buffers" in values:
         yield "available", Absent("kernels before 3.14 do not tell")
     if {"SwapTotal", "SwapFree"} <= found.keys():
         yield "swap.used", (found["SwapTotal"] - found["SwapFree"]) / _MIB
-    if "HugePages_Total" in told:
-        yield "hugepages.total", whole(told["HugePages_Total"])
+    if "HugePages_Total" in values:
+        yield "hugepages.total", whole(values["HugePages_Total"])

@@ -22,14 +22,14 @@ PLACE = "/run/udev/data/+dmi:id"
 )
 def udev_memory(files: Files) -> Facts:
     """Read udev's note of the table; unknown where it took none: older than systemd 248, or a virtual machine."""
-    told = udev_dmi.memory(files.text(PLACE), PLACE)
-    yield "memory.modules.slots", len(told.empty) + len(told.modules)
-    yield "memory.modules.count", len(told.modules)
-    yield "memory.modules.empty", told.empty
-    if told.correction is not None:
-        yield "memory.modules.correction", told.correction
-    yield "memory.modules.speeds", told.each("CONFIGURED_SPEED_MTS")
-    yield "memory.modules.parts", told.each("PART_NUMBER")
-    sizes = told.sizes()
+    memory = udev_dmi.memory(files.text(PLACE), PLACE)
+    yield "memory.modules.slots", len(memory.empty) + len(memory.modules)
+    yield "memory.modules.count", len(memory.modules)
+    yield "memory.modules.empty", memory.empty
+    if memory.correction is not None:
+        yield "memory.modules.correction", memory.correction
+    yield "memory.modules.speeds", memory.each("CONFIGURED_SPEED_MTS")
+    yield "memory.modules.parts", memory.each("PART_NUMBER")
+    sizes = memory.sizes()
     yield "memory.modules.size", sizes if isinstance(sizes, Unknown) else sum(sizes)
     yield "memory.modules.sizes", sizes if isinstance(sizes, Unknown) else tuple(f"{s:g}" for s in sorted(set(sizes)))

@@ -21,7 +21,7 @@ COUNTS = {
 
 @probe(
     Read(PLACE),
-    gives={f"memory.events.{name}": integer(said, Class.COUNTER) for name, said in COUNTS.items()},
+    gives={f"memory.events.{name}": integer(message, Class.COUNTER) for name, message in COUNTS.items()},
 )
 def vmstat(files: Files) -> Facts:
     """Read the counters by the kernel's names; absent is what this kernel does not count."""

@@ -65,10 +65,10 @@ def bonding(files: Files) -> Facts:
         yield f"{item}.aggregated", bond.own.number("Number of ports")
         yield f"{item}.partner", bond.own.text("Partner Mac Address", lacking="no LACP")
         yield f"{item}.member", tuple(sorted((member for member, _ in bond.members), key=read.natural))
-        for member, told in bond.members:
+        for member, section in bond.members:
             its = f"{item}.member/{spell_key(member)}"
-            yield f"{its}.state", told.text("MII Status")
-            yield f"{its}.speed", told.speed()
-            yield f"{its}.failures", told.number("Link Failure Count")
-            yield f"{its}.aggregator", told.number("Aggregator ID")
-            yield f"{its}.mac", told.text("Permanent HW addr")
+            yield f"{its}.state", section.text("MII Status")
+            yield f"{its}.speed", section.speed()
+            yield f"{its}.failures", section.number("Link Failure Count")
+            yield f"{its}.aggregator", section.number("Aggregator ID")
+            yield f"{its}.mac", section.text("Permanent HW addr")

@@ -16,5 +16,8 @@ V4, V6 = "/proc/net/route", "/proc/net/ipv6_route"
 def default_route(files: Files) -> Facts:
     """Read both tables."""
     for leaf, place, reader in (("ipv4", V4, routes.by_ipv4), ("ipv6", V6, routes.by_ipv6)):
-        told = files.read(place, reader)
-        yield f"nic.default_route.{leaf}", Sourced(Absent("no default route"), place) if told.reading == "" else told
+        sourced = files.read(place, reader)
+        yield (
+            f"nic.default_route.{leaf}",
+            Sourced(Absent("no default route"), place) if sourced.reading == "" else sourced,
+        )

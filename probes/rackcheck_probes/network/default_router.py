@@ -30,8 +30,8 @@ def default_router(files: Files) -> Facts:
         yield "nic.default_route.router_answered", Sourced(Absent("no router"), V4)
         return
     yield "nic.default_route.router", Sourced(router, V4)
-    told = answered(files.text(ARP), router, interface)
-    yield "nic.default_route.router_answered", Sourced(Absent("not asked of late") if told is None else told, ARP)
+    known = answered(files.text(ARP), router, interface)
+    yield "nic.default_route.router_answered", Sourced(Absent("not asked of late") if known is None else known, ARP)
 
 
 # The kernel's table of IPv4 neighbours, /proc/net/arp; IPv6 neighbours stand in no file.

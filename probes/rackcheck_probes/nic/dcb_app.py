@@ -9,9 +9,9 @@ from rackcheck.parse.host.nic import dcb
 from rackcheck_probes.network.interfaces import HARDWARE
 
 
-def dscp(said: str) -> Mapping[str, Reading]:
+def dscp(message: str) -> Mapping[str, Reading]:
     """Read the map."""
-    return {"dscp": tuple(f"{value}:{priority}" for value, priority in dcb.dscp(said))}
+    return {"dscp": tuple(f"{value}:{priority}" for value, priority in dcb.dscp(message))}
 
 
 @probe(

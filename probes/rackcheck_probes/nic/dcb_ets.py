@@ -11,12 +11,12 @@ from rackcheck_probes.network.interfaces import HARDWARE
 LEAVES = ("ets.classes", "ets.algorithms", "ets.shares", "ets.willing")
 
 
-def ets(said: str) -> Mapping[str, Reading]:
+def ets(message: str) -> Mapping[str, Reading]:
     """Read the three tables of eight, and whether the other end may set them."""
-    told = dcb.ets(said)
-    tables = (told.classes, told.algorithms, told.shares)
+    answer = dcb.ets(message)
+    tables = (answer.classes, answer.algorithms, answer.shares)
     numbered = (tuple(f"{number}:{value}" for number, value in enumerate(table)) for table in tables)
-    return dict(zip(LEAVES, (*numbered, told.willing), strict=True))
+    return dict(zip(LEAVES, (*numbered, answer.willing), strict=True))
 
 
 @probe(

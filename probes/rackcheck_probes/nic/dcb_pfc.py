@@ -9,10 +9,10 @@ from rackcheck.parse.host.nic import dcb
 from rackcheck_probes.network.interfaces import HARDWARE
 
 
-def pfc(said: str) -> Mapping[str, Reading]:
+def pfc(message: str) -> Mapping[str, Reading]:
     """Read the priorities."""
-    told = dcb.pfc(said)
-    return {"pfc.priorities": tuple(map(str, told.pausing)), "pfc.most": told.most}
+    value = dcb.pfc(message)
+    return {"pfc.priorities": tuple(map(str, value.pausing)), "pfc.most": value.most}
 
 
 @probe(

@@ -73,5 +73,5 @@ def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
 def ethtool_module(answer: str) -> Facts:
     """Read each interface's module. QSFP and newer forms: unverified on hardware of ours."""
     yield from per_device.facts(
-        answer, "nic.interface/*.module", LEAVES, lambda said: dict(facts(module_eeprom.module(said)))
+        answer, "nic.interface/*.module", LEAVES, lambda message: dict(facts(module_eeprom.module(message)))
     )

@@ -111,4 +111,4 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
 )  # fmt: skip
 def mlxlink(answer: str) -> Facts:
     """Read each link. Unverified on hardware: written to the documentation and to quoted outputs."""
-    yield from per_device.facts(answer, "nic.adapter/*", LEAVES, lambda said: dict(facts(tool.port(said))))
+    yield from per_device.facts(answer, "nic.adapter/*", LEAVES, lambda message: dict(facts(tool.port(message))))

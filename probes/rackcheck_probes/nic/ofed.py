@@ -19,13 +19,13 @@ NONE = "none"
 )
 def ofed(answer: str) -> Facts:
     """Read `MLNX_OFED_LINUX-23.10-1.1.9.0:`."""
-    said = read.line(answer)
+    message = read.line(answer)
     if not answer.endswith("\n"):
         raise Unreadable("the answer was cut")
-    if said == NONE:
+    if message == NONE:
         yield from ((f"os.ofed.{leaf}", Absent("no ofed_info")) for leaf in ("name", "version"))
         return
-    found = package(said)
+    found = package(message)
     yield "os.ofed.name", found.name
     yield "os.ofed.version", found.version
 

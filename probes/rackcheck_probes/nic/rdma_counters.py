@@ -39,7 +39,7 @@ def rdma_counters(files: Files) -> Facts:
     """Read the standard counters of each port, and which of them are full."""
     for device, port in files.found(PORT.format("*", "*") + "/state"):
         item, folder = f"nic/{spell_key(device)}.port/{spell_key(port)}.counter", PORT.format(device, port)
-        told = {name: ib_port.counter(files, f"{folder}/counters/{name}") for name in HELP}
-        for name, count in told.items():
+        values = {name: ib_port.counter(files, f"{folder}/counters/{name}") for name in HELP}
+        for name, count in values.items():
             yield f"{item}.{name.lower()}", count
-        yield f"{item}.full", ib_port.full({name: count.reading for name, count in told.items()})
+        yield f"{item}.full", ib_port.full({name: count.reading for name, count in values.items()})

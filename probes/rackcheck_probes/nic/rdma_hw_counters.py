@@ -19,12 +19,12 @@ SETTINGS = {"lifespan"}
 )
 def rdma_hw_counters(files: Files) -> Facts:
     """Read every counter of each port; a port without the folder has none."""
-    told: dict[tuple[str, str], list[str]] = {}
+    values: dict[tuple[str, str], list[str]] = {}
     for device, port, name in files.found(PORT.format("*", "*") + "/hw_counters/*"):
-        told.setdefault((device, port), []).append(name)
+        values.setdefault((device, port), []).append(name)
     for device, port in files.found(PORT.format("*", "*") + "/state"):
         item, folder = f"nic/{spell_key(device)}.port/{spell_key(port)}", PORT.format(device, port)
-        names = sorted(set(told.get((device, port), ())) - SETTINGS, key=read.natural)
+        names = sorted(set(values.get((device, port), ())) - SETTINGS, key=read.natural)
         yield f"{item}.hw_counter", tuple(names)
         for name in names:
             yield f"{item}.hw_counter/{spell_key(name)}.value", files.read(f"{folder}/hw_counters/{name}", read.whole)

@@ -50,10 +50,10 @@ def links(answer: str) -> Iterator[RdmaLink]:
     yield from map(_link, found)
 
 
-def _link(told: Any) -> RdmaLink:
-    name, port = (told.get("ifname"), told.get("port")) if isinstance(told, dict) else (None, None)
+def _link(value: Any) -> RdmaLink:
+    name, port = (value.get("ifname"), value.get("port")) if isinstance(value, dict) else (None, None)
     if not isinstance(name, str) or not name or not isinstance(port, int) or isinstance(port, bool):
-        raise Unreadable(f"a link without its name and port: {str(told)[:80]}")
-    interface = told.get("netdev", Absent("no network interface"))
+        raise Unreadable(f"a link without its name and port: {str(value)[:80]}")
+    interface = value.get("netdev", Absent("no network interface"))
     odd = Unknown(Reason.UNPARSABLE, f"not a name: {str(interface)[:80]}")
     return RdmaLink(name, port, interface if isinstance(interface, str | Absent) else odd)

@@ -25,8 +25,8 @@ def interfaces(files: Files) -> list[str]:
 def priorities(files: Files, interface: str, point: str) -> Sourced:
     """Name the priorities that are switched on; unknown, or absent, if one of the eight is."""
     switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
-    odd = next((told for told in switches if isinstance(told, Absent | Unknown)), None)
-    on: Reading = tuple(str(number) for number, told in enumerate(switches) if told is True)
+    odd = next((reading for reading in switches if isinstance(reading, Absent | Unknown)), None)
+    on: Reading = tuple(str(number) for number, reading in enumerate(switches) if reading is True)
     return Sourced(on if odd is None else odd, f"{FOLDER.format(interface)}/{point}/enable")
 
 

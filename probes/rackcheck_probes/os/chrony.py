@@ -30,5 +30,5 @@ def chrony(answer: str) -> Facts:
     """Read chronyc's table; every fact is absent where chrony is not installed."""
     rows = read.rows(answer)
     missing = dict.fromkeys(chronyc.LEAVES, Absent("chrony is not installed"))
-    told = missing.items() if rows == [NONE] else chronyc.tracking(rows).facts()
-    yield from ((f"time.chrony.{leaf}", reading) for leaf, reading in told)
+    value = missing.items() if rows == [NONE] else chronyc.tracking(rows).facts()
+    yield from ((f"time.chrony.{leaf}", reading) for leaf, reading in value)

@@ -9,11 +9,11 @@ TIME = re.compile(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?
 """Seconds since 1970. A `date` that knows no nanoseconds ends with the dot, or with the letters it was asked with."""
 
 
-def seconds(told: str) -> float:
+def seconds(text: str) -> float:
     """Read a time; without parts of a second it is up to one second too early."""
-    match = TIME.fullmatch(told)
+    match = TIME.fullmatch(text)
     if match is None:
-        raise Unreadable(f"not seconds since 1970: {told[:80]!r}")
+        raise Unreadable(f"not seconds since 1970: {text[:80]!r}")
     return float(f"{match['seconds']}.{match['parts'] or 0}")
 
 
@@ -31,10 +31,10 @@ def seconds(told: str) -> float:
 )
 def clock(answer: str) -> Facts:
     """Read our time and the node's, two numbers in a line."""
-    told = "\n".join(read.rows(answer)).split()
-    if not told:
+    rows = "\n".join(read.rows(answer)).split()
+    if not rows:
         raise Unreadable("the question came without our time", Reason.NOT_COLLECTED)
-    if len(told) != 2:
+    if len(rows) != 2:
         raise Unreadable(f"not two times: {answer[:80]!r}")
-    sent, there = map(seconds, told)
+    sent, there = map(seconds, rows)
     yield "time.offset", round(there - sent, 2) or 0.0  # no clock is -0 off

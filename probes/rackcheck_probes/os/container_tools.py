@@ -40,5 +40,5 @@ def container_tools(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
-    for tool, told in versions(rows[:-1]):
-        yield path(tool), told
+    for tool, reading in versions(rows[:-1]):
+        yield path(tool), reading

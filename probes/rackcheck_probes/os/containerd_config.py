@@ -46,9 +46,9 @@ def containerd_config(answer: str) -> Facts:
             raise Unreadable(f"not a setting: {row[:80]!r}")
         given.setdefault(match[1], []).append(match[3])
     for name, leaf in LEAVES.items():
-        told: Reading = Absent(f"no {PLACE}" if missing else f"not in {PLACE}")
+        reading: Reading = Absent(f"no {PLACE}" if missing else f"not in {PLACE}")
         if name in given and name in FLAGS:
-            told = {read.flag(value, yes="true", no="false") for value in given[name]} == {True}
+            reading = {read.flag(value, yes="true", no="false") for value in given[name]} == {True}
         elif name in given:
-            told = " ".join(sorted(set(given[name]) - {""})) or told
-        yield f"container.containerd.{leaf}", told
+            reading = " ".join(sorted(set(given[name]) - {""})) or reading
+        yield f"container.containerd.{leaf}", reading

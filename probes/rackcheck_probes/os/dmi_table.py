@@ -14,11 +14,11 @@ BIOS, SYSTEM, BOARD, CHASSIS, PROCESSOR, SLOT, MEMORY_ARRAY, MEMORY_DEVICE = 0, 
 
 def told(structure: Structure, *keys: str) -> str | Unknown:
     """Give a text that the maker wrote; a placeholder is not it."""
-    said = structure.text(*keys)
-    if isinstance(said, Unknown):
-        return said
+    reading = structure.text(*keys)
+    if isinstance(reading, Unknown):
+        return reading
     try:
-        return filled(said)
+        return filled(reading)
     except Unreadable as error:
         return Unknown(Reason.NOT_COLLECTED, f"dmidecode {structure.handle}: {keys[0]}: {error}")
 

@@ -48,6 +48,6 @@ def docker_info(answer: str) -> Facts:
         raise Unreadable("the answer was cut")
     info = docker.info(rows[:-1])
     for name, leaf in {**TEXTS, **OTHERS}.items():
-        told = info.get(name)
+        line = info.get(name)
         none = Absent(f"docker info has no {name}")
-        yield f"container.docker.{leaf}", docker.shown(name, told) if told else none
+        yield f"container.docker.{leaf}", docker.shown(name, line) if line else none

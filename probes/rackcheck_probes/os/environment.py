@@ -46,12 +46,12 @@ def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], s
 
     Raises Unreadable on an answer that was cut, and on a row that is no assignment in one of these files.
     """
-    told = rows(answer)
-    if not told or told[-1] != END:
+    items = rows(answer)
+    if not items or items[-1] != END:
         raise Unreadable("the answer was cut")
     found: dict[tuple[str, str], str] = {}
     place = ""
-    for row in told[:-1]:
+    for row in items[:-1]:
         match = _ASSIGNMENT.fullmatch(row)
         if row.startswith("== ") and row.removeprefix("== ") in places:
             place = row.removeprefix("== ")

@@ -23,7 +23,7 @@ def kind(name: str, meaning: str, side: str) -> Kind:
 
 @probe(
     Read(PLACE),
-    gives={f"limits.{leaf}.{side}": kind(leaf, said, side) for leaf, said in LIMITS.values() for side in SIDES},
+    gives={f"limits.{leaf}.{side}": kind(leaf, message, side) for leaf, message in LIMITS.values() for side in SIDES},
 )
 def limits(files: Files) -> Facts:
     """Read the limits of the session that asks; a job's own may differ."""

@@ -28,5 +28,5 @@ def limits_configured(files: Files) -> Facts:
     given = pam_limits.for_everybody(files.text(place) for place in pam_limits.places(files))
     for name in HELP:
         for side in SIDES:
-            told = pam_limits.reading(given.get((name, side)), f"no line for * in {MAIN} and {MORE}")
-            yield f"limits.configured.{name}.{side}", told
+            reading = pam_limits.reading(given.get((name, side)), f"no line for * in {MAIN} and {MORE}")
+            yield f"limits.configured.{name}.{side}", reading

@@ -32,8 +32,8 @@ def systemd(answer: str) -> Facts:
     rows = read.rows(answer)
     if not rows or rows[-1] != END or TARGET not in rows or FAILED not in rows:
         raise Unreadable("the answer was cut")
-    told, target, failed = rows[: rows.index(TARGET)], rows[rows.index(TARGET) + 1], rows[rows.index(FAILED) + 1 : -1]
-    shown = dict(row.partition("=")[::2] for row in told)
+    items, target, failed = rows[: rows.index(TARGET)], rows[rows.index(TARGET) + 1], rows[rows.index(FAILED) + 1 : -1]
+    shown = dict(row.partition("=")[::2] for row in items)
     for leaf, name in (("version", "Version"), ("state", "SystemState")):
         yield f"os.systemd.{leaf}", shown.get(name) or Absent("this systemd does not tell")
     yield "os.systemd.target", read.line(target) if target != FAILED else Absent("no default target")

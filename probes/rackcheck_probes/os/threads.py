@@ -18,9 +18,9 @@ LOAD, LIMITS = "/proc/loadavg", ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/t
 )
 def threads(files: Files) -> Facts:
     """Read the threads that there are, and the smaller of the two limits: each thread takes a process id."""
-    told = files.text(LOAD)
-    match = re.fullmatch(r"(?:[0-9.]{1,20} ){3}[0-9]{1,9}/([0-9]{1,9}) [0-9]{1,10}", read.line(told))
+    text = files.text(LOAD)
+    match = re.fullmatch(r"(?:[0-9.]{1,20} ){3}[0-9]{1,9}/([0-9]{1,9}) [0-9]{1,10}", read.line(text))
     most = min(read.whole(files.text(place)) for place in LIMITS)
     if match is None or most <= 0:
-        raise Unreadable(f"not the threads and their limit: {told[:80]!r}, {most}")
+        raise Unreadable(f"not the threads and their limit: {text[:80]!r}, {most}")
     yield "os.threads.use", 100 * int(match[1]) / most

@@ -28,5 +28,5 @@ def timesyncd(answer: str) -> Facts:
     """Read timedatectl's table; before a server's first answer it has no more than the server's name."""
     rows = read.rows(answer)
     stopped = dict.fromkeys(timedatectl.LEAVES, Absent("it does not run"))
-    told = stopped.items() if rows == [NONE] else timedatectl.status(rows).facts()
-    yield from ((f"time.timesyncd.{leaf}", reading) for leaf, reading in told)
+    value = stopped.items() if rows == [NONE] else timedatectl.status(rows).facts()
+    yield from ((f"time.timesyncd.{leaf}", reading) for leaf, reading in value)

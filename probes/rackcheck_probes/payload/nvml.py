@@ -435,19 +435,19 @@ def cuda() -> "str":
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-def ask_all(said: "dict[str, Any]") -> "None":
+def ask_all(values: "dict[str, Any]") -> "None":
     """Ask the driver and every GPU, by its index, into `said`; a GPU that is lost keeps its place."""
     nvml.nvmlInit()
-    said["driver"] = told(nvml.nvmlSystemGetDriverVersion)
+    values["driver"] = told(nvml.nvmlSystemGetDriverVersion)
     handles: list[Any] = [None] * min(nvml.nvmlDeviceGetCount(), GPUS)
-    said["gpus"] = gpus = [LATE for _ in handles]
-    said["cuda"] = told(cuda)
-    said["nvml"] = told(nvml.nvmlSystemGetNVMLVersion)
+    values["gpus"] = gpus = [LATE for _ in handles]
+    values["cuda"] = told(cuda)
+    values["nvml"] = told(nvml.nvmlSystemGetNVMLVersion)
     confidential = told(nvml.nvmlSystemGetConfComputeState)
-    said["cc_mode"] = part(confidential, "ccFeature")
-    said["cc_environment"] = part(confidential, "environment")
-    said["cc_devtools"] = part(confidential, "devToolsMode")
-    said["cc_ready"] = told(nvml.nvmlSystemGetConfComputeGpusReadyState)
+    values["cc_mode"] = part(confidential, "ccFeature")
+    values["cc_environment"] = part(confidential, "environment")
+    values["cc_devtools"] = part(confidential, "devToolsMode")
+    values["cc_ready"] = told(nvml.nvmlSystemGetConfComputeGpusReadyState)
     for index in range(len(handles)):
         try:
             handles[index] = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -458,24 +458,24 @@ def ask_all(said: "dict[str, Any]") -> "None":
             gpus[index] = about(gpu, [other for other in handles if other is not None and other is not gpu])
 
 
-def ask_safely(said: "dict[str, Any]") -> "None":
+def ask_safely(values: "dict[str, Any]") -> "None":
     """Ask all; why there is no asking is an answer too."""
     try:
-        ask_all(said)
+        ask_all(values)
     except nvml.NVMLError as error:
-        said["failed"] = unknown(error)
+        values["failed"] = unknown(error)
     except Exception as error:  # noqa: BLE001  said in the answer, not in a traceback
-        said["failed"] = {"unknown": "unparsable", "detail": f"pynvml: {error!r}"[:200]}
+        values["failed"] = {"unknown": "unparsable", "detail": f"pynvml: {error!r}"[:200]}
 
 
 def main() -> "None":
     """Print what the driver tells within the time it has, and leave: a call that hangs cannot be waited for."""
-    said: dict[str, Any] = {}
-    asking = threading.Thread(target=ask_safely, args=(said,), daemon=True)
+    values: dict[str, Any] = {}
+    asking = threading.Thread(target=ask_safely, args=(values,), daemon=True)
     asking.start()
     asking.join(SECONDS)
-    failed = said.get("failed") or (None if "gpus" in said else LATE)
-    print(json.dumps(failed or said))
+    failed = values.get("failed") or (None if "gpus" in values else LATE)
+    print(json.dumps(failed or values))
     sys.stdout.flush()
     os._exit(0)
 

@@ -25,5 +25,5 @@ def pcie_errors(files: Files) -> Facts:
         item, folder = f"pcie/{spell_key(address)}.errors", f"{DEVICES}/{address}"
         for kind in KINDS:
             yield f"{item}.{kind}", files.read(f"{folder}/aer_dev_{kind}", pci.total)
-        told = {kind: files.read(f"{folder}/aer_dev_{kind}", pci.seen).reading for kind in KINDS}
-        yield f"{item}.seen", Sourced(pci.together(told), f"{folder}/aer_dev_*")
+        values = {kind: files.read(f"{folder}/aer_dev_{kind}", pci.seen).reading for kind in KINDS}
+        yield f"{item}.seen", Sourced(pci.together(values), f"{folder}/aer_dev_*")

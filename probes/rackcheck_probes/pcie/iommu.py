@@ -23,6 +23,6 @@ def pcie_iommu(files: Files) -> Facts:
         if group is None:
             yield from ((f"{item}.{leaf}", Absent("in no IOMMU group")) for leaf in ("group", "type"))
             continue
-        told = files.read(GROUPS.format(group, "type"))
+        sourced = files.read(GROUPS.format(group, "type"))
         yield f"{item}.group", group
-        yield f"{item}.type", Sourced(UNTOLD, told.source) if isinstance(told.reading, Absent) else told
+        yield f"{item}.type", Sourced(UNTOLD, sourced.source) if isinstance(sourced.reading, Absent) else sourced

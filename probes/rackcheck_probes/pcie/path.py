@@ -41,13 +41,13 @@ def links(inputs: Inputs) -> Links:
 )
 def pcie_path(inputs: Inputs) -> Facts:
     """Walk from every function to its root port."""
-    upstream, told = inputs.table("pcie", "upstream"), links(inputs)
+    upstream, value = inputs.table("pcie", "upstream"), links(inputs)
     for address in upstream:
         item = f"pcie/{spell_key(address)}"
-        least, carried = bottleneck(address, upstream, told)
-        yield f"{item}.path.narrowed", narrowed(address, upstream, told)
+        least, carried = bottleneck(address, upstream, value)
+        yield f"{item}.path.narrowed", narrowed(address, upstream, value)
         yield from zip(
-            (f"{item}.path.slowed", f"{item}.path.slowed_above"), slowed(address, upstream, told), strict=True
+            (f"{item}.path.slowed", f"{item}.path.slowed_above"), slowed(address, upstream, value), strict=True
         )
         yield f"{item}.path.bottleneck", least
         yield f"{item}.path.bandwidth", carried

@@ -55,6 +55,6 @@ def pcie(files: Files) -> Facts:
             speed, width = f"{folder}/{age}_link_speed", f"{folder}/{age}_link_width"
             none = files.contents.get(width, "").strip() in pci.NO_LINK
             for leaf, place, reader in (("speed", speed, pci.gigatransfers), ("width", width, pci.lanes)):
-                told = Sourced(Absent("no link"), place) if none else files.read(place, reader)
-                yield f"{item}.link.{spelt}{leaf}", told
+                sourced = Sourced(Absent("no link"), place) if none else files.read(place, reader)
+                yield f"{item}.link.{spelt}{leaf}", sourced
         yield f"{item}.numa", pci.numa(files, folder)

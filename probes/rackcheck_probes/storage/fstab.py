@@ -48,10 +48,10 @@ def unmounted(answer: str) -> tuple[str, ...] | None:
 
     Swap has no point. Raises Unreadable on an answer that was cut, or holds another row.
     """
-    told = rows(answer)
-    none = told[:1] == ["no fstab"]
-    matches = [_ROW.fullmatch(row) for row in told[none:-1]]
-    if told[-1:] != ["end"] or None in matches:
+    items = rows(answer)
+    none = items[:1] == ["no fstab"]
+    matches = [_ROW.fullmatch(row) for row in items[none:-1]]
+    if items[-1:] != ["end"] or None in matches:
         raise Unreadable(f"not the rows of fstab and of mounts: {answer[:80]!r}")
     found = [match for match in matches if match]
     mounted = {_place(match["mounted"]) for match in found if match["mounted"]}

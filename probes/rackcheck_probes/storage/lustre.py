@@ -25,11 +25,11 @@ def lustre(files: Files) -> Facts:
     folder = NEW if files.has(f"{NEW}/version") or not files.has(f"{OLD}/version") else OLD
     for leaf, name, reader in (("version", "version", release), ("health", "health_check", health)):
         place = f"{folder}/{name}"
-        told = files.read(place, reader)
-        if isinstance(told.reading, Absent):
+        sourced = files.read(place, reader)
+        if isinstance(sourced.reading, Absent):
             mute = Unknown(Reason.NOT_COLLECTED, f"Lustre is loaded, and there is no {place}")
-            told = Sourced(mute if loaded else Absent("no Lustre"), KNOWN)
-        yield f"storage.lustre.{leaf}", told
+            sourced = Sourced(mute if loaded else Absent("no Lustre"), KNOWN)
+        yield f"storage.lustre.{leaf}", sourced
 
 
 # What a Lustre client says of itself in its files `version` and `health_check`, of either age.

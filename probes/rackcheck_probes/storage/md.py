@@ -85,7 +85,7 @@ def is_container(metadata: Reading) -> bool:
 
 def having(word: str, states: Iterable[Reading]) -> int | Unknown:
     """Count the members whose state (`in_sync`, `faulty,write_error`) has a word; one that is not known hides all."""
-    told = list(states)
-    if any(isinstance(state, Unknown) for state in told):
+    rows = list(states)
+    if any(isinstance(state, Unknown) for state in rows):
         return Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
-    return sum(word in str(state).split(",") for state in told)
+    return sum(word in str(state).split(",") for state in rows)

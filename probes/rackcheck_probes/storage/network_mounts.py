@@ -35,9 +35,9 @@ COMMAND = (
 )
 def network_mounts(answer: str) -> Facts:
     """Read what each mount answered; one that is named and said nothing did not answer in time."""
-    for told in statfs.answers(answer):
-        point = unescaped(told.point)
+    for reply in statfs.answers(answer):
+        point = unescaped(reply.point)
         if not point.startswith(OF_LOGINS):
-            yield f"mount/{spell_key(point)}.responds", told.responds()
-            for leaf, reading in told.measured(SECONDS).items():
+            yield f"mount/{spell_key(point)}.responds", reply.responds()
+            for leaf, reading in reply.measured(SECONDS).items():
                 yield f"mount/{spell_key(point)}.remote.{leaf}", reading

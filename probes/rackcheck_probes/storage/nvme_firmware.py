@@ -16,7 +16,7 @@ from rackcheck_probes.storage.nvme_health import CONTROLLERS
 )
 def nvme_firmware(answer: str) -> Facts:
     """Read each controller's log of firmware slots."""
-    for name, said in read.each(answer).items():
-        slots = nvme.slots(said, name)
+    for name, reading in read.each(answer).items():
+        slots = nvme.slots(reading, name)
         yield f"nvme/{spell_key(name)}.firmware_slot", slots.running
         yield f"nvme/{spell_key(name)}.firmware_pending", slots.pending

@@ -48,6 +48,6 @@ COUNTS: dict[str, nvme.LogField] = {
 )
 def nvme_health(answer: str) -> Facts:
     """Read each controller's SMART log."""
-    for name, said in read.each(answer).items():
-        for leaf, reading in nvme.counts(said, COUNTS).items():
+    for name, value in read.each(answer).items():
+        for leaf, reading in nvme.counts(value, COUNTS).items():
             yield f"nvme/{spell_key(name)}.health.{leaf}", reading

@@ -34,7 +34,7 @@ def nvme_namespaces(files: Files) -> Facts:
         yield f"{item}.size", size
         yield f"{item}.block_size", files.read(f"{folder}/queue/logical_block_size", lambda c: float(read.whole(c)))
         yield f"{item}.read_only", files.read(f"{folder}/ro", read.bit)
-    for controller, told in sizes.items():
-        trouble = next((reading for reading in told if isinstance(reading, Unknown)), None)
-        total = sum(reading for reading in told if isinstance(reading, float))
-        yield f"nvme/{spell_key(controller)}.size", trouble or (total if told else Absent("no namespace"))
+    for controller, rows in sizes.items():
+        trouble = next((reading for reading in rows if isinstance(reading, Unknown)), None)
+        total = sum(reading for reading in rows if isinstance(reading, float))
+        yield f"nvme/{spell_key(controller)}.size", trouble or (total if rows else Absent("no namespace"))

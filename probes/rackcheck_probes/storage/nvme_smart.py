@@ -31,11 +31,11 @@ COUNTS: dict[str, nvme.LogField] = {
 )
 def nvme_smart(answer: str) -> Facts:
     """Read each controller's health as smartctl gives it."""
-    for name, said in read.each(answer, ok=smartctl.LOOKED).items():
+    for name, value in read.each(answer, ok=smartctl.LOOKED).items():
         item = f"nvme/{spell_key(name)}.smart"
-        yield f"{item}.passed", smartctl.passed(said)
-        done, failed = smartctl.self_tests(said)
+        yield f"{item}.passed", smartctl.passed(value)
+        done, failed = smartctl.self_tests(value)
         yield f"{item}.self_tests", done
         yield f"{item}.self_tests_failed", failed
-        for leaf, reading in nvme.counts(said, COUNTS, smartctl.HEALTH).items():
+        for leaf, reading in nvme.counts(value, COUNTS, smartctl.HEALTH).items():
             yield f"{item}.{leaf}", reading

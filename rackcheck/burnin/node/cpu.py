@@ -136,8 +136,8 @@ class Cpu:
         """Tell a finding, at most 64 of one name and thing; the rest is counted."""
         with self._lock:
             self._faults[of, stage, name] += 1
-            told = self._faults[of, stage, name] <= 64
-        if told:
+            known = self._faults[of, stage, name] <= 64
+        if known:
             self.tell("error", of=of, stage=stage, name=name, **fields)
 
     def together(self, stage: str, work: Callable[[int], Any]) -> Dict[int, Any]:
@@ -167,20 +167,20 @@ class Cpu:
     def done(self, stage: Dict[str, Any], of: str, test: str, times: CpuTimes, rated: bool, **fields: Any) -> None:
         """Tell a finished piece, with a rate if its cores were its own; not tested if the rate is all it is for."""
         share = times["cpu"] / times["wall"] if times["wall"] else 0.0
-        told = dict(fields, of=of, stage=stage["stage"], test=test, work=int(times["work"]))
+        values = dict(fields, of=of, stage=stage["stage"], test=test, work=int(times["work"]))
         seconds = times.get("seconds") or times["cpu"]
-        told.update({"from": times["from"], "seconds": seconds, "core_seconds": times["cpu"], "share": share})
+        values.update({"from": times["from"], "seconds": seconds, "core_seconds": times["cpu"], "share": share})
         if share >= CPU_OBTAINED:
-            self.tell("stage", status="done", rate=times["work"] / seconds, **told)
+            self.tell("stage", status="done", rate=times["work"] / seconds, **values)
         elif rated:
-            self.tell("stage", status="not tested", why="contended: %.2f of a core" % share, **told)
+            self.tell("stage", status="not tested", why="contended: %.2f of a core" % share, **values)
         else:
-            self.tell("stage", status="done", **told)
+            self.tell("stage", status="done", **values)
 
 
-def cpu_sum(times: CpuTimes, told: "CpuTold") -> None:
+def cpu_sum(times: CpuTimes, value: "CpuTold") -> None:
     """Add one call to a sum."""
-    times["wall"] += told.wall / 1e9
-    times["cpu"] += told.cpu / 1e9
-    times["work"] += told.work
-    times["found"] += told.found
+    times["wall"] += value.wall / 1e9
+    times["cpu"] += value.cpu / 1e9
+    times["work"] += value.work
+    times["found"] += value.found

@@ -20,19 +20,19 @@ def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
         fields: Dict[str, Any]
         hashes: List[int]
         of, skew, times, hashes = "cpu/%d" % cpu, burn.skew.get(cpu, 0), burn.times(), []
-        got, told = kernels.fingerprint(1 + skew, 0, 0.0)
-        fields = {"from": times["from"], "seconds": told.cpu / 1e9, "hash": "%016x" % got, "seed": 1}
-        fields.update(work=told.work, unit=kernels.unit, mismatches=int(got != golden))
+        got, value = kernels.fingerprint(1 + skew, 0, 0.0)
+        fields = {"from": times["from"], "seconds": value.cpu / 1e9, "hash": "%016x" % got, "seed": 1}
+        fields.update(work=value.work, unit=kernels.unit, mismatches=int(got != golden))
         burn.tell("stage", of=of, stage="fingerprint", test="golden", status="done", **fields)
         if got != golden:
             burn.fault(of, "fingerprint", "disagree", hash="%016x" % got, theirs="%016x" % golden, seed=1)
         while not hashes or not burn.ends(stage["until"]):
             seed = burn.seed + len(hashes) + skew & CPU_FULL
-            got, told = kernels.fingerprint(seed, 0, burn.left(stage["until"]))
-            cpu_sum(times, told)
+            got, value = kernels.fingerprint(seed, 0, burn.left(stage["until"]))
+            cpu_sum(times, value)
             hashes.append(got)
-            if told.found:
-                burn.fault(of, "fingerprint", "mismatch", got="%016x" % got, seed=seed, cpu=cpu, count=told.found)
+            if value.found:
+                burn.fault(of, "fingerprint", "mismatch", got="%016x" % got, seed=seed, cpu=cpu, count=value.found)
         return hashes, times
 
     results = burn.together("fingerprint", work)
@@ -55,8 +55,8 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
         message: Any = None
         while not burn.ends(stage["until"]):
             seed = burn.seed + len(sealed) + skew & CPU_FULL
-            message, plain, hidden, told = kernels.seal(seed, message)
-            cpu_sum(times, told)
+            message, plain, hidden, value = kernels.seal(seed, message)
+            cpu_sum(times, value)
             sealed.append(hidden)
             if burn.spoil is not None and kernels.unit == "FLOP":
                 burn.spoil(message[1], CPU_MESSAGE)
@@ -67,8 +67,8 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
                     break
             else:
                 break
-            got, told = kernels.unseal(message, seed)
-            cpu_sum(times, told)
+            got, value = kernels.unseal(message, seed)
+            cpu_sum(times, value)
             times["rounds"] += 1
             if got != plain:
                 times["found"] += 1

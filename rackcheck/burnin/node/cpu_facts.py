@@ -32,8 +32,8 @@ def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
 def cpu_model() -> str:
     """Give the processor's name; on aarch64 its implementer and part, for the kernel has no name."""
     lines = dict(line.partition(":")[::2] for line in cpu_text("/proc/cpuinfo").splitlines())
-    told = {key.strip(): value.strip() for key, value in lines.items()}
-    return told.get("model name") or "%s %s" % (told.get("CPU implementer", ""), told.get("CPU part", ""))
+    values = {key.strip(): value.strip() for key, value in lines.items()}
+    return values.get("model name") or "%s %s" % (values.get("CPU implementer", ""), values.get("CPU part", ""))
 
 
 def cpu_memory(field: str, node: Optional[str] = None) -> int:

@@ -49,12 +49,12 @@ class CpuKernels:
         self.variant = variant or wide[self._all.best(ctypes.c_uint64(cpu_hwcap()))]
 
     def _call(self, name: str, *given: Any) -> Tuple[int, CpuTold]:
-        told = CpuTold()
+        value = CpuTold()
         one = name in {"adds", "lay", "laid"}
         function = self._all[name if one else "%s_%s" % (name, self.variant)]  # a new object: no thread shares it
         function.restype = ctypes.c_uint64
         wide = [ctypes.c_uint64(one) if isinstance(one, int) else one for one in given]
-        return function(*wide, ctypes.byref(told)), told
+        return function(*wide, ctypes.byref(value)), value
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuTold]:
         """Give the hash of `seed`, or one that is not `want`; again and again for `seconds`, at least once."""
@@ -71,8 +71,8 @@ class CpuKernels:
     def verify(self, at: int, size: int, seed: int, flip: int, turn: int) -> Tuple[List[Tuple[int, int, int]], CpuTold]:
         """Compare with the pattern, and with `turn` write its complement; gives (address, want, got), 64 at most."""
         wrong = (CpuWrong * 64)()
-        told = self._call("verify", at, size, at // 8, seed, flip, turn, wrong, 64)[1]
-        return [(one.address, one.want, one.got) for one in wrong[: told.found]], told
+        value = self._call("verify", at, size, at // 8, seed, flip, turn, wrong, 64)[1]
+        return [(one.address, one.want, one.got) for one in wrong[: value.found]], value
 
     def lay(self, at: List[int], start: int, count: int) -> None:
         """Lay the arrays of the triad."""
@@ -92,13 +92,13 @@ class CpuKernels:
         at = ctypes.addressof(kept) + -ctypes.addressof(kept) % 64
         self._call("fill", at, CPU_MESSAGE, 0, seed, 0)
         plain = self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF
-        told = self._call("aes", at, CPU_MESSAGE, seed, 0)[1]
-        return (kept, at), plain, self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF, told
+        value = self._call("aes", at, CPU_MESSAGE, seed, 0)[1]
+        return (kept, at), plain, self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF, value
 
     def unseal(self, message: Any, seed: int) -> Tuple[int, CpuTold]:
         """Decrypt: gives the CRC32C."""
-        told = self._call("aes", message[1], CPU_MESSAGE, seed, 1)[1]
-        return self._call("crc", message[1], CPU_MESSAGE)[0] & 0xFFFFFFFF, told
+        value = self._call("aes", message[1], CPU_MESSAGE, seed, 1)[1]
+        return self._call("crc", message[1], CPU_MESSAGE)[0] & 0xFFFFFFFF, value
 
 
 def cpu_memory_file() -> int:

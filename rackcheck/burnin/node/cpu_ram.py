@@ -101,8 +101,8 @@ def _cpu_verify(
     for at, size in cpu_slices(mine):
         if burn.ends(until):
             break
-        wrong, told = burn.kernels.verify(at, size, seed, flip, int(turn))
-        cpu_sum(times, told)
+        wrong, value = burn.kernels.verify(at, size, seed, flip, int(turn))
+        cpu_sum(times, value)
         done += size
         for address, want, got in wrong:
             fields: Dict[str, Any] = {"address": address, "want": "%016x" % want, "got": "%016x" % got}
@@ -114,8 +114,8 @@ def _cpu_verify(
                 burn.fault(of, "ram", "alias", other=other, **fields)
             else:
                 burn.fault(of, "ram", "mismatch", **fields)
-        if told.found > len(wrong):
-            fields = {"address": at, "size": size, "count": told.found, "seed": seed, "cpu": cpu}
+        if value.found > len(wrong):
+            fields = {"address": at, "size": size, "count": value.found, "seed": seed, "cpu": cpu}
             burn.fault(of, "ram", "mismatch", **fields)
     return done
 

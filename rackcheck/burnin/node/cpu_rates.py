@@ -26,14 +26,14 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
         clocks: List[float] = []
         while not clocks or not burn.ends(stage["until"]):
             seed = burn.seed + burn.skew.get(cpu, 0) & CPU_FULL
-            got, told = kernels.fingerprint(seed, want, burn.left(stage["until"]))
+            got, value = kernels.fingerprint(seed, want, burn.left(stage["until"]))
             want = want or got
-            cpu_sum(times, told)
-            if told.found:
+            cpu_sum(times, value)
+            if value.found:
                 fields = {"want": "%016x" % want, "got": "%016x" % got, "seed": seed, "cpu": cpu}
-                burn.fault("cpu/%d" % cpu, "fma", "mismatch", count=told.found, **fields)
-            told = kernels.adds()
-            clocks.append(told.work / max(1, told.cpu) * 1e9)
+                burn.fault("cpu/%d" % cpu, "fma", "mismatch", count=value.found, **fields)
+            value = kernels.adds()
+            clocks.append(value.work / max(1, value.cpu) * 1e9)
         return times, sorted(clocks), want
 
     results = burn.together("fma", work)
@@ -78,8 +78,8 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
                 time.sleep(0.002)
             times, where = burn.times(), 0
             while not burn.ends(stage["until"]):
-                where, told = kernels.triad(arrays, count, where, burn.left(stage["until"]))
-                cpu_sum(times, told)
+                where, value = kernels.triad(arrays, count, where, burn.left(stage["until"]))
+                cpu_sum(times, value)
             times["seconds"] = burn.clock()
             for start in range(0, count if times["work"] >= 3 * size else 0, 1 << 18):
                 if burn.stop.is_set():

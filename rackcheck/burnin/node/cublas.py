@@ -86,11 +86,11 @@ class CublasProduct:
         wish = self.cublas.make("cublasLtMatmulPreferenceCreate")
         room = ctypes.c_uint64(self._room)  # CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
         self.cublas.call("cublasLtMatmulPreferenceSetAttribute", wish, 1, ctypes.byref(room), 8)
-        told, count = ctypes.create_string_buffer(CUBLAS_CHOICE.size * CUBLAS_CHOICES), ctypes.c_int()
-        given = [self._handle, self._way] + [self._layout] * 4 + [wish, CUBLAS_CHOICES, told, ctypes.byref(count)]
+        value, count = ctypes.create_string_buffer(CUBLAS_CHOICE.size * CUBLAS_CHOICES), ctypes.c_int()
+        given = [self._handle, self._way] + [self._layout] * 4 + [wish, CUBLAS_CHOICES, value, ctypes.byref(count)]
         self.cublas.call("cublasLtMatmulAlgoGetHeuristic", *given)
         self.cublas.call("cublasLtMatmulPreferenceDestroy", wish)
-        rows = [CUBLAS_CHOICE.unpack_from(told.raw, n * CUBLAS_CHOICE.size) for n in range(count.value)]
+        rows = [CUBLAS_CHOICE.unpack_from(value.raw, n * CUBLAS_CHOICE.size) for n in range(count.value)]
         found = [row[0] for row in rows if row[2] == 0 and row[1] <= self._room]
         if not found:
             raise CublasTrouble("unsupported: cuBLASLt knows no way to multiply bf16 here")
@@ -147,12 +147,12 @@ class CublasProduct:
     def rates(self, until: float) -> List[float]:
         """Multiply until then, some milliseconds at a time; give the rate of each turn in FLOP/s, at least one."""
         times = 1
-        told: List[float] = []
-        while not told or (self.clock() < until and not self.stop.is_set()):
+        rows: List[float] = []
+        while not rows or (self.clock() < until and not self.stop.is_set()):
             seconds = self.seconds(times)
-            told.append(times * self.work / seconds)
+            rows.append(times * self.work / seconds)
             times = max(1, min(int(times * CUBLAS_SLICE / seconds), 4 * times))
-        return told
+        return rows
 
     def wrong(self) -> int:
         """Hold eight elements of the last product against what this CPU computes; give how many are far off."""

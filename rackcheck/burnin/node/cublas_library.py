@@ -43,11 +43,11 @@ class Cublas:
         self.path = path
         try:
             self._library = ctypes.CDLL(path)
-            told: Any = self._library.cublasLtGetVersion
+            value: Any = self._library.cublasLtGetVersion
         except (OSError, AttributeError) as error:
             raise CublasTrouble("unsupported: %s" % error) from None
-        told.restype, told.argtypes = ctypes.c_size_t, []
-        number = int(told())
+        value.restype, value.argtypes = ctypes.c_size_t, []
+        number = int(value())
         dotted = "%d.%d.%d" % (number // 10000, number // 100 % 100, number % 100)
         self.version = dotted if number >= 100000 else None
 
@@ -96,13 +96,13 @@ def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]
 
 def open_cublas(copies: Sequence[Tuple[int, str]], driver: "CudaDriver") -> "Cublas":
     """Open the newest copy that this driver can serve; raises CublasTrouble with what each of them said."""
-    able, said = driver.whole("cuDriverGetVersion") // 1000, []
+    able, value = driver.whole("cuDriverGetVersion") // 1000, []
     for major, file in copies:
         if not 11 <= major <= able:
-            said.append("%s is not for a driver of CUDA %d" % (file, able))
+            value.append("%s is not for a driver of CUDA %d" % (file, able))
             continue
         try:
             return Cublas(file)
         except CublasTrouble as trouble:
-            said.append(str(trouble).partition(": ")[2])
-    raise CublasTrouble("unsupported: %s" % "; ".join(said)[:400])
+            value.append(str(trouble).partition(": ")[2])
+    raise CublasTrouble("unsupported: %s" % "; ".join(value)[:400])

@@ -51,18 +51,18 @@ def run_cublas(
         def work(ending: Any, index: int = index, why: str = why) -> Dict[str, Any]:
             return _cublas_gpu(index, why, copies, clock, ending, seconds, side or CUBLAS_SIDE, library)
 
-        told = _cublas_apart(work, clock, stop, min(until, began + CUBLAS_MOST))
-        count = told.pop("gpus", count)
+        values = _cublas_apart(work, clock, stop, min(until, began + CUBLAS_MOST))
+        count = values.pop("gpus", count)
         # Without a driver, or where none of the copies fits it, it is the node that was not tested.
-        told["seconds"] = round(clock() - began, 3)
-        tell("tool", **_cublas_record("node" if told.pop("all", False) else of, **told))
+        values["seconds"] = round(clock() - began, 3)
+        tell("tool", **_cublas_record("node" if values.pop("all", False) else of, **values))
         index += 1
 
 
-def _cublas_record(of: str, **told: Any) -> Dict[str, Any]:
+def _cublas_record(of: str, **value: Any) -> Dict[str, Any]:
     record: Dict[str, Any] = {"name": "cublas", "of": of, "argv": [], "version": None, "status": None, "seconds": 0.0,
                               "out": "", "err": ""}  # fmt: skip
-    record.update(told)
+    record.update(value)
     return record
 
 
@@ -73,23 +73,23 @@ def _cublas_gpu(
     """Measure one GPU in this process; give the fields of its record, and `gpus`, how many there are."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-    told: Dict[str, Any] = {}
+    values: Dict[str, Any] = {}
     try:
         driver = CudaDriver(library, clock)
-        told["gpus"] = driver.start()
+        values["gpus"] = driver.start()
         if why:
-            return dict(told, why=why)
+            return dict(values, why=why)
         cublas = open_cublas(copies, driver)
-        told["argv"], told["version"] = [cublas.path], cublas.version
+        values["argv"], values["version"] = [cublas.path], cublas.version
         device = driver.whole("cuDeviceGet", index)
         driver.call("cuCtxSetCurrent", driver.handle("cuDevicePrimaryCtxRetain", device))
         found = cublas_rate(driver, cublas, clock, stop, seconds, side)
         driver.call("cuDevicePrimaryCtxRelease_v2", device)
     except CudaTrouble as trouble:
-        return dict(told, why=trouble.why(), all="gpus" not in told)
+        return dict(values, why=trouble.why(), all="gpus" not in values)
     except CublasTrouble as trouble:
-        return dict(told, why=str(trouble), all="argv" not in told, gpus=told["gpus"] if "argv" in told else 0)
-    return dict(told, status=0, out=json.dumps(found))
+        return dict(values, why=str(trouble), all="argv" not in values, gpus=values["gpus"] if "argv" in values else 0)
+    return dict(values, status=0, out=json.dumps(found))
 
 
 def _cublas_apart(
@@ -125,10 +125,10 @@ def _cublas_apart(
     if why:
         return {"why": why}
     try:
-        told = json.loads(data.decode("ascii"))
+        value = json.loads(data.decode("ascii"))
     except ValueError:
         return {"why": "lost: its process ended with %d" % status}
-    return dict(told)
+    return dict(value)
 
 
 def _cublas_buried(pid: int) -> int:

@@ -46,9 +46,9 @@ CUDA_GONE = (46, 100, 101, 999)
 class CudaTrouble(Exception):
     """A call that failed: its name, its code (0 where there is no library or no such call), the driver's words."""
 
-    def __init__(self, call: str, code: int, said: str) -> None:
-        Exception.__init__(self, "%s: %s" % (call, said) if not code else "%s: code %d, %s" % (call, code, said))
-        self.call, self.code, self.said = call, code, said
+    def __init__(self, call: str, code: int, message: str) -> None:
+        Exception.__init__(self, "%s: %s" % (call, message) if not code else "%s: code %d, %s" % (call, code, message))
+        self.call, self.code, self.said = call, code, message
 
     def why(self) -> str:
         """Why nothing was tested, a known word first."""

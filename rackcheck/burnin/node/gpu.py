@@ -34,13 +34,13 @@ def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
         count = driver.start()
     except CudaTrouble as trouble:
         return {"trouble": trouble.why(), "code": trouble.code, "said": trouble.said}
-    told: Dict[str, Any] = {}
+    values: Dict[str, Any] = {}
     for index in range(count):
         try:
-            told[str(index)] = cuda_described(driver, driver.whole("cuDeviceGet", index))
+            values[str(index)] = cuda_described(driver, driver.whole("cuDeviceGet", index))
         except CudaTrouble as trouble:
-            told[str(index)] = {"trouble": trouble.why(), "code": trouble.code, "said": trouble.said}
-    return told
+            values[str(index)] = {"trouble": trouble.why(), "code": trouble.code, "said": trouble.said}
+    return values
 
 
 def _gpu_environment() -> None:
@@ -113,7 +113,7 @@ class GpuRun:
         """Do the stages with wrong results again while it is hot, and once it has cooled."""
         works = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar}
         suspects = sorted(self.teller.wrong & set(works))
-        told, self.teller = self.teller, GpuTeller(self.of, lambda *_, **__: None)
+        teller, self.teller = self.teller, GpuTeller(self.of, lambda *_, **__: None)
         last = float(self.plan.get("round", GPU_ROUND))
         for heat, wait in (("hot", 0.0), ("cold", float(self.plan.get("cool", GPU_COOL)) if suspects else 0.0)):
             if self.stop.wait(wait):
@@ -134,7 +134,7 @@ class GpuRun:
                     wrong += name in self.teller.wrong
                 fields = {"from": round(begun, 3), "rounds": GPU_AGAIN, "found": wrong, "seed": self._seed(name)}
                 self.tell("stage", of=self.of, stage="again", test="%s %s" % (name, heat), status="done", **fields)
-        self.teller = told
+        self.teller = teller
 
     def _bench(self, driver: "CudaDriver", index: int) -> "GpuBench":
         return GpuBench(
@@ -239,11 +239,11 @@ class GpuRun:
             self._untested(self.of, stage["stage"], why)
         self.left = []
 
-    def _hung(self, said: str) -> None:
+    def _hung(self, message: str) -> None:
         """Tell it and end at once: nothing that waits for the driver may be asked of it any more."""
         stage = self.left[0]["stage"] if self.left else ""
-        GpuTeller(self.at, self.tell).error(stage, "", "hang", (), said=said)
-        self._not_tested("hang: %s" % said)
+        GpuTeller(self.at, self.tell).error(stage, "", "hang", (), said=message)
+        self._not_tested("hang: %s" % message)
         os._exit(3)
 
     def _watch(self, driver: "CudaDriver") -> None:

@@ -37,11 +37,11 @@ class GpuTally:
 
     def add(self, test: str, unit: str, work: float, seconds: float, mismatches: Optional[int] = None) -> None:
         """Add work to a test; mismatches are counted where it verifies."""
-        told = self.tests.setdefault(test, {"unit": unit, "work": 0, "seconds": 0.0})
-        told["work"] += work
-        told["seconds"] += seconds
+        values = self.tests.setdefault(test, {"unit": unit, "work": 0, "seconds": 0.0})
+        values["work"] += work
+        values["seconds"] += seconds
         if mismatches is not None:
-            told["mismatches"] = told.get("mismatches", 0) + mismatches
+            values["mismatches"] = values.get("mismatches", 0) + mismatches
 
     def say(self, test: str, **more: Any) -> None:
         """Add fields to a test's record."""
@@ -49,10 +49,10 @@ class GpuTally:
 
     def tell(self, tell: Callable[..., None], why: str) -> None:
         """Write a record for each test that did something; with a reason why the stage did not end, as not tested."""
-        for test, told in self.tests.items():
-            more = {"rate": told["work"] / told["seconds"]} if told["seconds"] > 0 else {}
+        for test, values in self.tests.items():
+            more = {"rate": values["work"] / values["seconds"]} if values["seconds"] > 0 else {}
             more.update({"status": "not tested", "why": why} if why else {"status": "done"})
-            more.update(told, seconds=round(told["seconds"], 9))
+            more.update(values, seconds=round(values["seconds"], 9))
             tell("stage", of=self.of, stage=self.stage, test=test, **dict(more, **{"from": round(self.begun, 3)}))
 
 

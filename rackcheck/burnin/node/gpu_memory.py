@@ -85,8 +85,8 @@ def gpu_memory_work(
             free.append(slot)
             pace[name].took(count, seconds)
             found, ring = gpu_ring(report) if report else (0, [])
-            told = None if name == "fill" else found
-            tally.add(name, "B", count * GPU_LINE * (2 if name == "march" else 1), seconds, told)
+            value = None if name == "fill" else found
+            tally.add(name, "B", count * GPU_LINE * (2 if name == "march" else 1), seconds, value)
             if found:
                 gpu_memory_told(teller, tally.stage, name, now, flip, memory.places, ring, found)
         return True

@@ -174,17 +174,17 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 
     Without a majority the first is None and nobody is blamed.
     """
-    told: Dict[int, Dict[int, int]] = {}
+    values: Dict[int, Dict[int, int]] = {}
     for sm, answer in answers:
-        told.setdefault(sm, {})[answer] = 1
+        values.setdefault(sm, {})[answer] = 1
     votes: Dict[int, int] = {}
-    for hashes in told.values():
+    for hashes in values.values():
         for answer in hashes:
             votes[answer] = votes.get(answer, 0) + 1
     best = max(votes, key=lambda answer: votes[answer]) if votes else None
-    if best is None or votes[best] * 2 <= len(told):
+    if best is None or votes[best] * 2 <= len(values):
         return None, []
-    return best, sorted((sm, answer) for sm, hashes in told.items() for answer in hashes if answer != best)
+    return best, sorted((sm, answer) for sm, hashes in values.items() for answer in hashes if answer != best)
 
 
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:

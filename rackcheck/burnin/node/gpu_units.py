@@ -199,8 +199,8 @@ def gpu_votes_told(
         theirs, odd = gpu_odd_ones(answers)
         name = "disagree"
         if theirs is None:
-            told = ["%016x" % answer for answer in sorted(set(answer for _, answer in answers))[:2]]
-            teller.error(stage, kind, name, (kind, "all"), hash=told[0], theirs=told[1], sms=sms, seed=seed)
+            rows = ["%016x" % answer for answer in sorted(set(answer for _, answer in answers))[:2]]
+            teller.error(stage, kind, name, (kind, "all"), hash=rows[0], theirs=rows[1], sms=sms, seed=seed)
             return sms
     words = ("hash", "theirs") if name == "disagree" else ("got", "want")
     wrong: Dict[int, Dict[str, Any]] = {

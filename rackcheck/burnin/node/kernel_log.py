@@ -29,8 +29,8 @@ class KernelLog:
         for line in self._lines():
             match = XID_LINE.search(line)
             if match:
-                said = XID_NAME.sub("", match.group(0))
-                found.append((pci_place(match.group(1)), int(match.group(2)), said[:200]))
+                message = XID_NAME.sub("", match.group(0))
+                found.append((pci_place(match.group(1)), int(match.group(2)), message[:200]))
         return found
 
     def _lines(self) -> "Any":

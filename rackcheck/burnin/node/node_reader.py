@@ -97,14 +97,14 @@ class NodeReader:
         return {}
 
     def _counts(self) -> "Any":
-        told = {}
+        value = {}
         for name, paths in (
             ("edac_corrected", self._edac["ce"]), ("edac_uncorrected", self._edac["ue"]), ("throttles", self._throttles)
         ):  # fmt: skip
             numbers = node_numbers(paths)
             if paths and len(numbers) == len(paths):
-                told[name] = sum(numbers)
-        return told
+                value[name] = sum(numbers)
+        return value
 
     def _nics(self) -> "Any":
         """Read each RDMA port; of a device with several, the port's number stands behind its name."""
@@ -113,15 +113,15 @@ class NodeReader:
             device = port.split("/")[-3]
             alone = sum(each.split("/")[-3] == device for each in self._ports) == 1
             state, rate = node_text(port + "/state"), IB_RATE.match(node_text(port + "/rate") or "")
-            told: Any = {"up": int(state.startswith("4:"))} if state else {}
+            value: Any = {"up": int(state.startswith("4:"))} if state else {}
             if rate:
-                told["rate"] = float(rate.group(1)) * 1e9 / 8
+                value["rate"] = float(rate.group(1)) * 1e9 / 8
             for name, file in (
                 ("symbol_error", "symbol_error"), ("link_downed", "link_downed"), ("xmit_wait", "port_xmit_wait")
             ):  # fmt: skip
                 number = node_number(port + "/counters/" + file)
                 if number is not None:
-                    told[name] = number
-            if told:
-                found.append((f"nic/{device}" if alone else f"nic/{device}/{Path(port).name}", told))
+                    value[name] = number
+            if value:
+                found.append((f"nic/{device}" if alone else f"nic/{device}/{Path(port).name}", value))
         return found

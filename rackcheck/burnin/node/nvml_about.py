@@ -43,7 +43,7 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
     margin = (nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, 0)
     gpus.slowdown_margin[index] = gpus.fields(index, [margin]).get(margin, 0)
     links, rate = _nvml_links(gpus, index)
-    told = {
+    values = {
         "uuid": ask(nvml.nvmlDeviceGetUUID),
         "serial": ask(nvml.nvmlDeviceGetSerial),
         "pci": "{:04x}:{:02x}:{:02x}.0".format(*place) if place else None,
@@ -67,20 +67,20 @@ def nvml_about(gpus: "Gpus", index: "int") -> "Any":
         "slowdown": slowdown or None,
         "ecc": flag(ecc[0]) if ecc else None,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _nvml_version(nvml: "Any") -> "Any":
     try:
-        said = nvml.nvmlSystemGetDriverVersion()
+        value = nvml.nvmlSystemGetDriverVersion()
     except nvml.NVMLError:
         return None
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _nvml_capability(gpus: "Gpus", index: "int") -> "Any":
-    said = gpus.ask(index, gpus.nvml.nvmlDeviceGetCudaComputeCapability)
-    return ".".join(map(str, said)) if said else None
+    value = gpus.ask(index, gpus.nvml.nvmlDeviceGetCudaComputeCapability)
+    return ".".join(map(str, value)) if value else None
 
 
 def _nvml_mode(gpus: "Gpus", index: "int") -> "Any":

@@ -130,14 +130,14 @@ class Gpus:
             self.error(index, "nvml", code=code, said=f"{name}: {error}")
         return False
 
-    def _lose(self, index: "int", said: "str") -> "None":
+    def _lose(self, index: "int", message: "str") -> "None":
         """Ask a GPU nothing more."""
         if index not in self.lost:
-            self.lost[index] = said
+            self.lost[index] = message
             if self._aloud:
-                self.error(index, "lost", said=said)
+                self.error(index, "lost", said=message)
             else:
-                self.troubles.append({"of": f"gpu/{index}", "why": f"lost: {said}"})
+                self.troubles.append({"of": f"gpu/{index}", "why": f"lost: {message}"})
 
     def fields(self, index: "int", asked: "Any") -> "Any":
         """Ask for many numbered fields, each with its scope, in one call; gives those that have an answer."""

@@ -13,7 +13,7 @@ def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
     average = (nvml.NVML_FI_DEV_POWER_AVERAGE, 0)
     instant, memory_temp = (nvml.NVML_FI_DEV_POWER_INSTANT, 0), (nvml.NVML_FI_DEV_MEMORY_TEMP, 0)
     found = gpus.fields(index, (average, instant, memory_temp))
-    told: Any = {}
+    answer: Any = {}
     for name, value, factor in (
         ("clock", gpus.ask(index, nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_SM), 1e6),
         ("memory_clock", gpus.ask(index, nvml.nvmlDeviceGetClockInfo, nvml.NVML_CLOCK_MEM), 1e6),
@@ -25,14 +25,14 @@ def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
         ("pstate", _nvml_state(gpus, index), 1),
     ):
         if value is not None:
-            told[name] = round(value * factor, 3)
-    below = nvml_below_slowdown(gpus, index, told["temp"]) if "temp" in told else None
+            answer[name] = round(value * factor, 3)
+    below = nvml_below_slowdown(gpus, index, answer["temp"]) if "temp" in answer else None
     if below is not None:
-        told["below"] = below
+        answer["below"] = below
     used = gpus.ask(index, nvml.nvmlDeviceGetUtilizationRates)
     if used is not None:
-        told["busy"] = used.gpu / 100
-    return told
+        answer["busy"] = used.gpu / 100
+    return answer
 
 
 def _nvml_or(gpus: "Gpus", value: "Any", index: "int", question: "Any") -> "Any":
@@ -72,7 +72,7 @@ def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
     energy = gpus.ask(index, nvml.nvmlDeviceGetTotalEnergyConsumption)
     errors, volatile = nvml.nvmlDeviceGetTotalEccErrors, nvml.NVML_VOLATILE_ECC
     rows = gpus.ask(index, nvml.nvmlDeviceGetRemappedRows)
-    told = {
+    values = {
         "ecc_corrected": gpus.ask(index, errors, nvml.NVML_MEMORY_ERROR_TYPE_CORRECTED, volatile),
         "ecc_uncorrected": gpus.ask(index, errors, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, volatile),
         "remap_pending": rows[2] if rows else None,
@@ -83,7 +83,7 @@ def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
         "nvlink_errors": _nvml_link_errors(gpus, index),
         "energy": None if energy is None else round(energy * 1e-3, 3),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _nvml_link_errors(gpus: "Gpus", index: "int") -> "Any":

@@ -121,8 +121,8 @@ class Supervisor:
             try:
                 work(line, stop)
             except BaseException as error:  # noqa: BLE001  a fault of a worker is a record, and costs nobody else
-                said = f"{type(error).__name__}: {error}"
-                line.tell("error", of=name, stage="", name="crash", said=said[:200])
+                message = f"{type(error).__name__}: {error}"
+                line.tell("error", of=name, stage="", name="crash", said=message[:200])
                 code = 1
         except BaseException:  # noqa: BLE001  nobody is left to tell it to
             code = 1
@@ -192,8 +192,8 @@ class Supervisor:
         child.kill()  # what it started does not outlive it
         _, status = os.waitpid(child.pid, 0)
         if os.WIFSIGNALED(status) and not child.told:
-            said = f"ended by signal {os.WTERMSIG(status)}"
-            self.tell("error", of=child.name, stage="", name="crash", said=said)
+            message = f"ended by signal {os.WTERMSIG(status)}"
+            self.tell("error", of=child.name, stage="", name="crash", said=message)
 
     # -- the loop -----------------------------------------------------------------------------------------------------
 
@@ -269,8 +269,8 @@ class Supervisor:
         if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
             self.known = True
             if self.stages("gpu"):
-                said = f"the driver did not say within {self.plan['ready']:g} s which GPUs there are"
-                self.tell("error", of="node", stage="", name="hang", said=said)
+                message = f"the driver did not say within {self.plan['ready']:g} s which GPUs there are"
+                self.tell("error", of="node", stage="", name="hang", said=message)
         if not self.known or set(self.children) - {"telemetry"}:
             return
         if self.tools and not self.ending:

@@ -64,27 +64,27 @@ class Sampler(threading.Thread):
     def round(self, number: "int", last: "bool" = False) -> "None":
         """Sample each GPU once; its counters the first time, the last time, and once a second, not all GPUs at once."""
         for index in self.gpus.alive():
-            told = nvml_quick(self.gpus, index)
+            value = nvml_quick(self.gpus, index)
             if last or number >= self._due.get(index, 0):
                 every = round(1 / SAMPLE_PERIOD)
                 self._due[index] = number - number % every + every + index % every
-                told.update(nvml_counters(self.gpus, index))
+                value.update(nvml_counters(self.gpus, index))
                 if self._log.readable and index in self.gpus.places:
-                    told["xids"] = self._xids.get(index, 0)
-            if index not in self.gpus.lost and told:
-                self._tell("sample", of=f"gpu/{index}", **told)
-                self._judge(index, told)
+                    value["xids"] = self._xids.get(index, 0)
+            if index not in self.gpus.lost and value:
+                self._tell("sample", of=f"gpu/{index}", **value)
+                self._judge(index, value)
 
-    def _judge(self, index: "int", told: "Any") -> "None":
+    def _judge(self, index: "int", value: "Any") -> "None":
         """Tell, and call for help, where a GPU is hot or slowed."""
-        below = told.get("below")
+        below = value.get("below")
         if below is not None and below <= HOT_BELOW and ("hot", index) not in self._told:
             self._told.add(("hot", index))
-            limit = told["temp"] + below - HOT_BELOW
-            self.gpus.error(index, "hot", temp=told["temp"], limit=limit)
+            limit = value["temp"] + below - HOT_BELOW
+            self.gpus.error(index, "hot", temp=value["temp"], limit=limit)
             if self._on_hot:
-                self._on_hot(index, told["temp"], limit)
-        new = [bit for bit in THROTTLES if told.get("reasons", 0) & bit and (bit, index) not in self._told]
+                self._on_hot(index, value["temp"], limit)
+        new = [bit for bit in THROTTLES if value.get("reasons", 0) & bit and (bit, index) not in self._told]
         for bit in new:
             self._told.add((bit, index))
             self.gpus.error(index, "throttle", reasons=bit)
@@ -112,6 +112,6 @@ class Sampler(threading.Thread):
         if asking and self._clock() - asking[2] > HANGS_AFTER and asking not in self._told:
             self._told.add(asking)
             self.gpus.error(asking[0], "hang", said=f"{asking[1]}: no answer for {HANGS_AFTER:g} s")
-        for of, told in self._node.read(last):
-            if told:
-                self._tell("sample", of=of, **told)
+        for of, value in self._node.read(last):
+            if value:
+                self._tell("sample", of=of, **value)

@@ -62,13 +62,13 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
     for pipe in (child.stdout, child.stderr):
         if pipe is not None:
             pipe.close()
-    told = {"status": None if why else child.returncode, "seconds": round(seconds, 3)}  # type: Dict[str, Any]
-    told.update((name, part.text()) for name, part in kept.items())
+    values = {"status": None if why else child.returncode, "seconds": round(seconds, 3)}  # type: Dict[str, Any]
+    values.update((name, part.text()) for name, part in kept.items())
     if why:
-        told["why"] = why
+        values["why"] = why
     if kept["out"].cut:
-        told["cut"] = kept["out"].cut
-    return told
+        values["cut"] = kept["out"].cut
+    return values
 
 
 class _ToolKept:

@@ -54,13 +54,13 @@ def run_tools(
         if exe is None:
             _tool_untested(tell, name, "node", "tool missing")
             continue
-        said = ""
+        message = ""
         if tool.version:
             asked = tool_run([exe, *tool.version], clock, stop, until, 10.0)
-            said = asked["out"] + asked["err"]
-        version = re.search(r"(?:version[: ]{1,3}|fio-)v?([0-9]{1,5}(?:\.[0-9]{1,6}){1,3})", said, re.IGNORECASE)
+            message = asked["out"] + asked["err"]
+        version = re.search(r"(?:version[: ]{1,3}|fio-)v?([0-9]{1,5}(?:\.[0-9]{1,6}){1,3})", message, re.IGNORECASE)
         tried = False
-        for of, argv in tool.commands(exe, ToolNode(root, said)):
+        for of, argv in tool.commands(exe, ToolNode(root, message)):
             tried = True
             number = version.group(1) if version else None
             left = until - clock()
@@ -69,8 +69,8 @@ def run_tools(
                 _tool_untested(tell, name, of, why, argv, number)
                 continue
             runs = tool_with_server if name == "ib_write_bw" else tool_run
-            told = runs(argv, clock, stop, until, tool.most)
-            tell("tool", name=name, of=of, argv=argv, version=number, **told)
+            values = runs(argv, clock, stop, until, tool.most)
+            tell("tool", name=name, of=of, argv=argv, version=number, **values)
         if not tried:
             _tool_untested(tell, name, "node", "unsupported: this node has nothing that it could try")
 

@@ -48,8 +48,8 @@ def read(text: str, source: str) -> Taken:
     found = ImportedNodes(source)
     for name in dict.fromkeys([*variables, *(host for hosts, _ in groups.values() for host in hosts)]):
         if found.node(name):
-            told = variables.get(name)
-            _host(found, name, told if isinstance(told, dict) else {})
+            value = variables.get(name)
+            _host(found, name, value if isinstance(value, dict) else {})
     for name, body in root.items():
         if name not in _OWN:
             if isinstance(body, dict) and body.get("vars"):

@@ -19,11 +19,11 @@ def each(answer: str, *, ok: tuple[int, ...] = (0,)) -> Mapping[str, str | Unkno
         end = _END.search(answer, head.end() - 1) if head is not None else None
         if head is None or end is None:
             raise Unreadable(f"not a device and what a command said of it: {clean(answer[at : at + 80])!r}")
-        status, said = int(end[1]), answer[head.end() : end.start()]
-        if status == 126 and not said:
+        status, message = int(end[1]), answer[head.end() : end.start()]
+        if status == 126 and not message:
             found[head[1]] = Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
         else:
             # Whose fault a refusal is shows in its words: sudo's own stand in the answer, as all complaints do.
-            found[head[1]] = said if status in ok else refusal(status, said, root=True, seconds=0)
+            found[head[1]] = message if status in ok else refusal(status, message, root=True, seconds=0)
         at = end.end()
     return found

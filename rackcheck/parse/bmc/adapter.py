@@ -31,15 +31,15 @@ def firmware(adapter: Resource) -> Sourced:
     if adapter.read("Status.State").reading == "Absent":
         return Sourced(Absent("the slot is empty"), source)
     controllers, trouble = gather(adapter.parts("Controllers"))
-    told = [controller.read("FirmwarePackageVersion", revision) for controller in controllers]
-    if trouble is not None or not told:
+    rows = [controller.read("FirmwarePackageVersion", revision) for controller in controllers]
+    if trouble is not None or not rows:
         return Sourced(trouble or Unknown(Reason.NOT_COLLECTED, f"{adapter.uri} tells of no controller"), source)
-    return _agreed(told)
+    return _agreed(rows)
 
 
-def _agreed(told: Sequence[Sourced]) -> Sourced:
-    mute = next((each for each in told if isinstance(each.reading, Unknown)), None)
-    words = dict.fromkeys(str(each.reading) for each in told)
+def _agreed(rows: Sequence[Sourced]) -> Sourced:
+    mute = next((each for each in rows if isinstance(each.reading, Unknown)), None)
+    words = dict.fromkeys(str(each.reading) for each in rows)
     if mute is not None or len(words) == 1:
-        return mute or told[0]
-    return Sourced(Unknown(Reason.UNPARSABLE, f"its controllers differ: {clean(', '.join(words))}"), told[0].source)
+        return mute or rows[0]
+    return Sourced(Unknown(Reason.UNPARSABLE, f"its controllers differ: {clean(', '.join(words))}"), rows[0].source)

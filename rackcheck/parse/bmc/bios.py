@@ -32,9 +32,9 @@ class SettingReport:
 
     def sourced(self, bios: Resource) -> Sourced:
         """Name the attributes that were used as the source, each with what the BIOS itself says."""
-        said = {a: clean(str(scalar(bios.body.get("Attributes", {}).get(a))), 60) for a in self.attributes}
+        values = {a: clean(str(scalar(bios.body.get("Attributes", {}).get(a))), 60) for a in self.attributes}
         alike: dict[str, list[str]] = {}
-        for attribute, value in said.items():
+        for attribute, value in values.items():
             alike.setdefault(value, []).append(attribute)
         shown = "; ".join(f"{_several(names)} = {value}" for value, names in alike.items())
         return Sourced(self.reading, inside(bios.uri, "Attributes", shown).rstrip("/"))
@@ -134,21 +134,21 @@ def _tell(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -
     for row in setting.rows:
         found = row.among(spelt)
         meant = [setting.meaning(row, a, given[a]) for a in found]
-        said = [m for m in meant if m != ELSEWHERE]
-        if said:
-            unknown = next((m for m in said if isinstance(m, Unknown)), None)
+        rows = [m for m in meant if m != ELSEWHERE]
+        if rows:
+            unknown = next((m for m in rows if isinstance(m, Unknown)), None)
             return SettingReport(
-                unknown or (said[0] if len(set(said)) == 1 else _differing(setting, said)), tuple(found)
+                unknown or (rows[0] if len(set(rows)) == 1 else _differing(setting, rows)), tuple(found)
             )
     detail = f"none of {len(given)} attributes is known as {setting.name}: {setting.sought}"
     return SettingReport(Unknown(Reason.NOT_COLLECTED, detail))
 
 
-def _differing(setting: Setting, said: list[Any]) -> Reading:
+def _differing(setting: Setting, rows: list[Any]) -> Reading:
     """Several attributes, several values: a quantity has no word for that."""
     if setting.unit is None:
         return MIXED
-    shown = ", ".join(sorted({setting.spell(m) for m in said})[:3])
+    shown = ", ".join(sorted({setting.spell(m) for m in rows})[:3])
     return Unknown(Reason.UNPARSABLE, f"the attributes of {setting.name} differ: {shown}")
 
 

@@ -65,8 +65,8 @@ def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, s
 
 def _names(value: object) -> list[str]:
     """Name a value as attributes may say it: Supermicro numbers its values, and attributes say what is displayed."""
-    told = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
-    return [name for name in told if isinstance(name, str)]
+    rows = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
+    return [name for name in rows if isinstance(name, str)]
 
 
 def _is_choice(entry: Mapping[str, Any]) -> bool:
@@ -108,8 +108,8 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
     wanted = bios.body.get("AttributeRegistry")
     if by_name or not isinstance(wanted, str) or not wanted.strip():
         return True
-    told = [name for name in (file.get("Registry"), file.get("Id")) if isinstance(name, str)]
-    return _plain(wanted) in {_plain(name) for name in told}
+    rows = [name for name in (file.get("Registry"), file.get("Id")) if isinstance(name, str)]
+    return _plain(wanted) in {_plain(name) for name in rows}
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:

@@ -75,10 +75,10 @@ class Setting:
     def kind(self) -> Kind:
         """The type of its fact."""
         if self.unit is not None:
-            told = quantity(self.unit, self.about)
+            value = quantity(self.unit, self.about)
         else:
-            told = setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
-        return view(told)  # of the attribute, which is told beside it as the BIOS spells it
+            value = setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
+        return view(value)  # of the attribute, which is told beside it as the BIOS spells it
 
     def meaning(self, row: Candidate, name: str, value: object) -> str | float | Unknown:
         """Say what an attribute's value means; a value that nobody listed is unknown, never guessed."""

@@ -27,24 +27,24 @@ def order(value: object) -> tuple[str, ...]:
 
 def _reference(value: object) -> str:
     """Give the plain reference of `Boot0019`, and of `Boot0019: Ubuntu`, which some BMCs say."""
-    told = said(value)
-    match = re.match(r"(Boot[0-9A-Fa-f]{4})\s*:", told)
-    return match[1] if match else told
+    text = said(value)
+    match = re.match(r"(Boot[0-9A-Fa-f]{4})\s*:", text)
+    return match[1] if match else text
 
 
-def first(told: Sourced | Unknown) -> Sourced | Unknown:
+def first(reading: Sourced | Unknown) -> Sourced | Unknown:
     """Give the first of a boot order that was read."""
-    if isinstance(told, Sourced) and isinstance(told.reading, tuple):
-        return Sourced(told.reading[0], told.source)
-    return told
+    if isinstance(reading, Sourced) and isinstance(reading.reading, tuple):
+        return Sourced(reading.reading[0], reading.source)
+    return reading
 
 
 def override(value: object) -> str:
     """Give whether another source than the order's is set for the next start, or for all."""
-    told = said(value)
-    if told not in OVERRIDES:
-        raise Unreadable(f"none of {', '.join(OVERRIDES)}: {clean(told, 60)!r}")
-    return told
+    text = said(value)
+    if text not in OVERRIDES:
+        raise Unreadable(f"none of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
+    return text
 
 
 def target(hosts: Gathered) -> Sourced | Reading:
@@ -54,10 +54,10 @@ def target(hosts: Gathered) -> Sourced | Reading:
         return enabled
     if enabled.reading == "Disabled":
         return Sourced(Absent("no override is set"), enabled.source)
-    told = agreed(hosts, "Boot.BootSourceOverrideTarget", _word)
-    if isinstance(told, Sourced) and told.reading == NOT_BOOTING:
-        return Sourced(Absent("the override names no target"), told.source)
-    return told
+    reading = agreed(hosts, "Boot.BootSourceOverrideTarget", _word)
+    if isinstance(reading, Sourced) and reading.reading == NOT_BOOTING:
+        return Sourced(Absent("the override names no target"), reading.source)
+    return reading
 
 
 def _word(value: object) -> str:
@@ -66,7 +66,7 @@ def _word(value: object) -> str:
 
 def progress(hosts: Gathered) -> Sourced | Unknown:
     """Read how far the host came; a vendor's own word stands beside `OEM`."""
-    told = agreed(hosts, "BootProgress.LastState")
-    if isinstance(told, Sourced) and told.reading == "OEM":
+    reading = agreed(hosts, "BootProgress.LastState")
+    if isinstance(reading, Sourced) and reading.reading == "OEM":
         return agreed(hosts, "BootProgress.OemLastState")
-    return told
+    return reading

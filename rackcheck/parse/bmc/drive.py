@@ -55,8 +55,8 @@ def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
 
 
 def _number(drive: Resource) -> str | None:
-    told = drive.read("SerialNumber", label).reading
-    return told if isinstance(told, str) else None
+    reading = drive.read("SerialNumber", label).reading
+    return reading if isinstance(reading, str) else None
 
 
 def _empty(drive: Resource) -> bool:

@@ -66,8 +66,8 @@ class FirmwareComponent:
     @property
     def version(self) -> Sourced:
         """The version that runs; that of a component whose role is not known, or that is not there, is not either."""
-        told = self.resource.read("Version")
-        return told if isinstance(self.role, str) else Sourced(self.role, told.source)
+        sourced = self.resource.read("Version")
+        return sourced if isinstance(self.role, str) else Sourced(self.role, sourced.source)
 
 
 def table(raw: Mapping[str, Any]) -> SignTable:
@@ -181,8 +181,8 @@ def _links(component: Resource) -> Iterator[str]:
 
 def _one(component: Resource) -> bool:
     """Whether the description is one word, as a name is, and not a sentence that may speak of anything."""
-    told = component.body.get("Description")
-    return isinstance(told, str) and len(told.split()) == 1
+    value = component.body.get("Description")
+    return isinstance(value, str) and len(value.split()) == 1
 
 
 def _prefix(component: Resource) -> tuple[str, str]:

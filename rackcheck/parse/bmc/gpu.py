@@ -32,8 +32,8 @@ class Gpu:
 
         What the processor has and does not say, nothing else may say in its place.
         """
-        told = self._own(name).read(name, reader)
-        return told if name == "Status.State" else self.there(told)
+        sourced = self._own(name).read(name, reader)
+        return sourced if name == "Status.State" else self.there(sourced)
 
     @property
     def link(self) -> str:
@@ -41,11 +41,11 @@ class Gpu:
         own = self.resource.body.get("SystemInterface")
         return "SystemInterface.PCIe" if isinstance(own, Mapping) and "PCIe" in own else "PCIeInterface"
 
-    def there(self, told: Sourced) -> Sourced:
+    def there(self, sourced: Sourced) -> Sourced:
         """Give what was told of it; of an empty place all is absent, whatever was told."""
         if self._own("Status").read("Status.State").reading == "Absent":
-            return Sourced(Absent("no GPU is in this place"), told.source)
-        return told
+            return Sourced(Absent("no GPU is in this place"), sourced.source)
+        return sourced
 
     def _own(self, name: str) -> Resource:
         first = name.partition(".")[0]
@@ -92,9 +92,9 @@ def memory(docs: Documents, gpu: Gpu) -> Sourced:
         none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")
         return gpu.there(Sourced(none, gpu.resource.uri))
     sizes = [part.read("CapacityMiB", gibibytes) for part in parts]
-    told = [size.reading for size in sizes if isinstance(size.reading, float)]
+    rows = [size.reading for size in sizes if isinstance(size.reading, float)]
     mute = next((size for size in sizes if isinstance(size.reading, Unknown)), None)
-    return gpu.there(mute or Sourced(sum(told), sizes[0].source))
+    return gpu.there(mute or Sourced(sum(rows), sizes[0].source))
 
 
 def limit(value: object) -> float:
@@ -105,7 +105,7 @@ def limit(value: object) -> float:
 
 def uuid(value: object) -> str:
     """Give a UUID; one of nothing but zeros is nobody's."""
-    told = said(value)
-    if not told.strip("0-"):
-        raise Unreadable(f"says {told[:40]!r}", Reason.NOT_COLLECTED)
-    return told
+    text = said(value)
+    if not text.strip("0-"):
+        raise Unreadable(f"says {text[:40]!r}", Reason.NOT_COLLECTED)
+    return text

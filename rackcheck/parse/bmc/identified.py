@@ -126,32 +126,32 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
     machine we know. Where what decides was not told, nobody knows.
     """
     machines = tuple(known)
-    told = gathered(docs, machines)
-    rows = [(machine, *_judge(machine, told)) for machine in machines]
+    identity = gathered(docs, machines)
+    rows = [(machine, *_judge(machine, identity)) for machine in machines]
     wider = {machine.within for machine, fit, _ in rows if fit}
     sure = [machine for machine, fit, _ in rows if fit and machine.name not in wider]
     doubts = [(machine, why) for machine, _, why in rows if why is not None]
     if sure:  # one that nothing names is not in doubt beside one that is named; nor is its own wider family
         settled = {*wider, *(machine.name for machine in sure)}
-        doubts = [(m, why) for m, why in doubts if m.name not in settled and any(map(told.fitting, m.names))]
+        doubts = [(m, why) for m, why in doubts if m.name not in settled and any(map(identity.fitting, m.names))]
     for machine, why in doubts:
         lost = Unknown(why.reason, f"it may be {machine.name}: {clean(why.detail)}")
         return lost, lost
     if len(sure) == 1:
-        return sure[0].name, tuple(_evidence(sure[0], told))
-    hints = sure or [machine for machine, _, _ in rows if any(map(told.fitting, machine.names))]
-    listed = tuple(f"{machine.name}: {each}" for machine in hints for each in _evidence(machine, told))
+        return sure[0].name, tuple(_evidence(sure[0], identity))
+    hints = sure or [machine for machine, _, _ in rows if any(map(identity.fitting, machine.names))]
+    listed = tuple(f"{machine.name}: {each}" for machine in hints for each in _evidence(machine, identity))
     several = " or ".join(machine.name for machine in sure)
     return Absent(f"several fit: {several}" if sure else "no machine of the table fits"), listed
 
 
-def _judge(machine: KnownMachine, told: ReportedIdentity) -> tuple[bool, Unknown | None]:
+def _judge(machine: KnownMachine, identity: ReportedIdentity) -> tuple[bool, Unknown | None]:
     """Tell whether it is this machine, and what keeps us from telling: then it may be, and may not be."""
-    if any(told.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
+    if any(identity.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
         return False, None
-    named = any(map(told.fitting, machine.names))
-    kinds = {sign.kind for sign in machine.signs if told.fitting(sign)}
-    silent = [(sign, why) for sign in machine.signs if (why := told.mute(sign)) is not None]
+    named = any(map(identity.fitting, machine.names))
+    kinds = {sign.kind for sign in machine.signs if identity.fitting(sign)}
+    silent = [(sign, why) for sign in machine.signs if (why := identity.mute(sign)) is not None]
     if named and len(kinds) >= ENOUGH:
         doubt = next((why for sign, why in silent if sign.place in machine.must), None)
         return doubt is None, doubt
@@ -161,13 +161,13 @@ def _judge(machine: KnownMachine, told: ReportedIdentity) -> tuple[bool, Unknown
     return False, None
 
 
-def _evidence(machine: KnownMachine, told: ReportedIdentity) -> Iterator[str]:
+def _evidence(machine: KnownMachine, identity: ReportedIdentity) -> Iterator[str]:
     for sign in machine.signs:
-        words = told.fitting(sign)
+        words = identity.fitting(sign)
         if words:
             yield _says(sign, words)
     for sign in machine.signs:
-        words = told.other(sign) if sign.place in machine.must | machine.against else []
+        words = identity.other(sign) if sign.place in machine.must | machine.against else []
         if words:
             yield f"against it: {_says(sign, words)}"
 
@@ -182,27 +182,27 @@ def _says(sign: Sign, words: list[str]) -> str:
 
 def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity:
     """Gather what the resources say of all signs of the table."""
-    told = ReportedIdentity()
+    identity = ReportedIdentity()
     asked: dict[str, set[str]] = {kind: set() for kind in LINKS}
     for sign in (sign for machine in known for sign in machine.signs):
         asked[sign.kind].add(sign.name)
-    found = _resources(docs, told)
+    found = _resources(docs, identity)
     for kind, names in asked.items():
         for name in sorted(names):
             if name == COUNT:
-                told.values[kind, name] = [str(len(found[kind]))]
+                identity.values[kind, name] = [str(len(found[kind]))]
                 continue
             for resource in found[kind]:
                 reading = resource.read(name).reading
                 if isinstance(reading, str):
-                    told.values.setdefault((kind, name), []).append(reading)
+                    identity.values.setdefault((kind, name), []).append(reading)
                 elif isinstance(reading, Unknown):
                     why = Unknown(reading.reason, f"{resource.uri}: {clean(reading.detail, 100)}")
-                    told.silent.setdefault((kind, name), why)
-    return told
+                    identity.silent.setdefault((kind, name), why)
+    return identity
 
 
-def _resources(docs: Documents, told: ReportedIdentity) -> dict[str, list[Resource]]:
+def _resources(docs: Documents, identity: ReportedIdentity) -> dict[str, list[Resource]]:
     """Give the resources of each kind, and note in `told` where they may not be all."""
     root, no_root = gather(docs.at(""))
     systems, trouble = members(docs, "Systems")
@@ -217,7 +217,7 @@ def _resources(docs: Documents, told: ReportedIdentity) -> dict[str, list[Resour
     unread = unread or next((kind for _, kind in types if isinstance(kind, Unknown)), None)
     lost = {"root": no_root, "system": trouble or no_host, "baseboard": trouble, "chassis": no_chassis}
     lost |= {"cpu": unread, "gpu": unread}
-    told.unread |= {kind: why for kind, why in lost.items() if why is not None}
+    identity.unread |= {kind: why for kind, why in lost.items() if why is not None}
     places = {system.uri for system in main}
     return {
         "root": root,

@@ -14,13 +14,13 @@ def of_systems(docs: Documents) -> Gathered:
     """Gather the interfaces of every system; a GPU baseboard has none, and need not speak of them."""
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
-    told = False
+    known = False
     for system in systems:
         more, cut = of_one(docs, system)
         silent = NAME not in system.body and system.unread is None
-        told = told or not silent
+        known = known or not silent
         found, trouble = found + more, trouble or (None if silent else cut)
-    if not told and trouble is None:
+    if not known and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {NAME}")
     return found, trouble
 

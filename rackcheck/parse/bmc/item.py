@@ -74,7 +74,7 @@ class _Holdings:
     def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
         """Take the items of one chassis; gives why they may not be all."""
         failed: Unknown | None = None
-        told, silent = False, None
+        known, silent = False, None
         for link, holder in forms:
             holders, unread = gather(self.docs.at(link, chassis))
             some = False
@@ -83,15 +83,15 @@ class _Holdings:
                     silent = silent or Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no {holder}")
                     continue
                 any_, cut = self._hold(resource, holder)
-                told = told or cut is None
+                known = known or cut is None
                 some, unread = some or any_, unread or cut
             if some or (unread is not None and not not_there(unread)):
                 # The older form names the same parts differently: it stands in only for one that is not there.
-                self.told = self.told or told
+                self.told = self.told or known
                 return unread
             failed = failed or unread
-        self.told = self.told or told
-        return failed or (None if told else silent)
+        self.told = self.told or known
+        return failed or (None if known else silent)
 
     def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
         """Whether something holds any items, once they are taken, and why they may not be all."""
@@ -148,12 +148,12 @@ def named(resource: Resource) -> str:
 
 def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = said) -> Sourced:
     """Read a property of a thing in a slot; all of an empty slot is absent, also the zeros some BMCs give for it."""
-    told = resource.read(name, reader)
+    sourced = resource.read(name, reader)
     state = resource.read("Status.State").reading
     if state == "Absent":
-        return Sourced(Absent("the slot is empty"), told.source)
+        return Sourced(Absent("the slot is empty"), sourced.source)
     status = resource.body.get("Status")
     tells = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
     if isinstance(state, Unknown) and tells:
-        return Sourced(Unknown(state.reason, f"whether the slot is empty is not told: {state.detail}"), told.source)
-    return told
+        return Sourced(Unknown(state.reason, f"whether the slot is empty is not told: {state.detail}"), sourced.source)
+    return sourced

@@ -63,12 +63,12 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
     found, trouble = logs(docs, *places)
     for log in found:
         item = f"{area}/{spell_key(named(log))}"
-        told = entries(docs, log)
-        yield f"{item}.entries", told.count
-        yield f"{item}.read", told.trouble or len(told.newest)
-        yield f"{item}.critical", told.severe("Critical")
-        yield f"{item}.warning", told.severe("Warning")
-        yield f"{item}.alerts", told.quoted()
+        log_entries = entries(docs, log)
+        yield f"{item}.entries", log_entries.count
+        yield f"{item}.read", log_entries.trouble or len(log_entries.newest)
+        yield f"{item}.critical", log_entries.severe("Critical")
+        yield f"{item}.warning", log_entries.severe("Warning")
+        yield f"{item}.alerts", log_entries.quoted()
     if trouble is not None:
         yield area, trouble
 
@@ -113,10 +113,10 @@ class LogEntries:
         """Count the newest entries of one severity that nobody marked as resolved."""
         if self.trouble is not None:
             return Sourced(self.trouble, self.source)
-        told = [entry.read("Severity", health).reading for entry in self.newest]
-        mute = [reading for reading in told if isinstance(reading, Unknown)]
+        rows = [entry.read("Severity", health).reading for entry in self.newest]
+        mute = [reading for reading in rows if isinstance(reading, Unknown)]
         if mute:
-            some = f"{len(mute)} of {len(told)} entries: {mute[0].detail}"
+            some = f"{len(mute)} of {len(rows)} entries: {mute[0].detail}"
             return Sourced(Unknown(mute[0].reason, some), self.source)
         return Sourced(len(self._open(word)), self.source)
 
@@ -174,10 +174,10 @@ def _told(page: Resource) -> int | None:
 
 
 def _count(page: Resource, held: int) -> int:
-    told = counted(page, "Members")
-    if _next(page) is not None and (told is None or told <= held):
+    value = counted(page, "Members")
+    if _next(page) is not None and (value is None or value <= held):
         raise Unreadable(f"{page.uri} goes on and does not count its entries", Reason.NOT_READ_FURTHER)
-    return held if told is None else max(told, held)
+    return held if value is None else max(value, held)
 
 
 def _next(page: Resource) -> object:
@@ -227,10 +227,10 @@ def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
 def _time(entry: Resource) -> datetime | None:
     created = entry.body.get("Created")
     try:
-        told = datetime.fromisoformat(created) if isinstance(created, str) else None
+        time = datetime.fromisoformat(created) if isinstance(created, str) else None
     except ValueError:
         return None
-    return told.replace(tzinfo=UTC) if told is not None and told.tzinfo is None else told
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
 def _line(entry: Resource) -> str:

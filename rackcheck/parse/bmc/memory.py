@@ -34,8 +34,8 @@ def modules(docs: Documents, hosts: Gathered) -> Gathered:
 
 
 def _of_gpu(memory: Resource) -> bool:
-    told = memory.read("MemoryDeviceType").reading
-    return isinstance(told, str) and told.upper().startswith(STACKED)
+    reading = memory.read("MemoryDeviceType").reading
+    return isinstance(reading, str) and reading.upper().startswith(STACKED)
 
 
 def rated(memory: Resource) -> Sourced:

@@ -27,11 +27,11 @@ def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
         trouble = trouble or Unknown(Reason.NOT_READY, f"{gpu.resource.uri} has neither ports nor a model")
     found = []
     for port in ports:
-        told = port.read("PortProtocol").reading
-        if told == "NVLink":
+        reading = port.read("PortProtocol").reading
+        if reading == "NVLink":
             found.append(port)
-        elif isinstance(told, Unknown):
-            trouble = trouble or Unknown(told.reason, f"{port.uri}: {clean(told.detail)}")
+        elif isinstance(reading, Unknown):
+            trouble = trouble or Unknown(reading.reason, f"{port.uri}: {clean(reading.detail)}")
     return found, trouble
 
 
@@ -42,9 +42,9 @@ def count(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
 
 def count_up(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
     """Count those that are up; one that does not say leaves the count unknown."""
-    told = [port.read("LinkStatus", _status).reading for port in ports]
-    mute = trouble or next((each for each in told if isinstance(each, Unknown)), None)
-    return mute if mute is not None else sum(each in UP for each in told)
+    rows = [port.read("LinkStatus", _status).reading for port in ports]
+    mute = trouble or next((each for each in rows if isinstance(each, Unknown)), None)
+    return mute if mute is not None else sum(each in UP for each in rows)
 
 
 def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
@@ -52,13 +52,13 @@ def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
     up = count_up(ports, trouble)
     if isinstance(up, Unknown):
         return up
-    told = [p.read("CurrentSpeedGbps", some).reading for p in ports if p.read("LinkStatus").reading in UP]
-    mute = next((each for each in told if isinstance(each, Unknown)), None)
-    return mute or min((each for each in told if isinstance(each, float)), default=Absent("no NVLink is up"))
+    rows = [p.read("CurrentSpeedGbps", some).reading for p in ports if p.read("LinkStatus").reading in UP]
+    mute = next((each for each in rows if isinstance(each, Unknown)), None)
+    return mute or min((each for each in rows if isinstance(each, float)), default=Absent("no NVLink is up"))
 
 
 def _status(value: object) -> str:
-    told = said(value)
-    if told not in STATUSES:
-        raise Unreadable(f"no status of a link: {clean(told, 60)!r}")
-    return told
+    text = said(value)
+    if text not in STATUSES:
+        raise Unreadable(f"no status of a link: {clean(text, 60)!r}")
+    return text

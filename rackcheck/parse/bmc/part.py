@@ -62,17 +62,17 @@ def below(docs: Documents, start: Resource, *links: str) -> tuple[list[Resource]
     A later one, of the older schema, stands in only for one that is not there or empty.
     """
     trouble: Unknown | None = None
-    told = False
+    known = False
     for link in links:
         collections, unread = gather(docs.at(link, start))
         for collection in collections:
             found, cut = gather(docs.at("*", collection))
             if found:
                 return read_ones(found, unread or cut)
-            told, unread = told or cut is None, unread or cut
+            known, unread = known or cut is None, unread or cut
         if unread is not None and not not_there(unread):
             return [], unread
         trouble = trouble or unread
-    if trouble is None and not told:
+    if trouble is None and not known:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{start.uri} has no {' or '.join(links)}")
     return [], trouble

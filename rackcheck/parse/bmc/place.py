@@ -52,11 +52,11 @@ def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknow
     if trouble is not None:
         return trouble
     name, reader = PLACES[fact]
-    told = [each.read(name, reader) for each in chassis if "Location" in each.body]
-    if not told:
+    rows = [each.read(name, reader) for each in chassis if "Location" in each.body]
+    if not rows:
         return Unknown(Reason.NOT_COLLECTED, f"{chassis[0].uri} has no Location")
-    mute = next((each for each in told if isinstance(each.reading, Unknown)), None)
-    if mute is not None or len({each.reading for each in told}) == 1:
-        return mute or told[0]
-    shown = ", ".join(str(each.reading) for each in told)
+    mute = next((each for each in rows if isinstance(each.reading, Unknown)), None)
+    if mute is not None or len({each.reading for each in rows}) == 1:
+        return mute or rows[0]
+    shown = ", ".join(str(each.reading) for each in rows)
     return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")

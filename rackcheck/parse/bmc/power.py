@@ -87,19 +87,19 @@ def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 def _told(docs: Documents, chassis: Resource) -> tuple[list[Resource], Unknown | None]:
     """Give the groups of one chassis in the first form that lists any, or why none does."""
     failed: Unknown | None = None
-    told = False
+    known = False
     for link, name in GROUPS:
         holders, unread = gather(docs.at(link, chassis))
         parts: list[Resource] = []
         for holder in holders:
             more, cut = gather(holder.parts(name))
             parts, unread = parts + more, unread or cut
-            told = told or (cut is None and name in holder.body)
+            known = known or (cut is None and name in holder.body)
         if parts or (unread is not None and not not_there(unread)):
             return parts, unread
         failed = failed or unread
     names = " or ".join(name for _, name in GROUPS)
-    return [], None if told else failed or Unknown(Reason.NOT_COLLECTED, f"{chassis.uri} tells no {names}")
+    return [], None if known else failed or Unknown(Reason.NOT_COLLECTED, f"{chassis.uri} tells no {names}")
 
 
 def count(value: object) -> int:
@@ -141,17 +141,19 @@ def cap(environment: Resource) -> Sourced:
     One recorded machine gives TDP for its first processor and EDPp for its second in this very place, and names
     neither: what does not say its purpose, and what is a set point of one device, is left to the controls.
     """
-    told = environment.read("PowerLimitWatts.SetPoint", drawn)
-    if isinstance(told.reading, Unknown):
-        return told
+    sourced = environment.read("PowerLimitWatts.SetPoint", drawn)
+    if isinstance(sourced.reading, Unknown):
+        return sourced
     control = environment.read("PowerLimitWatts.DataSourceUri")
     if isinstance(control.reading, Unknown):
         return control
     last = str(control.reading).rstrip("/").rpartition("/")[2]
     found = [kind for kind in sorted(DEVICES) if re.search(PURPOSES[kind], last)]
     if found:
-        return Sourced(Unknown(Reason.NOT_COLLECTED, f"tells {' and '.join(found)} of a device, no cap"), told.source)
-    return told
+        return Sourced(
+            Unknown(Reason.NOT_COLLECTED, f"tells {' and '.join(found)} of a device, no cap"), sourced.source
+        )
+    return sourced
 
 
 def listed(group: Resource) -> Sourced:

@@ -14,11 +14,11 @@ def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
     trouble = trouble or cut
     found = []
     for processor in processors:
-        told = processor.read("ProcessorType").reading
-        if told == kind:
+        reading = processor.read("ProcessorType").reading
+        if reading == kind:
             found.append(processor)
-        elif isinstance(told, Unknown):
-            trouble = trouble or Unknown(told.reason, f"{processor.uri}: {clean(told.detail)}")
+        elif isinstance(reading, Unknown):
+            trouble = trouble or Unknown(reading.reason, f"{processor.uri}: {clean(reading.detail)}")
     return found, trouble
 
 
@@ -29,6 +29,6 @@ def cpus(docs: Documents, hosts: Gathered) -> Gathered:
 
 def count(states: Iterable[Reading], trouble: Unknown | None) -> Reading:
     """Count by their states what is fitted; a place that does not say whether it is empty leaves the count unknown."""
-    told = list(states)
-    mute = trouble or next((state for state in told if isinstance(state, Unknown)), None)
-    return mute if mute is not None else sum(state != "Absent" for state in told)
+    rows = list(states)
+    mute = trouble or next((state for state in rows if isinstance(state, Unknown)), None)
+    return mute if mute is not None else sum(state != "Absent" for state in rows)

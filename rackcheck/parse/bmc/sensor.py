@@ -81,24 +81,24 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     nobody knows: one recorded BMC says Intake of all its 120 sensors.
     """
     chassis, trouble = members(docs, "Chassis")
-    told: list[Sourced] = []
+    rows: list[Sourced] = []
     name = f"TemperatureSummaryCelsius.{context}.Reading"
     for place in chassis:
         holders, unread = gather(docs.at("ThermalSubsystem/ThermalMetrics", place))
         lost = next((each.unread for each in holders if each.unread is not None and not not_there(each.unread)), None)
         trouble = trouble or unread or lost
-        told += [each.read(name, measured) for each in holders if _has(each, context)]
-    if not told:
+        rows += [each.read(name, measured) for each in holders if _has(each, context)]
+    if not rows:
         sensors, unread = in_chassis(docs, *TEMPERATURES)
         trouble = trouble or unread
         here = [sensor for sensor in sensors if sensor.read("PhysicalContext").reading == context]
-        told = [fitted(each, "Reading" if "Reading" in each.body else "ReadingCelsius", measured) for each in here]
+        rows = [fitted(each, "Reading" if "Reading" in each.body else "ReadingCelsius", measured) for each in here]
     if trouble is not None:
         return trouble
-    if len(told) != 1:
-        found = f"{len(told)} sensors say" if told else "no sensor says"
+    if len(rows) != 1:
+        found = f"{len(rows)} sensors say" if rows else "no sensor says"
         return Unknown(Reason.NOT_COLLECTED, f"{found} that they sit at {context}")
-    return told[0]
+    return rows[0]
 
 
 TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics", "TemperatureReadingsCelsius"))

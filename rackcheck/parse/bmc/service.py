@@ -25,8 +25,8 @@ def services(network: Resource) -> tuple[list[str], Unknown | None]:
     found: list[str] = []
     trouble: Unknown | None = None
     for name, body in network.body.items():
-        told = isinstance(body, Mapping) and ("ProtocolEnabled" in body or "Port" in body)
-        if name == _CLIENT or not (told or name in NAMES):
+        known = isinstance(body, Mapping) and ("ProtocolEnabled" in body or "Port" in body)
+        if name == _CLIENT or not (known or name in NAMES):
             continue
         if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name):
             found.append(name)

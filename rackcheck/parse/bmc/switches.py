@@ -22,12 +22,12 @@ def switches(docs: Documents) -> dict[str, Gathered]:
         listed, cut = read_ones(*gather(docs.at("Switches/*", fabric)))
         trouble = trouble or cut
         for switch in listed:
-            told = switch.read("SwitchType").reading
-            if isinstance(told, Unknown):
-                trouble = trouble or Unknown(Reason.NOT_COLLECTED, f"{switch.uri}: {clean(told.detail)}")
-            elif told == "NVLink":
+            reading = switch.read("SwitchType").reading
+            if isinstance(reading, Unknown):
+                trouble = trouble or Unknown(Reason.NOT_COLLECTED, f"{switch.uri}: {clean(reading.detail)}")
+            elif reading == "NVLink":
                 found[NVSWITCH].append(switch)
-            elif told == "PCIe":
+            elif reading == "PCIe":
                 found[RETIMER if _retimes(switch, fabric) else PCIE_SWITCH].append(switch)
     return {kind: has_some(listed, trouble, KINDS[kind]) for kind, listed in found.items()}
 

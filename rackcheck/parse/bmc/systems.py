@@ -56,14 +56,14 @@ def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = sai
     found, trouble = systems
     if trouble is not None:
         return trouble
-    told = [system.read(name, reader) for system in found]
-    mute = next((each for each in told if isinstance(each.reading, Unknown)), None)
-    if mute is not None or not told:
+    rows = [system.read(name, reader) for system in found]
+    mute = next((each for each in rows if isinstance(each.reading, Unknown)), None)
+    if mute is not None or not rows:
         return mute or Unknown(Reason.NOT_COLLECTED, f"no system of this BMC has {name}")
-    if len({each.reading for each in told}) > 1:
-        shown = ", ".join(f"{system.id}: {each.reading}" for system, each in zip(found, told, strict=True))
+    if len({each.reading for each in rows}) > 1:
+        shown = ", ".join(f"{system.id}: {each.reading}" for system, each in zip(found, rows, strict=True))
         return Unknown(Reason.UNPARSABLE, f"{name} differs: {clean(shown)}")
-    return told[0]
+    return rows[0]
 
 
 def parts(systems: Sequence[Resource], name: str) -> Gathered:

@@ -142,11 +142,11 @@ def _of_compute(seen: Observed) -> Iterator[str]:
     if _below(seen.limit, seen.limit_default):
         yield f"the power cap is {seen.limit:.0f} W, by default {seen.limit_default:.0f} W"
     why = reasons(seen.reasons) if seen.reasons is not None else ()
-    told = f": {', '.join(why)}" if why else "" if seen.reasons is not None else ", and nobody told why"
+    text = f": {', '.join(why)}" if why else "" if seen.reasons is not None else ", and nobody told why"
     if _below(seen.clock, seen.clock_max):
-        yield f"the clock was {_mhz(seen.clock)} of {_mhz(seen.clock_max)}{told}"
+        yield f"the clock was {_mhz(seen.clock)} of {_mhz(seen.clock_max)}{text}"
     elif why:
-        yield f"the clock was held back at times{told}"
+        yield f"the clock was held back at times{text}"
 
 
 def _of_pcie(seen: Observed) -> Iterator[str]:

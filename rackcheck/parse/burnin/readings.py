@@ -41,8 +41,8 @@ def mismatches(
     """
     named = set(things)
     wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
-    told = sum(int(stage.number("mismatches") or 0) for stage in (*stages, *beside))
-    count = max(told, sum(int(fault.number("count") or 1) for fault in wrong))
+    value = sum(int(stage.number("mismatches") or 0) for stage in (*stages, *beside))
+    count = max(value, sum(int(fault.number("count") or 1) for fault in wrong))
     if count:
         return count
     verified = {stage.stage for stage in stages if stage.done and stage.number("mismatches") is not None}
@@ -139,14 +139,14 @@ def described(fault: Fault) -> str:
 
 def again(burn: Burn, of: str) -> Reading:
     """Say whether what was wrong came again: `always`, `hot`, `cold`, `at times`, `never`; absent where nothing was."""
-    told = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
-    if not told:
+    items = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
+    if not items:
         wrong = any(fault.name in VERIFYING for fault in burn.of_thing(of))
         return Unknown(Reason.NOT_TESTED, "it was not done again") if wrong else Absent("nothing was wrong")
-    came = {heat: [s for s in told if s.test.endswith(heat) and s.number("found")] for heat in ("hot", "cold")}
+    came = {heat: [s for s in items if s.test.endswith(heat) and s.number("found")] for heat in ("hot", "cold")}
     if not came["hot"] or not came["cold"]:
         return next((heat for heat, found in came.items() if found), "never")
-    return "always" if all(stage.number("found") == stage.number("rounds") for stage in told) else "at times"
+    return "always" if all(stage.number("found") == stage.number("rounds") for stage in items) else "at times"
 
 
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:

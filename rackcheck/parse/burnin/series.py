@@ -111,7 +111,7 @@ def bands(burn: Burn) -> tuple[Band, ...]:
             begin = stage.number("from")
             if stage.done and begin is not None and _side(stage) == side and stage.t - zero < WILD:
                 spans.setdefault(stage.stage, []).append((begin - zero, stage.t - zero))
-        merged = [Band(side, name, *span) for name, told in spans.items() for span in _merged(told)]
+        merged = [Band(side, name, *span) for name, rows in spans.items() for span in _merged(rows)]
         merged.sort(key=lambda band: (band.begin, band.end))
         ends = [*(later.begin for later in merged[1:]), math.inf]
         found += [replace(band, end=min(band.end, end)) for band, end in zip(merged, ends, strict=False)][:BANDS]
@@ -141,8 +141,8 @@ def envelope(curves: Sequence[SeriesPoints], bins: int = BINS) -> tuple[SeriesPo
 
 
 def _points(burn: Burn, of: str, name: str, factor: float, zero: float) -> list[tuple[float, float]]:
-    told = ((row.t - zero, row.number(name)) for row in burn.samples[of])
-    found = [(t, value * factor) for t, value in told if value is not None]
+    rows = ((row.t - zero, row.number(name)) for row in burn.samples[of])
+    found = [(t, value * factor) for t, value in rows if value is not None]
     kept = [(t, value) for t, value in found if abs(t) < WILD and abs(value) < WILD]
     # Samples come in the order of their times; of a node that tells them otherwise a curve would run back.
     return kept if all(a[0] <= b[0] for a, b in pairwise(kept)) else sorted(kept)

@@ -158,21 +158,21 @@ def _lines(
         cells[number] += 1
     large = [n for n in range(len(names)) if cells[n] >= FEWEST]
     word, of = ("node", "GPUs") if node else ("slot", "nodes")
-    told: list[PeerComparison] = []
+    rows: list[PeerComparison] = []
     centre = _centre([levels[n] for n in large])
     apart_by = [levels[n].less(centre) for n in large]
     wide = scale(apart_by, 1) if node and large else None
     for name, n in names.items():
         place = (name, "") if node else ("", name)
         if cells[n] < FEWEST:
-            told.append(_untold(*place, f"it has {cells[n]} {of}: under {FEWEST} nobody knows which is odd"))
+            rows.append(_untold(*place, f"it has {cells[n]} {of}: under {FEWEST} nobody knows which is odd"))
         elif len(large) < FEWEST:
-            told.append(_untold(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd"))
+            rows.append(_untold(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd"))
         else:
             own = NumberRange(spread.low / math.sqrt(cells[n]), spread.high / math.sqrt(cells[n]))
             by = own if wide is None else NumberRange(max(own.low, wide.low), max(own.high, wide.high))
-            told.append(_held(*place, levels[n].less(centre), by, AT_CAP, ""))
-    return tuple(told)
+            rows.append(_held(*place, levels[n].less(centre), by, AT_CAP, ""))
+    return tuple(rows)
 
 
 def _centre(levels: Sequence[NumberRange]) -> NumberRange:

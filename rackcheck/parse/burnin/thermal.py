@@ -150,8 +150,8 @@ def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | Non
     unseen = f"its end is not in sight: it went {gone:.0%} of the way in {span:.0f} s"
     if line.slope >= 0 or gone < SEEN:
         return Refused(f"{unseen}, and {SEEN:.0%} are asked for", longer=True)
-    told = len({sample.temp for sample in known})
-    noise = max(ROUNDING, rms) ** 2 * max(1.0, len(times) / told)
+    value = len({sample.temp for sample in known})
+    noise = max(ROUNDING, rms) ** 2 * max(1.0, len(times) / value)
     ends = [_edge(times, temps, line, tau, line.squares + SURE**2 * noise) for tau in (span / 1000, span * FARTHEST)]
     if ends[1] is None:
         return Refused(f"{unseen}, by the best fit alone; a much slower one is nearly as good", longer=True)

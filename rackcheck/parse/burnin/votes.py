@@ -90,13 +90,13 @@ def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", gold
     """Say that most are against the golden; odd is only who has neither result."""
     right = fleet.right or ""
     findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
-    said: dict[VotePlace, VoteOutcome] = {}
+    values: dict[VotePlace, VoteOutcome] = {}
     for place, word in results.items():
-        said[place] = VoteOutcome.NOT_TESTED if word is None else VoteOutcome.DISPUTED
+        values[place] = VoteOutcome.NOT_TESTED if word is None else VoteOutcome.DISPUTED
         if word not in (None, right, golden):
-            said[place] = VoteOutcome.ODD
+            values[place] = VoteOutcome.ODD
             findings.append(VoteFinding(Name.ODD, place, word or "", golden))
-    return Count(right, said, tuple(findings))
+    return Count(right, values, tuple(findings))
 
 
 @dataclass(frozen=True, slots=True)

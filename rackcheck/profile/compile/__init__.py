@@ -70,8 +70,8 @@ def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None
             elif rules[need.text].scope is not rule.scope:
                 ctx.note(need.place, f"{need.text} is judged of a {rules[need.text].scope}, not of a {rule.scope}")
             elif rules[need.text].across is not None and rule.across is None:
-                said = f"{need.text} looks across nodes: it is judged when all of them are, after this rule"
-                ctx.note(need.place, said)
+                message = f"{need.text} looks across nodes: it is judged when all of them are, after this rule"
+                ctx.note(need.place, message)
     done: set[str] = set()
     for first in rules:
         # The rules that lead here, each with those of its needs that are still to be followed.

@@ -16,8 +16,8 @@ def test_of(ctx: CompileContext, op: str, node: YamlNode, kind: Kind) -> Test | 
         operand = _operand(ctx, op, node, kind)
         return None if operand is None else Test(op, operand)
     except (BadOperand, unit.BadUnit) as error:
-        said = str(error)
-        ctx.note(node.place, said if said.startswith(f"`{op}`") else f"`{op}`: {said}")
+        message = str(error)
+        ctx.note(node.place, message if message.startswith(f"`{op}`") else f"`{op}`: {message}")
     except Bad:
         pass  # noted where it was found
     return None
@@ -92,7 +92,7 @@ def _pattern(text: str) -> str:
     try:
         re2.compile(text, options=options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        shown = said.decode(errors="replace") if isinstance(said, bytes) else said
+        value = error.args[0] if error.args else error
+        shown = value.decode(errors="replace") if isinstance(value, bytes) else value
         raise BadOperand(f"not a pattern of RE2: {shown}") from None
     return text

@@ -120,8 +120,8 @@ def rule_digest(table: YamlMapping, params: Mapping[str, str | None], *, from_me
     judged = {key: plain(node) for key, node in table.items.items() if key not in UNJUDGED}
     named = {text[1:] for text in _texts(judged) if text.startswith("$")}
     values = {name: params[name] for name in sorted(named) if name in params}
-    told = {"rule": judged, "params": values, "from memory": from_memory, **({"package": package} if package else {})}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    fields = {"rule": judged, "params": values, "from memory": from_memory, **({"package": package} if package else {})}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _texts(node: object) -> Iterator[str]:

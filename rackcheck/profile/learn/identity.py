@@ -10,15 +10,17 @@ from rackcheck.model.tree import Tree
 
 def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
     """Give what says of a text whether it tells one machine from another."""
-    told = together(map(of_facts, trees))
-    whole = told.words | told.names
-    inside = {word for word in told.words if not is_loose(word)} | {name for name in told.names if is_name(name)}
+    identities = together(map(of_facts, trees))
+    whole = identities.words | identities.names
+    inside = {word for word in identities.words if not is_loose(word)} | {
+        name for name in identities.names if is_name(name)
+    }
     lengths = sorted({len(word) for word in inside})
 
     @cache
     def tells(text: str) -> bool:
         low = text.strip().casefold()
-        if low in whole or re.sub("[:.-]", "", low) in told.digits or _ADDRESS.search(low) is not None:
+        if low in whole or re.sub("[:.-]", "", low) in identities.digits or _ADDRESS.search(low) is not None:
             return True
         # Of thousands of machines there are as many serial numbers: their lengths are few.
         return any(low[at : at + size] in inside for size in lengths for at in range(len(low) - size + 1))

@@ -81,7 +81,7 @@ def _environment(dossier: Dossier) -> Environment:
     made.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     of = dossier.whole
     made.filters.update(
-        n=text.number, bounded=lambda told: clean(told, LONGEST),
+        n=text.number, bounded=lambda value: clean(value, LONGEST),
         prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
         share=lambda names: locations.share(names, of), said=locations.said, in_force=in_force,
         origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,

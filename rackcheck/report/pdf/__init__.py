@@ -55,13 +55,13 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
 
     folder = TEMPLATE if template is None else _checked(template)
     shown = model(dossier, digest)
-    told = list(strings(shown))
-    lacking = letters.lacking(told)
+    rows = list(strings(shown))
+    lacking = letters.lacking(rows)
     began = _moment(dossier.subject.time)
     drawn = drawings(dossier)
     fixed = {"qr": svg(token(dossier, digest)), **_logo(dossier.brand.logo)}
     for last in (False,) * (TRIES - 1) + (True,):
-        missed = sorted({char for text in told if not text.isascii() for char in text} & lacking)
+        missed = sorted({char for text in rows if not text.isascii() for char in text} & lacking)
         page = {**spelt(shown, lacking), "missed": len(missed), "date": _day(began), "drawings": drawn}
         try:
             data = typst.compile(
@@ -96,7 +96,7 @@ def _checked(template: Path) -> Path:
 
 
 def _logo(logo: Logo | None) -> Mapping[str, str]:
-    """Give a picture as the template takes it: a JSON list of its bytes; raises UserError where typst cannot draw it."""
+    """Give a picture as the template takes it, a JSON list of bytes; raises UserError where typst cannot draw it."""
     if logo is None:
         return {"logo": "", "logo-kind": ""}
     if logo.kind not in KINDS:
@@ -139,7 +139,7 @@ def _notes(missed: list[str]) -> tuple[str, ...]:
     if not missed:
         return ()
     shown = " ".join(f"U+{ord(char):04X}" for char in missed[:12]) + (" …" if len(missed) > 12 else "")
-    said = "1 character is not in the PDF's fonts and is" if len(missed) == 1 else (
+    message = "1 character is not in the PDF's fonts and is" if len(missed) == 1 else (
         f"{len(missed)} characters are not in the PDF's fonts and are"
     )  # fmt: skip
-    return (f"{said} written by code point ({shown}); report.html shows them",)
+    return (f"{message} written by code point ({shown}); report.html shows them",)

@@ -132,9 +132,11 @@ def _chart(each: BurnChart) -> Json:
     """Give a drawing's words; its lines in figures stand in the page and in the record."""
     nodes = fold(each.nodes)
     return {
-        "node": text(nodes, 150), "count": len(each.nodes), "findings": [text(said, 80) for said in each.findings],
+        "node": text(nodes, 150),
+        "count": len(each.nodes),
+        "findings": [text(message, 80) for message in each.findings],
         "panels": [
             {"what": text(panel.what), "unit": text(panel.unit, 20), "alt": text(chart.words(panel, nodes), 400)}
             for panel in each.panels[:LINES]
         ],
-    }  # fmt: skip
+    }

@@ -198,5 +198,5 @@ def _alike(component: ComponentGroup) -> Json:
 
 def _letters(versions: Versions) -> list[str]:
     """Give each version its letter, the most common A; what is not known is a question mark, never a letter."""
-    told = iter(LETTERS)
-    return ["?" if not version else next(told, "+") for version, _ in versions.groups]
+    rows = iter(LETTERS)
+    return ["?" if not version else next(rows, "+") for version, _ in versions.groups]

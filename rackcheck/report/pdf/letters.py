@@ -32,10 +32,10 @@ def _refused(chars: list[str]) -> frozenset[str]:
     """Set each character for itself, and read which were refused; where that cannot be read, halve and ask again."""
     if not chars:
         return frozenset()
-    told = refusals(chars)
-    if told is None:
+    names = refusals(chars)
+    if names is None:
         return frozenset()
-    named = told & frozenset(chars)
+    named = names & frozenset(chars)
     left = [char for char in chars if char not in named]
     if named:
         return named | _refused(left)

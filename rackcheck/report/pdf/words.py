@@ -21,9 +21,9 @@ MARKS = 2
 _FIELDS = re.compile(r"[^,;/:|\].@_-]*[,;/:|\].@_-]+|[^,;/:|\].@_-]+")
 
 
-def text(said: str, limit: int = 600) -> str:
+def text(message: str, limit: int = 600) -> str:
     """Show every character of a text, and at most `limit` of them; what is cut off is counted."""
-    shown = visible(said.strip())
+    shown = visible(message.strip())
     return shown if len(shown) <= limit else f"{shown[:limit]}… and {len(shown) - limit} more characters"
 
 
@@ -75,14 +75,14 @@ def spelt(tree: Any, lacking: Collection[str]) -> Any:
     return [spelt(value, lacking) for value in tree] if isinstance(tree, list) else tree
 
 
-def by_code_point(said: str, lacking: Collection[str]) -> str:
+def by_code_point(message: str, lacking: Collection[str]) -> str:
     """Write the characters that no font has as `[U+6771 U+4EAC]`, and so the third of a pile of combining marks."""
-    if said.isascii():
-        return said
+    if message.isascii():
+        return message
     shown: list[str] = []
     missed: list[str] = []
     pile = 0
-    for char in said:
+    for char in message:
         pile = pile + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
         if char in lacking or pile > MARKS:
             missed.append(f"U+{ord(char):04X}")
@@ -94,12 +94,12 @@ def by_code_point(said: str, lacking: Collection[str]) -> str:
     return "".join(shown) + (f"[{' '.join(missed)}]" if missed else "")
 
 
-def pieces(said: str) -> str | list[str]:
+def pieces(message: str) -> str | list[str]:
     """Cut a text where it may break: long words after a comma, slash, dot and the like, and else anywhere."""
-    if all(len(word) <= LONG for word in said.split(" ")):
-        return said
+    if all(len(word) <= LONG for word in message.split(" ")):
+        return message
     cut = [""]
-    for word in re.split("( +)", said):
+    for word in re.split("( +)", message):
         first, *more = [word] if len(word) <= LONG or word.isspace() else _chop(word)
         cut[-1] += first
         cut += more

@@ -66,9 +66,9 @@ class Captured:
         """Every answer with its raw side, or those of one node; raises UserError where one is damaged."""
         for node in self.nodes:
             if name is None or node.name == name:
-                for plane, told in sorted(self._told[node.name]["planes"].items()):
-                    if told:
-                        yield self._answer(node.name, _PLANES[plane], told)
+                for plane, value in sorted(self._told[node.name]["planes"].items()):
+                    if value:
+                        yield self._answer(node.name, _PLANES[plane], value)
 
     def beside(self, name: str) -> tuple[dict[str, dict[str, str]], dict[str, float]]:
         """Give what came beside a node's bodies, by URI: headers, and seconds."""
@@ -85,13 +85,13 @@ class Captured:
     def _room(self, name: str) -> Path:
         return self.folder / str(self._told[name].get("folder", name))
 
-    def _answer(self, name: str, plane: Plane, told: Mapping[str, Any]) -> Answered:
+    def _answer(self, name: str, plane: Plane, values: Mapping[str, Any]) -> Answered:
         room = self._room(name)
 
         def build() -> Answered:
-            trouble = told.get("trouble", {})
+            trouble = values.get("trouble", {})
             trouble = {word: stored_forms.word(trouble, word) for word in ("unknown", "detail") if word in trouble}
-            doc = {"node": name, "plane": plane.value, "time": told["time"], **trouble}
+            doc = {"node": name, "plane": plane.value, "time": values["time"], **trouble}
             file = room / (places.BMC if plane is Plane.BMC else places.HOST)
             if not file.is_file() and "unknown" not in trouble:
                 raise ValueError(f"{file.name} is missing")
@@ -126,8 +126,8 @@ def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
         raise ValueError("`capture` is no name of one")
     time = stored_forms.word(doc, "time")
     datetime.fromisoformat(time)
-    nodes = tuple(_node(name, told) for name, told in doc["nodes"].items())
-    rooms = [told.get("folder", name) for name, told in doc["nodes"].items()]
+    nodes = tuple(_node(name, value) for name, value in doc["nodes"].items())
+    rooms = [value.get("folder", name) for name, value in doc["nodes"].items()]
     if not all(isinstance(room, str) and places.is_room(room) for room in rooms) or len({*rooms}) < len(rooms):
         raise ValueError("a node's folder is none, or another one's")
     planes = tuple(stored_forms.words_of(doc, "planes"))
@@ -139,30 +139,30 @@ def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
     )  # fmt: skip
 
 
-def _node(name: str, told: Mapping[str, Any]) -> Node:
+def _node(name: str, values: Mapping[str, Any]) -> Node:
     """Give a node as far as a capture knows it: that there is a way to a plane, but not which."""
     if not is_name(name):
         raise ValueError(f"{clean(name, 60)!r} is no node's name")
     role, rack, slot = (
-        stored_forms.word(told, "role"),
-        stored_forms.word(told, "rack", ""),
-        stored_forms.word(told, "slot", ""),
+        stored_forms.word(values, "role"),
+        stored_forms.word(values, "rack", ""),
+        stored_forms.word(values, "slot", ""),
     )
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}", role) is None:
         raise ValueError(f"{clean(role, 60)!r} is no role")
     if any(len(word) > 100 or not word.isprintable() for word in (rack, slot)):
         raise ValueError(f"{name} stands at a place that has no name")
-    u, height = told.get("u", 0), told.get("height", 1)
+    u, height = values.get("u", 0), values.get("height", 1)
     if not all(isinstance(n, int) and 0 <= n <= TOP for n in (u, height)):
         raise ValueError(f"{name} is at no unit of a rack")
-    for plane, answer in told["planes"].items():
+    for plane, answer in values["planes"].items():
         if plane not in _PLANES or not isinstance(answer, dict):
             raise ValueError(f"{name}: {clean(plane, 20)!r} is no plane that is asked")
         if answer:
             datetime.fromisoformat(stored_forms.word(answer, "time"))
             if "trouble" in answer:
                 stored_forms.word(answer["trouble"], "unknown")
-    planes = told["planes"]
+    planes = values["planes"]
     bmc = BmcAccess("https://captured.invalid") if Plane.BMC.value in planes else None
     host = "captured.invalid" if Plane.OS.value in planes else ""
     return Node(name, role, host, bmc=bmc, rack=rack, u=u, height=height, slot=slot)
@@ -211,8 +211,8 @@ def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _headers(folder: Path) -> dict[str, str]:
-    told = _json(folder / places.HEADERS)["GET"]
-    return {name: stored_forms.word(told, name) for name in told}
+    value = _json(folder / places.HEADERS)["GET"]
+    return {name: stored_forms.word(value, name) for name in value}
 
 
 def _seconds(folder: Path) -> float:

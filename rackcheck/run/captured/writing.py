@@ -79,7 +79,7 @@ class CaptureWriter:
         return doc
 
 
-def _entry(node: Node, told: Mapping[str, Any], room: str) -> dict[str, Any]:
+def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
     """Tell of one node: its role, its place, and the planes that its inventory has, each with what came of asking."""
     doc: dict[str, Any] = {"role": node.role}
     if node.rack:
@@ -87,7 +87,7 @@ def _entry(node: Node, told: Mapping[str, Any], room: str) -> dict[str, Any]:
     doc |= {"slot": node.slot} if node.slot else {}
     doc |= {"folder": room} if room != node.name else {}
     has = [(Plane.BMC, node.bmc is not None), (Plane.OS, bool(node.host))]
-    return doc | {"planes": {plane.value: told.get(plane.value, {}) for plane, there in has if there}}
+    return doc | {"planes": {plane.value: values.get(plane.value, {}) for plane, there in has if there}}
 
 
 def _bmc(
@@ -141,8 +141,8 @@ def free(target: Path) -> None:
 def writing(target: Path) -> Iterator[Path]:
     """Give a folder to write a capture to, which takes its place at the end of the block, and else is gone.
 
-    `plain` and `made` are the folders in it: what is in `made` at the end is the capture. Raises UserError where the disk
-    does not take it.
+    `plain` and `made` are the folders in it: what is in `made` at the end is the capture. Raises UserError where the
+    disk does not take it.
     """
     free(target)
     try:

@@ -103,8 +103,8 @@ def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[Indexe
                     yield stored_forms.done(doc)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             event = clean(str(doc["event"]), 40)
-            said = f"line {number}, an event `{event}`, is damaged: {clean(repr(error), 300)}"
-            raise UserError(f"{stored.folder}/events.jsonl: {said}") from None
+            message = f"line {number}, an event `{event}`, is damaged: {clean(repr(error), 300)}"
+            raise UserError(f"{stored.folder}/events.jsonl: {message}") from None
     if waiting is not None:
         yield waiting
 
@@ -143,9 +143,9 @@ def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Say whether a plane spoke; a cut answer of a node still holds what came, one of a BMC does not."""
     plane = Plane(doc["plane"])
     spoke = "unknown" not in doc or (plane is not Plane.BMC and "raw" in doc)
-    said = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
-    reading(said)
-    return {f"plane/{plane.value}": {**said, "plane": plane.value}}
+    values = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
+    reading(values)
+    return {f"plane/{plane.value}": {**values, "plane": plane.value}}
 
 
 def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> ComparedFacts:

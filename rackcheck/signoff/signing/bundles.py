@@ -61,13 +61,13 @@ def head(place: Path) -> BundleHead:
         raise ValueError("is no head of a bundle") from None
     if not isinstance(doc, dict) or doc.get("rackcheck") != 1:
         raise ValueError("is no head of a bundle of format 1")
-    told = [doc.get(name, "") for name in ("bundle", "level", "full")]
-    if not all(isinstance(value, str) for value in told) or not is_name(told[0]) or not is_name(told[1]):
+    rows = [doc.get(name, "") for name in ("bundle", "level", "full")]
+    if not all(isinstance(value, str) for value in rows) or not is_name(rows[0]) or not is_name(rows[1]):
         raise ValueError("does not name its bundle and its level")
     waiting = doc.get("unreviewed", [])
     if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
         raise ValueError("does not name the profiles that nobody has answered for")
-    return BundleHead(told[0], told[1], told[2], tuple(waiting))
+    return BundleHead(rows[0], rows[1], rows[2], tuple(waiting))
 
 
 def record_fault(place: Path) -> BundleFault | None:

@@ -71,7 +71,7 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
     where, where_sig = paths(party)
     try:
         words = files.content(folder, where, statement.SIZE)
-        said = statement.decode(words)
+        value = statement.decode(words)
     except (files.Unfit, FileNotFoundError, ValueError) as error:
         return found.broken(where, "is missing" if isinstance(error, FileNotFoundError) else str(error))
     try:
@@ -85,10 +85,10 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
     key = bench.intact(words)
     if key is None:
         return found.broken(where_sig, f"does not fit {where}: one of the two is not what was signed")
-    signature = Signature(party, said.name, said.time, "", key.fingerprint, key.kind)
-    if said.party != party:
-        return _Checked(signature).broken(where, f"is the statement of {said.party}, under the name of {party}")
-    return _Checked(_judged(signature, words, bench, signers, at), said)
+    signature = Signature(party, value.name, value.time, "", key.fingerprint, key.kind)
+    if value.party != party:
+        return _Checked(signature).broken(where, f"is the statement of {value.party}, under the name of {party}")
+    return _Checked(_judged(signature, words, bench, signers, at), value)
 
 
 def _judged(
@@ -113,14 +113,14 @@ def _judged(
 
 def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
     """Tell a statement that was made for another bundle."""
-    said = one.statement
+    value = one.statement
     # With the same manifest it is this bundle, whatever became of its head, which is then told by itself.
-    if said is None or said.manifest == listed.digest or not head.bundle:
+    if value is None or value.manifest == listed.digest or not head.bundle:
         return one
-    if (said.bundle, said.level) == (head.bundle, head.level):
+    if (value.bundle, value.level) == (head.bundle, head.level):
         return one
-    what = f"was made for another bundle: {visible(said.bundle)} ({visible(said.level)})"
-    return replace(one.broken(paths(said.party)[0], what), statement=None)
+    what = f"was made for another bundle: {visible(value.bundle)} ({visible(value.level)})"
+    return replace(one.broken(paths(value.party)[0], what), statement=None)
 
 
 def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:

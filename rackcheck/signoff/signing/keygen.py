@@ -54,10 +54,10 @@ def signed(message: bytes, key: Path) -> bytes:
         raise UserError(f"cannot sign with {key}: no passphrase and no touch within {PATIENCE} s") from None
     if done.returncode == 0 and done.stdout:
         return done.stdout
-    said = _said(done.stderr or b"")
-    if "passphrase" in said:
-        said = "its passphrase is wrong, or there is no terminal to ask for it; ssh-add it, and sign with its .pub file"
-    raise UserError(f"cannot sign with {key}: {said or 'ssh-keygen refused'}")
+    text = _said(done.stderr or b"")
+    if "passphrase" in text:
+        text = "its passphrase is wrong, or there is no terminal to ask for it; ssh-add it, and sign with its .pub file"
+    raise UserError(f"cannot sign with {key}: {text or 'ssh-keygen refused'}")
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class SignerFolder:
         """Give the principal whose key signed this, valid at a time; else empty, and ssh-keygen's words."""
         when = _option(at)
         found = self._ask("find-principals", when, "-f", _SIGNERS)
-        said = _said(found.stderr)
+        text = _said(found.stderr)
         for principal in found.stdout.decode("utf-8", "replace").splitlines() if found.returncode == 0 else ():
             asked = self._ask("verify", when, "-f", _SIGNERS, "-n", NAMESPACE, "-I", principal, message=message)
             if _key(asked) is not None:
                 return principal, ""
-            said = _said(asked.stderr) or said
-        return "", said
+            text = _said(asked.stderr) or text
+        return "", text
 
     def _ask(self, what: str, *words: str, message: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
         # Relative names: what ssh-keygen says then names no folder of ours.
@@ -120,8 +120,8 @@ def _key(done: "subprocess.CompletedProcess[bytes]") -> SigningKey | None:
 def _said(errors: bytes) -> str:
     """Give what ssh-keygen complained about in one line, without its frames and its promptings."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
-    told = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]
-    return clean("; ".join(told), 400)
+    rows = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]
+    return clean("; ".join(rows), 400)
 
 
 def _environment() -> dict[str, str]:

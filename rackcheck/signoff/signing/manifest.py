@@ -44,23 +44,23 @@ class Manifest:
 def write(folder: Path) -> str:
     """Write a bundle's manifest, and give the digest of it.
 
-    Raises UserError where a party has signed already, and at files that no manifest can name: links, devices, names with
-    control characters or backslashes, or that are no UTF-8.
+    Raises UserError where a party has signed already, and at files that no manifest can name: links, devices, names
+    with control characters or backslashes, or that are no UTF-8.
     """
     with contextlib.suppress(OSError):
         if any((folder / SIGNATURES).iterdir()):
             raise UserError(f"{folder} is signed; its manifest is not written over")
     digests = {}
     for path, wrong in files.walk(folder, _OWN):
-        said = wrong or _unspeakable(path)
+        message = wrong or _unspeakable(path)
         try:
-            digests[path] = files.digest(folder, path) if not said else ""
+            digests[path] = files.digest(folder, path) if not message else ""
         except FileNotFoundError:
-            said = "went away"
+            message = "went away"
         except files.Unfit as unfit:
-            said = str(unfit)
-        if said:
-            raise UserError(f"cannot make a manifest of {folder}: {visible(path)} {said}")
+            message = str(unfit)
+        if message:
+            raise UserError(f"cannot make a manifest of {folder}: {visible(path)} {message}")
     lines = [f"{digests[path]}  {path}\n".encode() for path in sorted(digests, key=str.encode)]
     data = b"".join(lines)
     if len(data) > SIZE:
@@ -137,9 +137,9 @@ def compared(folder: Path, manifest: Manifest) -> tuple[BundleFault, ...]:
     if manifest.damage:
         return (BundleFault(NAME, manifest.damage),)
     found = list(islice(_compared(folder, manifest.entries), TOLD + 1))
-    told = sorted(found[:TOLD], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
+    rows = sorted(found[:TOLD], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
     more = [BundleFault("", f"more than these {TOLD} files do not match {NAME}")] if len(found) > TOLD else []
-    return (*told, *more)
+    return (*rows, *more)
 
 
 def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[BundleFault]:
@@ -152,8 +152,8 @@ def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[BundleFault]
             yield BundleFault(path, wrong)
         elif path not in entries:
             yield BundleFault(path, f"is not in {NAME}")
-        elif said := _changed(folder, path, entries[path]):
-            yield BundleFault(path, said)
+        elif message := _changed(folder, path, entries[path]):
+            yield BundleFault(path, message)
     for path in entries:
         # What lies behind a link or in a shut folder is told with that.
         if path not in seen and not (shut and {".", *_above(path)} & shut):

@@ -35,8 +35,8 @@ def parties(folder: Path) -> tuple[tuple[str, ...], tuple[BundleFault, ...]]:
             found.setdefault(party, set()).add(dot + end)
         if len(found) + len(faults) > MOST:
             return (), (BundleFault(SIGNATURES, f"holds more than {MOST} signatures"),)
-    told = {fault.path for fault in faults}
+    names = {fault.path for fault in faults}
     for party, ends in sorted(found.items()):
         lost = [f"{SIGNATURES}/{party}{end}" for end in _ENDS if end not in ends]
-        faults += [BundleFault(path, "is missing") for path in lost if path not in told]
+        faults += [BundleFault(path, "is missing") for path in lost if path not in names]
     return tuple(sorted(party for party, ends in found.items() if len(ends) == len(_ENDS))), tuple(faults)

@@ -134,13 +134,13 @@ def own(uri: str, body: Body | Unknown) -> Body | Unknown:
 
     Letter case and slashes differ on HPE, and aliases in other places are usual; no recorded BMC mixes siblings up.
     """
-    told = None if isinstance(body, Unknown) else body.get("@odata.id")
-    if not isinstance(told, str):
+    value = None if isinstance(body, Unknown) else body.get("@odata.id")
+    if not isinstance(value, str):
         return body
-    asked, named = (re.split(r"[?#]", each)[0].rstrip("/").casefold().rpartition("/") for each in (uri, told))
+    asked, named = (re.split(r"[?#]", each)[0].rstrip("/").casefold().rpartition("/") for each in (uri, value))
     if asked[0] != named[0] or asked[2] == named[2]:
         return body
-    return Unknown(Reason.UNPARSABLE, f"answers as another resource: {clean(told, 200)}")
+    return Unknown(Reason.UNPARSABLE, f"answers as another resource: {clean(value, 200)}")
 
 
 def sessions(root: Body) -> str | None:
@@ -176,8 +176,8 @@ def message(answer: HttpReply, hiding: Hiding = NOTHING) -> str:
         return ""
     info = error.get("@Message.ExtendedInfo")
     first = info[0] if isinstance(info, list) and info and isinstance(info[0], dict) else error
-    said = [str(first.get(k)) for k in ("MessageId", "code", "Message", "message") if first.get(k)]
-    return f" ({clean(': '.join(said), 160)})" if said else ""
+    rows = [str(first.get(k)) for k in ("MessageId", "code", "Message", "message") if first.get(k)]
+    return f" ({clean(': '.join(rows), 160)})" if rows else ""
 
 
 def _deep(body: object) -> bool:

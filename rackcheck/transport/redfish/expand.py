@@ -70,13 +70,13 @@ class Brought:
 def query(root: Body) -> str | None:
     """Give what makes a URI of this BMC ask for whole members, one level of them; None where it is not to be asked."""
     features = root.get("ProtocolFeaturesSupported")
-    told = features.get("ExpandQuery") if isinstance(features, Mapping) else None
-    if not isinstance(told, Mapping) or any(_is(root, denied.root) for denied in DENIED):
+    value = features.get("ExpandQuery") if isinstance(features, Mapping) else None
+    if not isinstance(value, Mapping) or any(_is(root, denied.root) for denied in DENIED):
         return None
-    what = "." if told.get("NoLinks") is True else "*" if told.get("ExpandAll") is True else None
+    what = "." if value.get("NoLinks") is True else "*" if value.get("ExpandAll") is True else None
     if what is None:
         return None
-    return f"$expand={what}($levels=1)" if told.get("Levels") is True else f"$expand={what}"
+    return f"$expand={what}($levels=1)" if value.get("Levels") is True else f"$expand={what}"
 
 
 def allowed(uri: str) -> bool:

@@ -36,17 +36,17 @@ class Handshake:
 
     def body(self) -> Body:
         """Give it as a resource; null stands for what a certificate does not say, or not so that it can be read."""
-        told: dict[str, Any] = {"Protocol": self.protocol or None, "Cipher": self.cipher or None, "Seen": self.seen}
-        return told | {"Certificate": self._certificate() if self.certificate else None}
+        values: dict[str, Any] = {"Protocol": self.protocol or None, "Cipher": self.cipher or None, "Seen": self.seen}
+        return values | {"Certificate": self._certificate() if self.certificate else None}
 
     def _certificate(self) -> dict[str, Any]:
         from cryptography import x509  # noqa: PLC0415  it takes long to import, and no audit of hosts alone needs it
 
-        told: dict[str, Any] = {"Fingerprint": sha256(self.certificate).hexdigest()}
+        values: dict[str, Any] = {"Fingerprint": sha256(self.certificate).hexdigest()}
         try:
             made = x509.load_der_x509_certificate(self.certificate)
         except ValueError:
-            return told
+            return values
         readers: dict[str, Callable[[], str | bool | None]] = {
             "SubjectName": lambda: clean(made.subject.rfc4514_string(), LONGEST),
             "IssuerName": lambda: clean(made.issuer.rfc4514_string(), LONGEST),
@@ -58,14 +58,14 @@ class Handshake:
         }
         for name, reader in readers.items():
             try:
-                told[name] = reader()
+                values[name] = reader()
             except Exception:  # noqa: BLE001  whatever stands there was written by whoever made the certificate
-                told[name] = None
-        return told
+                values[name] = None
+        return values
 
 
-def _moment(told: datetime) -> str:
-    return told.isoformat()
+def _moment(time: datetime) -> str:
+    return time.isoformat()
 
 
 def _signature(made: Any) -> str | None:

@@ -248,12 +248,12 @@ class Session:
             if answer.status < 300 or answer.status in NO_SESSIONS:
                 self.basic = "Basic " + b64encode(f"{self.bmc.user}:{self.bmc.password}".encode()).decode()
                 return None
-            said = f"login: HTTP {answer.status}{message(answer, self.wire.hiding)}"
+            value = f"login: HTTP {answer.status}{message(answer, self.wire.hiding)}"
             if answer.status not in BUSY:
-                return Unknown(Reason.DENIED if answer.status in {400, 401, 403} else Reason.NOT_COLLECTED, said)
-            told = answer.getheader("Retry-After") is not None and LIMIT.search(said) is None
-            if not told or attempt >= self.limits.retries or not self._pause(attempt, answer):
-                return Unknown(Reason.NOT_READY, said)
+                return Unknown(Reason.DENIED if answer.status in {400, 401, 403} else Reason.NOT_COLLECTED, value)
+            result = answer.getheader("Retry-After") is not None and LIMIT.search(value) is None
+            if not result or attempt >= self.limits.retries or not self._pause(attempt, answer):
+                return Unknown(Reason.NOT_READY, value)
             attempt += 1
 
     def _keep(self, client: Client) -> None:
@@ -262,16 +262,16 @@ class Session:
         if not self.key:
             return
         self.wire.hiding = self.wire.hiding.also(self.key)
-        told = client.last.getheader("Location") if client.last is not None else None
-        if told is None and client.last is not None:  # against the standard; the body may name it all the same
+        value = client.last.getheader("Location") if client.last is not None else None
+        if value is None and client.last is not None:  # against the standard; the body may name it all the same
             body = parsed(client.last.read, self.wire.hiding)
             named = None if isinstance(body, Unknown) else body.get("@odata.id")
-            told = named if isinstance(named, str) else None
-        place = session_place(self.bmc.url, told, (self.place, SESSIONS))
+            value = named if isinstance(named, str) else None
+        place = session_place(self.bmc.url, value, (self.place, SESSIONS))
         if place is not None:
             self.taken.append((place, self.key))
             return
-        named = clean(self.wire.hiding.text(told or "nothing"), 100)
+        named = clean(self.wire.hiding.text(value or "nothing"), 100)
         self.left = Unknown(
             Reason.NOT_COLLECTED, f"the session was left to end by itself: its BMC calls it {named}, which is none here"
         )
@@ -305,8 +305,8 @@ class Session:
                     self.spelt[uri.rstrip("/").casefold()] = uri.rstrip("/")
                 if answer.status not in BUSY:
                     return answer
-                said = message(answer, self.wire.hiding)
-                trouble, worth = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{said}"), not once
+                text = message(answer, self.wire.hiding)
+                trouble, worth = Unknown(Reason.NOT_READY, f"HTTP {answer.status}{text}"), not once
             self.width = 1
             if not worth or attempt >= self.limits.retries or not self._pause(attempt, answer):
                 return self.over or trouble

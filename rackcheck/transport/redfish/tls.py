@@ -135,9 +135,9 @@ class PinnedTls(HTTPAdapter):
         return self.build_response(request, kept)
 
     def _body(self, raw: urllib3.BaseHTTPResponse) -> bytes:
-        said = raw.headers.get("Content-Length", "")
+        message = raw.headers.get("Content-Length", "")
         body = bytearray()
-        if not (said.isdecimal() and int(said[:19]) > self.cap):
+        if not (message.isdecimal() and int(message[:19]) > self.cap):
             for chunk in raw.stream(CHUNK, decode_content=True):
                 body += chunk
                 if len(body) > self.cap:

@@ -26,7 +26,7 @@ class Trace:
 
     def note(self, uri: str, answer: HttpReply, seconds: float) -> None:
         """Keep what an answer tells beside its body; what we told the BMC is out of it already."""
-        told = {name: answer.getheader(name) for name in HARMLESS}
+        values = {name: answer.getheader(name) for name in HARMLESS}
         place = same_place(uri)
-        self.headers[place] = {n: clean(scrub_text(v[:LONGEST]), LONGEST) for n, v in told.items() if v is not None}
+        self.headers[place] = {n: clean(scrub_text(v[:LONGEST]), LONGEST) for n, v in values.items() if v is not None}
         self.seconds[place] = seconds

@@ -536,8 +536,8 @@ WRONG = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(attributes=st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=12), WRONG, max_size=12))
 def test_whatever_a_bios_says_a_setting_says_one_of_its_words_or_is_unknown(attributes: dict[str, Any]) -> None:
-    for name, told in bios.told(TABLE, attributes).items():
-        known, reading = TABLE[name], told.reading
+    for name, report in bios.told(TABLE, attributes).items():
+        known, reading = TABLE[name], report.reading
         if isinstance(reading, Unknown):
             assert reading.detail
         elif known.unit is not None:
@@ -556,4 +556,4 @@ def test_whatever_a_bios_says_a_setting_says_one_of_its_words_or_is_unknown(attr
 )
 def test_what_waits_is_a_text_or_unknown(now: dict[str, Any], then: dict[str, Any]) -> None:
     waits = bios.waiting(TABLE, now, then)
-    assert all(isinstance(told.reading, (str, Unknown)) for told in waits.changes.values())
+    assert all(isinstance(report.reading, (str, Unknown)) for report in waits.changes.values())

@@ -174,8 +174,8 @@ def test_a_proof_of_another_form_is_unknown(told: object) -> None:
 
 def test_a_failed_proof_is_told() -> None:
     uri = "/redfish/v1/ComponentIntegrity/EROT_BIOS_0"
-    told = {"IdentityAuthentication": {"ResponderAuthentication": {"VerificationStatus": "Failed"}}}
-    assert altered(bmc_integrity, DGX, uri, SPDM=told)["bmc.integrity/EROT_BIOS_0.verified"] == "Failed"
+    values = {"IdentityAuthentication": {"ResponderAuthentication": {"VerificationStatus": "Failed"}}}
+    assert altered(bmc_integrity, DGX, uri, SPDM=values)["bmc.integrity/EROT_BIOS_0.verified"] == "Failed"
 
 
 @pytest.mark.parametrize("told", [None, "", "0.0.0", "N/A", "unknown", 1.1])

@@ -153,8 +153,8 @@ def test_a_version_is_found_under_its_function(name: str, path: str, version: st
 def test_copies_that_do_not_run_are_told_from_what_is_installed(name: str, roles: dict[str, int]) -> None:
     listed = readings(name)["firmware.component"]
     assert isinstance(listed, tuple)
-    told = (component(name, key, "role") for key in listed)
-    assert Counter("absent" if isinstance(role, Absent) else role for role in told) == roles
+    rows = (component(name, key, "role") for key in listed)
+    assert Counter("absent" if isinstance(role, Absent) else role for role in rows) == roles
 
 
 @pytest.mark.parametrize(
@@ -248,16 +248,16 @@ def test_current_beside_installed_is_the_same_firmware_listed_twice() -> None:
     ],
 )
 def test_a_component_that_may_be_a_copy_is_unknown_and_not_left_out(body: dict[str, object]) -> None:
-    told = firmware.components(TABLE, [("1", odd(SoftwareId="GPU", **body))])
-    assert isinstance(told[0].role, Unknown)
-    assert list(firmware.of(told, "gpu")) == told
-    assert isinstance(told[0].version.reading, Unknown)
+    rows = firmware.components(TABLE, [("1", odd(SoftwareId="GPU", **body))])
+    assert isinstance(rows[0].role, Unknown)
+    assert list(firmware.of(rows, "gpu")) == rows
+    assert isinstance(rows[0].version.reading, Unknown)
 
 
 def test_a_component_that_could_not_be_read_is_not_installed() -> None:
     lost = Resource(f"{INVENTORY}/GPU1", {}, Unknown(Reason.NOT_COLLECTED, "HTTP 404"))
-    (told,) = firmware.components(TABLE, [("GPU1", lost)])
-    assert (told.function, told.role) == ("gpu", Unknown(Reason.NOT_COLLECTED, "HTTP 404"))
+    (firmware_component,) = firmware.components(TABLE, [("GPU1", lost)])
+    assert (firmware_component.function, firmware_component.role) == ("gpu", Unknown(Reason.NOT_COLLECTED, "HTTP 404"))
 
 
 NONSENSE = st.recursive(
@@ -274,15 +274,19 @@ NONSENSE = st.recursive(
     )
 )
 def test_no_body_stops_the_reader(body: dict[str, Any]) -> None:
-    (told,) = firmware.components(TABLE, [("1", Resource(f"{INVENTORY}/1", body))])
-    assert isinstance(told.function, Unknown) or told.function in {row.name for row in TABLE.functions} | {"other"}
-    assert not isinstance(told.role, str) or told.role in {row.name for row in TABLE.roles} | {"installed", "repeated"}
-    assert len(told.by) <= len(firmware.TEXTS) + 2 * firmware.MOST
+    (firmware_component,) = firmware.components(TABLE, [("1", Resource(f"{INVENTORY}/1", body))])
+    assert isinstance(firmware_component.function, Unknown) or firmware_component.function in {
+        row.name for row in TABLE.functions
+    } | {"other"}
+    assert not isinstance(firmware_component.role, str) or firmware_component.role in {
+        row.name for row in TABLE.roles
+    } | {"installed", "repeated"}
+    assert len(firmware_component.by) <= len(firmware.TEXTS) + 2 * firmware.MOST
 
 
 def test_a_long_text_and_many_links_are_looked_at_in_part() -> None:
-    told = firmware.function(TABLE, odd(Name="x" * 10_000 + " gpu", RelatedItem=[{"@odata.id": "/a/Drives/1"}] * 9_999))
-    assert (told[0], len(told[1])) == ("drive", firmware.MOST)
+    rows = firmware.function(TABLE, odd(Name="x" * 10_000 + " gpu", RelatedItem=[{"@odata.id": "/a/Drives/1"}] * 9_999))
+    assert (rows[0], len(rows[1])) == ("drive", firmware.MOST)
 
 
 def test_every_row_of_the_table_is_told_by_a_recorded_machine() -> None:

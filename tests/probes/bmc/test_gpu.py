@@ -84,8 +84,8 @@ def test_gpus_are_found_where_the_bmc_lists_them(
     assert found["bmc.gpu"] == tuple(key.strip('"') for key in keys)
     assert found["bmc.gpu.count"] == len(keys)
     for leaf, expected in (("serial", serial), ("model", model), ("vbios", vbios)):
-        told = found[f"bmc.gpu/{keys[0]}.{leaf}"]
-        assert unknown(told) if expected is None else told == expected
+        reading = found[f"bmc.gpu/{keys[0]}.{leaf}"]
+        assert unknown(reading) if expected is None else reading == expected
     for key in keys:
         assert (found[f"bmc.gpu/{key}.state"], found[f"bmc.gpu/{key}.health"]) == ("Enabled", "OK")
 
@@ -108,9 +108,9 @@ def test_a_gpu_is_told_to_its_last_property_where_the_bmc_does() -> None:
 
 def test_a_gpu_that_its_bmc_knows_nothing_of_yet_is_unknown_not_wrong() -> None:
     found = of(GB200)
-    said = {"state", "health", "name"}
+    names = {"state", "health", "name"}
     for path, reading in found.items():
-        if path.startswith("bmc.gpu/GPU_0.") and path.rpartition(".")[2] not in said:
+        if path.startswith("bmc.gpu/GPU_0.") and path.rpartition(".")[2] not in names:
             assert isinstance(reading, Unknown), path
 
 
@@ -238,8 +238,8 @@ def test_one_link_that_differs_is_seen(
     place = f"{FIRST}/Ports/NVLink_0"
     found = of(DGX, **{place: {**body(DGX, place), **change}})
     for leaf, expected in (("nvlinks", links), ("nvlinks_up", up), ("nvlink_speed", speed)):
-        told = found[f"bmc.gpu/GPU_SXM_1.{leaf}"]
-        assert isinstance(told, Unknown) if expected is None else told == expected
+        reading = found[f"bmc.gpu/GPU_SXM_1.{leaf}"]
+        assert isinstance(reading, Unknown) if expected is None else reading == expected
     assert found["bmc.gpu/GPU_SXM_2.nvlinks_up"] == 18
 
 

@@ -180,8 +180,8 @@ def test_cpus_are_counted_without_gpus_and_empty_sockets(
 ) -> None:
     found = of(name)
     assert found["bmc.cpu.count"] == count
-    told = found[f"bmc.cpu/{key}.model"]
-    assert unknown(told) if model is None else told == model
+    reading = found[f"bmc.cpu/{key}.model"]
+    assert unknown(reading) if model is None else reading == model
     assert (found[f"bmc.cpu/{key}.cores"], found[f"bmc.cpu/{key}.threads"]) == (cores, threads)
     assert found[f"bmc.cpu/{key}.health"] == "OK"
 
@@ -271,8 +271,8 @@ def test_the_boot_order_is_read_first_to_last(
     name: str, mode: str | None, entries_: int | None, first: str | None
 ) -> None:
     found = of(name)
-    told = found["bmc.boot.order"]
-    assert (len(told) if isinstance(told, tuple) else None) == entries_
+    reading = found["bmc.boot.order"]
+    assert (len(reading) if isinstance(reading, tuple) else None) == entries_
     assert unknown(found["bmc.boot.first"]) if first is None else found["bmc.boot.first"] == first
     assert unknown(found["bmc.boot.mode"]) if mode is None else found["bmc.boot.mode"] == mode
 

@@ -102,8 +102,8 @@ def test_an_address_that_is_none_is_unreadable(told: object) -> None:
 def test_odd_words_leave_what_they_stand_for_unknown(odd: object) -> None:
     changed = {"LinkStatus": odd, "InterfaceEnabled": odd, "SpeedMbps": odd if odd != 5 else "5 Mb"}
     found = altered(bmc_interfaces, BLUEFIELD, HOST, **changed)
-    told = {fact: found[f"bmc.interface/eth0.{fact}"] for fact in ("link", "enabled", "speed")}
-    assert all(isinstance(reading, Unknown) for reading in told.values()), told
+    values = {fact: found[f"bmc.interface/eth0.{fact}"] for fact in ("link", "enabled", "speed")}
+    assert all(isinstance(reading, Unknown) for reading in values.values()), values
     assert found["bmc.interface/eth0.mac"] == "5c:25:73:08:f3:62"
 
 

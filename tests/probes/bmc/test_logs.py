@@ -72,8 +72,8 @@ def test_the_newest_entries_of_a_log_are_counted_by_severity(
 
 def test_the_newest_bad_entry_comes_first_with_its_time() -> None:
     newest = ask(bmc_logs, DELL)['bmc.log/"Managers/iDRAC.Embedded.1/Lclog".alerts']
-    said = "The requested SecureBoot Certificate Export operation cannot be completed."
-    assert newest == (f"2024-08-08T18:47:42-05:00 Critical: {said}",)
+    output = "The requested SecureBoot Certificate Export operation cannot be completed."
+    assert newest == (f"2024-08-08T18:47:42-05:00 Critical: {output}",)
 
 
 @pytest.mark.parametrize("name", [DGX, GB200, HPE_INTEL, LENOVO])

@@ -59,8 +59,8 @@ def base(name: str) -> Base:
         leaves[probe.name] = collect([probe], BmcCapture(noted), TIME)
         for uri in noted.seen:
             readers.setdefault(uri, []).append(probe.name)
-    told = {uri: body for uri, body in held.items() if isinstance(body, Mapping) and uri in readers}
-    places = tuple((uri, way) for uri, body in told.items() for way in ways(body))
+    values = {uri: body for uri, body in held.items() if isinstance(body, Mapping) and uri in readers}
+    places = tuple((uri, way) for uri, body in values.items() for way in ways(body))
     named = {leaf.source for read_ones in leaves.values() for leaf in read_ones.values()}
     sources = tuple((uri, way) for uri, way in places if inside(uri, *map(str, way)) in named)
     return Base(held, leaves, {uri: tuple(names) for uri, names in readers.items()}, places, sources)
@@ -138,8 +138,8 @@ def body_of(value: object) -> Body | Unknown:
 
 
 def crashed(now: Mapping[str, Leaf]) -> list[str]:
-    told = ((path, leaf.reading) for path, leaf in now.items())
-    return [f"{path}: {r.detail}" for path, r in told if isinstance(r, Unknown) and " failed: " in r.detail]
+    rows = ((path, leaf.reading) for path, leaf in now.items())
+    return [f"{path}: {r.detail}" for path, r in rows if isinstance(r, Unknown) and " failed: " in r.detail]
 
 
 def false(name: str, lessened: list[tuple[Place, str]]) -> list[str]:

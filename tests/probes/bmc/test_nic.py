@@ -88,8 +88,8 @@ def test_a_port_tells_its_link_in_one_set_of_words_and_units(
     for fact, expected in {"link": state, "speed": speed, "technology": technology}.items():
         reading = found[f"bmc.nic/{port}.{fact}"]
         assert isinstance(reading, Unknown) if expected is None else reading == expected, fact
-    told = found[f"bmc.nic/{port}.addresses"]
-    assert isinstance(told, Unknown) if first is None else isinstance(told, tuple) and told[0] == first
+    value = found[f"bmc.nic/{port}.addresses"]
+    assert isinstance(value, Unknown) if first is None else isinstance(value, tuple) and value[0] == first
 
 
 def test_what_a_port_can_do_at_most_is_not_what_it_does() -> None:
@@ -160,14 +160,14 @@ def test_another_word_is_no_state_of_a_link(told: object) -> None:
 
 def test_a_speed_is_told_in_gigabits_and_zero_is_none() -> None:
     assert gbps(400) == mbps(400_000) == 400
-    for told in (0, None, -1, "fast", True, 10**400, float("inf"), float("nan")):
+    for value in (0, None, -1, "fast", True, 10**400, float("inf"), float("nan")):
         with pytest.raises(Unreadable):
-            gbps(told)
+            gbps(value)
 
 
 def test_addresses_are_spelled_as_linux_spells_them() -> None:
-    told = ["00620B4C284E", "B8-3F-D2-90-97-C4", "b8:3f:d2:90:97:c4", "88E9:A4FF:FF87:42C8", "00:00:00:00:00:00"]
-    assert addresses(told) == ("00:62:0b:4c:28:4e", "b8:3f:d2:90:97:c4", "88e9:a4ff:ff87:42c8")
+    rows = ["00620B4C284E", "B8-3F-D2-90-97-C4", "b8:3f:d2:90:97:c4", "88E9:A4FF:FF87:42C8", "00:00:00:00:00:00"]
+    assert addresses(rows) == ("00:62:0b:4c:28:4e", "b8:3f:d2:90:97:c4", "88e9:a4ff:ff87:42c8")
 
 
 @pytest.mark.parametrize("told", [None, {}, "00620B4C284E", [], [None], ["x"], ["00:00:00:00:00:00"], ["00"] * 20_000])

@@ -57,13 +57,13 @@ def test_links_below_what_they_could_be_are_seen() -> None:
     found = ask(bmc_pcie, DGX)
     keys = found["bmc.pcie"]
     assert isinstance(keys, tuple)
-    told = Counter(
+    values = Counter(
         (found[f"bmc.pcie/{key}.generation"] == found[f"bmc.pcie/{key}.max_generation"])
         for key in keys
         if isinstance(found[f"bmc.pcie/{key}.generation"], int)
     )
-    assert told[True] > 100
-    assert told[False] > 0
+    assert values[True] > 100
+    assert values[False] > 0
 
 
 def test_all_of_an_empty_place_is_absent() -> None:

@@ -120,8 +120,8 @@ def test_a_redundancy_group_is_told_as_declared(
 ) -> None:
     found = readings(name)
     assert found["psu.redundancy"] == ("0",)
-    told = [found[f"psu.redundancy/0.{fact}"] for fact in ("type", "needed", "supported", "members", "health")]
-    assert told == [kind, needed, supported, members, "OK"]
+    rows = [found[f"psu.redundancy/0.{fact}"] for fact in ("type", "needed", "supported", "members", "health")]
+    assert rows == [kind, needed, supported, members, "OK"]
 
 
 @pytest.mark.parametrize("name", [DELL, GB200, NVSWITCH, BLUEFIELD])
@@ -178,8 +178,8 @@ def test_controls_of_different_purpose_are_told_apart() -> None:
     found = readings(GB200)
     listed = found["bmc.power.control"]
     assert isinstance(listed, tuple)
-    told = {(found[f"bmc.power.control/{key}.purpose"], found[f"bmc.power.control/{key}.set_point"]) for key in listed}
-    assert told == {("TDP", 300), ("EDPp", 420)}
+    names = {(found[f"bmc.power.control/{key}.purpose"], found[f"bmc.power.control/{key}.set_point"]) for key in listed}
+    assert names == {("TDP", 300), ("EDPp", 420)}
     kept = [found[f"bmc.power.control/{key}.kept"] for key in listed]
     assert (kept.count("volatile"), kept.count("nonvolatile")) == (4, 4)
 

@@ -81,7 +81,7 @@ def bodies() -> dict[str, object]:
             },
         },
     }  # fmt: skip
-    told = {
+    values = {
         **system,
         "Id": "2",
         "Oem": {"Attributes": [{"AttributeName": "Password", "CurrentValue": planted["listed"]}]},
@@ -92,7 +92,7 @@ def bodies() -> dict[str, object]:
         SYSTEMS: {"Name": "Systems", "Members": [link(uri) for uri in (ONE, TWO, LOST, ODD)]},
         MANAGERS: {"Name": "Managers", "Members": [link(MINE), link(OTHER)]},
         ONE: system,
-        TWO: {**told, "Bios": link(f"{TWO}/Bios")},
+        TWO: {**values, "Bios": link(f"{TWO}/Bios")},
         f"{ONE}/Bios": {"Id": "Bios", "Name": "BIOS", "Attributes": attributes},
         MINE: {**manager, f"password={planted['in-a-name']}": "yes"},
     }

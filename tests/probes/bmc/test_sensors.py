@@ -154,10 +154,10 @@ def test_the_older_form_does_not_tell_the_air_for_a_newer_one_that_failed(lost: 
     assert isinstance(of(bodies | {f"{place}/{lost}": LOST})["bmc.thermal.inlet"], Unknown)
     summaries: tuple[object, ...] = (None, [], "x", {"Intake": None})
     for odd in summaries:
-        told: dict[str, Body | Unknown] = {
+        values: dict[str, Body | Unknown] = {
             f"{place}/ThermalSubsystem/ThermalMetrics": {"Id": "m", "TemperatureSummaryCelsius": odd}
         }
-        assert isinstance(of(bodies | told)["bmc.thermal.inlet"], Unknown)
+        assert isinstance(of(bodies | values)["bmc.thermal.inlet"], Unknown)
 
 
 # Metric reports

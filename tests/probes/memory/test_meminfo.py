@@ -13,17 +13,17 @@ OLD = "MemTotal: 4194304 kB\nMemFree: 1048576 kB\nBuffers: 4 kB\nSwapTotal: 2097
 
 
 def test_a_recorded_machine_tells_its_memory_in_gib_and_what_is_broken_in_kib() -> None:
-    told = dict(meminfo.sizes(shared_text("memory/proc-meminfo.txt")))
-    assert told["total"] == pytest.approx(3997272 / 2**20)
-    assert told["corrupted"] == 0
-    assert told["hugepages.size"] == 2048
+    values = dict(meminfo.sizes(shared_text("memory/proc-meminfo.txt")))
+    assert values["total"] == pytest.approx(3997272 / 2**20)
+    assert values["corrupted"] == 0
+    assert values["hugepages.size"] == 2048
 
 
 def test_what_a_later_line_shows_to_be_left_out_is_absent() -> None:
-    told = dict(meminfo.sizes(OLD + "HugePages_Total: 7\n"))
-    assert isinstance(told["available"], Absent)
-    assert isinstance(told["corrupted"], Absent)
-    assert (told["swap.used"], told["hugepages.total"]) == (1, 7)
+    values = dict(meminfo.sizes(OLD + "HugePages_Total: 7\n"))
+    assert isinstance(values["available"], Absent)
+    assert isinstance(values["corrupted"], Absent)
+    assert (values["swap.used"], values["hugepages.total"]) == (1, 7)
 
 
 def test_what_a_cut_file_may_have_held_is_not_given() -> None:
@@ -39,7 +39,7 @@ def test_a_file_without_its_first_line_or_with_a_size_that_is_none_is_unreadable
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=9))).map("".join))
 def test_nonsense_is_read_or_unreadable(content: str) -> None:
     try:
-        told = dict(meminfo.sizes(content))
+        values = dict(meminfo.sizes(content))
     except Unreadable:
         return
-    assert all(isinstance(size, int | float | Absent) for size in told.values())
+    assert all(isinstance(size, int | float | Absent) for size in values.values())

@@ -20,8 +20,8 @@ def switches(*on: int) -> dict[str, str]:
 
 def test_the_priorities_that_are_on_are_named_of_each_point_alone() -> None:
     files = Files(switches(3, 5), {})
-    told = ecn.priorities(files, "eth0", ecn.NOTIFICATION)
-    assert (told.reading, told.source) == (("3", "5"), "/sys/class/net/eth0/ecn/roce_np/enable")
+    sourced = ecn.priorities(files, "eth0", ecn.NOTIFICATION)
+    assert (sourced.reading, sourced.source) == (("3", "5"), "/sys/class/net/eth0/ecn/roce_np/enable")
     assert isinstance(ecn.priorities(files, "eth0", ecn.REACTION).reading, Absent)
 
 
@@ -39,5 +39,5 @@ def test_an_interface_with_a_switch_of_either_point_is_named_once_and_in_order()
 
 @given(st.text())
 def test_nonsense_is_priorities_or_unknown(text: str) -> None:
-    told = ecn.priorities(Files(switches() | {switch(4): text}, {}), "eth0", ecn.NOTIFICATION).reading
-    assert isinstance(told, tuple | Unknown)
+    reading = ecn.priorities(Files(switches() | {switch(4): text}, {}), "eth0", ecn.NOTIFICATION).reading
+    assert isinstance(reading, tuple | Unknown)

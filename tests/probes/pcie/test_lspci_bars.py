@@ -25,10 +25,10 @@ def test_the_largest_bar_is_the_one_that_could_be_largest() -> None:
 
 
 def test_without_a_bar_that_resizes_there_is_no_size_and_without_sizes_it_is_not_known() -> None:
-    assert {type(told) for told in lspci_bars.largest(regions())} == {Absent}
+    assert {type(rows) for rows in lspci_bars.largest(regions())} == {Absent}
     for lines, reason in (((), Reason.NOT_COLLECTED), (("BAR 0: x",), Reason.UNPARSABLE)):
-        told = lspci_bars.largest(capable(*lines, title=RESIZABLE))
-        assert [one.reason if isinstance(one, Unknown) else one for one in told] == [reason] * 2
+        rows = lspci_bars.largest(capable(*lines, title=RESIZABLE))
+        assert [one.reason if isinstance(one, Unknown) else one for one in rows] == [reason] * 2
 
 
 def test_bars_without_an_address_are_named() -> None:
@@ -49,6 +49,6 @@ def test_a_function_that_does_not_answer_shows_no_bar_that_could_lack_an_address
 @pytest.mark.parametrize("title", [RESIZABLE, "Express (v2) Endpoint"])
 @given(said=st.text(alphabet="current size:,spod0123456789KMGTPB ²\x00"))
 def test_nonsense_is_sizes_or_why_not(title: str, said: str) -> None:
-    told = lspci_bars.largest(capable(f"BAR 0: {said}", title=title))
-    assert {type(one) for one in told} <= {float, Absent, Unknown}
+    rows = lspci_bars.largest(capable(f"BAR 0: {said}", title=title))
+    assert {type(one) for one in rows} <= {float, Absent, Unknown}
     assert lspci_bars.unassigned(regions(f"Region 0: {said}")) == ()

@@ -13,13 +13,13 @@ DENIED = Unknown(Reason.DENIED, "Permission denied")
 
 def test_the_recorded_arrays_work_as_their_states_say_and_one_is_a_container() -> None:
     capture, _ = recorded(OURS / "md" / "broken-and-container.json")
-    told = {name: capture.files[f"/sys/block/{name}/md/array_state"] for name in ("md0", "md127", "md126")}
-    assert {name: md_array.works(state) for name, state in told.items()} == {
+    values = {name: capture.files[f"/sys/block/{name}/md/array_state"] for name in ("md0", "md127", "md126")}
+    assert {name: md_array.works(state) for name, state in values.items()} == {
         "md0": False,
         "md127": False,
         "md126": True,
     }
-    versions = {name: capture.files[f"/sys/block/{name}/md/metadata_version"].strip() for name in told}
+    versions = {name: capture.files[f"/sys/block/{name}/md/metadata_version"].strip() for name in values}
     assert [name for name, version in versions.items() if md_array.is_container(version)] == ["md127"]
 
 
@@ -35,12 +35,14 @@ def test_of_an_array_that_is_reshaped_the_new_number_of_members_counts() -> None
 def test_a_member_that_is_not_known_hides_every_count() -> None:
     states = ["in_sync", "in_sync,write_mostly", "faulty", "spare"]
     assert [md_array.having(word, states) for word in ("in_sync", "faulty", "spare", "sync")] == [2, 1, 1, 0]
-    told = md_array.having("faulty", ["in_sync", DENIED])
-    assert told == Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
+    reading = md_array.having("faulty", ["in_sync", DENIED])
+    assert reading == Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
 
 
 def test_an_unknown_version_of_metadata_makes_no_container() -> None:
-    assert not any(md_array.is_container(told) for told in (DENIED, Absent("no file"), "1.2", "external:/md127/0"))
+    assert not any(
+        md_array.is_container(reading) for reading in (DENIED, Absent("no file"), "1.2", "external:/md127/0")
+    )
 
 
 @given(st.text() | st.from_regex(r"[0-9]{1,40}( \([0-9]{0,40}\)?)?", fullmatch=True))

@@ -172,15 +172,15 @@ class Overlays:
 
 def evidence(desk: RawAnswers, ctx: ViewContext, node: str, *, rule: str = "", fact: str = "") -> Rested:
     """Find what a rule's verdict on a node rests on, or one fact; reads the node's answers, raises UserError."""
-    said = BurntNode(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
+    burnt_node = BurntNode(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
     if fact:
-        return Rested(piece(fact, said), node)
+        return Rested(piece(fact, burnt_node), node)
     rules = {each.id: each for each in ctx.desk.profile.rules}
     judged = ctx.board.judged.get(node)
     verdicts = {v.rule: v for v in judged.verdicts} if judged is not None else {}
     if rule not in rules or rule not in verdicts:
         raise UserError(f"{rule} was not judged on {node}")
-    return Rested(followed(proof(rules[rule], verdicts[rule], said), said), node, desk.since(node, rule))
+    return Rested(followed(proof(rules[rule], verdicts[rule], burnt_node), burnt_node), node, desk.since(node, rule))
 
 
 def _ask(desk: Viewed, path: str) -> Ask | None:
@@ -208,8 +208,8 @@ def _piece(each: ProofFact, signs: Signs, indent: str = " ") -> Iterator[Line]:
     yield Line(((f"{indent}{signs.text(each.path)}", "bold"), (f"  {signs.text(_value(each.leaf))}", "")))
     if each.evidence is not None:
         status = each.evidence.status
-        said = f"{indent}  {signs.status(status)} {status.value}"
-        yield Line(((said, STYLES[status]), (f"  {signs.text(each.evidence.expected)}", "")))
+        message = f"{indent}  {signs.status(status)} {status.value}"
+        yield Line(((message, STYLES[status]), (f"  {signs.text(each.evidence.expected)}", "")))
     if each.leaf is not None:
         names = {reply.name for reply in each.replies}
         source = "" if each.leaf.source in names else f", {signs.text(_first(each.leaf.source))}"

@@ -136,10 +136,10 @@ class Exporting:
         file, run = str(free(file_of(self._context, form))), self._context.desk
         words = ("report", run.name, "--format", form, "-o", file, "-q", *run.waiver_words)
 
-        def written(said: CommandResult) -> None:
-            if said.status == 0:
+        def written(result: CommandResult) -> None:
+            if result.status == 0:
                 self._readout.message(f"written: {file}{self._desk.left_behind}")
             else:
-                self._dialogs.show("not written", said.text)
+                self._dialogs.show("not written", result.text)
 
         self._background.run(lambda: self._desk.say(words), written, f"writing {file}", opens=False)

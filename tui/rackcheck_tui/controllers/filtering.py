@@ -21,9 +21,9 @@ def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True)
     if not where:
         return frozenset(names), ""
     of_node, of_verdict = where.about(NODE_KEYS), where.about(FINDING_KEYS)
-    told = {name: of_node.holds(_node(ctx, name)) for name in names}
-    unsure = sum(each is None for each in told.values())
-    kept = {name for name, each in told.items() if each}
+    values = {name: of_node.holds(_node(ctx, name)) for name in names}
+    unsure = sum(each is None for each in values.values())
+    kept = {name for name, each in values.items() if each}
     if verdicts and of_verdict:
         kept &= _having(ctx, of_verdict, kept)
     return frozenset(kept), left_out(where, several(unsure, "node")) if unsure else ""
@@ -79,11 +79,11 @@ def _node(ctx: ViewContext, name: str) -> FilterRow:
     words: dict[str, tuple[str, ...]] = {"node": (name,)}
     if place is not None:
         rack = ctx.desk.racks.get(place.rack)
-        told = {
+        values = {
             "rack": place.rack, "role": place.role, "slot": place.slot, "u": str(place.u or ""),
             "row": rack.row if rack is not None else "",
         }  # fmt: skip
-        words |= {key: (value,) for key, value in told.items() if value}
+        words |= {key: (value,) for key, value in values.items() if value}
     return FilterRow(words, name, lambda pattern: read(ctx, name, pattern))
 
 

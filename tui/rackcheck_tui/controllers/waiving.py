@@ -67,7 +67,7 @@ class Waiving:
             "ticket": "where it is tracked", "reason": "why it may be so", "file": "the file that it is added to",
         }  # fmt: skip
         about = [f"waive {rule} on {fold(nodes)}" for rule, nodes in findings.items()]
-        fields = [FormField(name, said, given.get(name, "")) for name, said in words.items()]
+        fields = [FormField(name, message, given.get(name, "")) for name, message in words.items()]
         lines = [*about, *(["", trouble] if trouble else [])]
         self._dialogs.fill_in("waive a finding", lines, fields, partial(self._preview, findings))
 
@@ -107,9 +107,9 @@ class Waiving:
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
         """Write them one after the other; give the output of the first that is refused, empty where none is."""
         for words in calls:
-            said = self._desk.say(words)
-            if said.status != 0:
-                return said.text
+            result = self._desk.say(words)
+            if result.status != 0:
+                return result.text
         try:
             self._desk.waived(file)
         except UserError as mistake:

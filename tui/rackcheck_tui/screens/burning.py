@@ -87,11 +87,11 @@ def above(ctx: ViewContext, burns: Burns) -> Iterator[Line]:
 def _head(ctx: ViewContext, columns: Columns, width: int) -> Line:
     bars, sparks, state = _rooms(columns, width)
     live = ctx.burns.running
-    told = (
+    items = (
         ("node", columns.name), ("part", THING), ("stage", STAGE), ("power W" if live else "peak W", bars + WATTS + 1),
         ("temp C" if live else "peak C", sparks + DEGREES + 1), ("GHz", CLOCK), ("rate", RATE), ("state", state),
     )  # fmt: skip
-    return Line(((f"  {' '.join(ctx.signs.fit(word, room) for word, room in told)}", "dim"),))
+    return Line(((f"  {' '.join(ctx.signs.fit(word, room) for word, room in items)}", "dim"),))
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int]:
@@ -147,14 +147,14 @@ def _line(ctx: ViewContext, row: PartsRow, columns: Columns, width: int) -> Line
     clocks = [clock for part in parts if (clock := part.shown("clock", over=over)) is not None]
     temp = lead.shown("temp", over=over)
     history = spark(lead.past.column("temp"), sparks, columns.low, columns.high, plain=signs.plain)
-    said = (
+    items = (
         (sign, style), (signs.fit(parts[0].node, columns.name), "bold"), (signs.fit(thing(row), THING), ""),
         (signs.fit(stage_of(ctx, parts[0]), STAGE), "cyan"), (_power(ctx, parts, bars), ""),
         (f"{_whole(temp):>{DEGREES}}", ""), (history, "dim"), (f"{_giga(clocks):>{CLOCK}}", ""),
         (signs.fit(_rate(parts, over=over), RATE), ""),
         (signs.fit(row.bearing.words, state), style if row.bearing.rank is not Rank.FINE else ""),
     )  # fmt: skip
-    return Line(tuple((f"{text} ", style) for text, style in said))
+    return Line(tuple((f"{text} ", style) for text, style in items))
 
 
 def _whole(value: float | None) -> str:
@@ -169,13 +169,13 @@ def _giga(clocks: Sequence[float]) -> str:
 def _power(ctx: ViewContext, parts: Sequence[LoadedPart], room: int) -> str:
     """Draw what parts take, against their limits; without a limit there is a number and no bar."""
     over = is_over(ctx, parts[0])
-    told = [watts for part in parts if part.of != HOST and (watts := part.shown("power", over=over)) is not None]
-    if not told:
+    items = [watts for part in parts if part.of != HOST and (watts := part.shown("power", over=over)) is not None]
+    if not items:
         watts = ctx.burns.benches[parts[0].node].air.get("power") if parts[0].of == HOST else None
         return f"{'':<{room}} {'' if watts is None else f'{watts:.0f}':>{WATTS}}"
     most = [part.limit for part in parts if part.limit is not None]
-    drawn = bar(sum(told) / sum(most), room, plain=ctx.signs.plain) if len(most) == len(told) else " " * room
-    return f"{drawn} {sum(told):>{WATTS}.0f}"
+    drawn = bar(sum(items) / sum(most), room, plain=ctx.signs.plain) if len(most) == len(items) else " " * room
+    return f"{drawn} {sum(items):>{WATTS}.0f}"
 
 
 def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
@@ -223,6 +223,6 @@ def _spreads(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
         values = sorted(p.now[column] / factor for p in row.parts if column in p.now and _of_kind(p, row))
         if values:
             half = digits(values[len(values) // 2])
-            said = f"{digits(values[0])} to {digits(values[-1])} {unit}, half of them {half} or more"
-            yield from labelled(column, said, ctx.signs, width)
+            message = f"{digits(values[0])} to {digits(values[-1])} {unit}, half of them {half} or more"
+            yield from labelled(column, message, ctx.signs, width)
     yield from labelled("parts", ", ".join(part.of for part in row.parts), ctx.signs, width, "dim")

@@ -53,10 +53,10 @@ def _told_now(each: DiffDoc, now: Mapping[str, str]) -> DiffDoc:
 
 
 def _nothing(doc: DiffDoc) -> str:
-    told = doc.get("peers")
-    if told and told["asked"] < told["needed"]:
+    value = doc.get("peers")
+    if value and value["asked"] < value["needed"]:
         return "its peers are too few to be compared with"
-    split = f"; on {told['split']:,} facts they do not agree" if told and told["split"] else ""
+    split = f"; on {value['split']:,} facts they do not agree" if value and value["split"] else ""
     return f"no fact differs{split}"
 
 
@@ -74,9 +74,11 @@ def _unsure(doc: DiffDoc) -> Iterator[Line]:
         yield Line(((f" {doc['unknown-in-both']} facts are unknown on both sides", "bold magenta"),))
     if doc.get("own"):
         yield Line(((f" {doc['own']} identities differ, as those of two machines do", "dim"),))
-    told = doc.get("peers")
-    if told:
-        yield Line(((f" {told['asked']} others of its role told anything; {told['needed']} must say the same", "dim"),))
+    value = doc.get("peers")
+    if value:
+        yield Line(
+            ((f" {value['asked']} others of its role told anything; {value['needed']} must say the same", "dim"),)
+        )
 
 
 def _head(ctx: ViewContext, wide: int, width: int) -> Line:
@@ -107,9 +109,9 @@ def _value(each: DiffDoc, side: str) -> str:
 def _line(ctx: ViewContext, each: DiffDoc, wide: int, width: int) -> Line:
     side = max((width - wide - 4) * 2 // 5, 8)
     rest = max(width - wide - side - 4, 0)
-    told = each.get("verdicts", {})
-    bad = next((rule for rule, status in told.items() if status not in {"pass", "n/a"}), "")
-    mark = NO_RULE if not each.get("rules") and "rules" in each else f"{bad} {told[bad]}" if bad else ""
+    value = each.get("verdicts", {})
+    bad = next((rule for rule, status in value.items() if status not in {"pass", "n/a"}), "")
+    mark = NO_RULE if not each.get("rules") and "rules" in each else f"{bad} {value[bad]}" if bad else ""
     here = _value(each, "after")
     room = min(len(mark) + 2, max(rest - len(here), rest // 2)) if mark else 0
     unsure = "unknown" in str(each.get("kind", "")) or "known again" in str(each.get("kind", ""))
@@ -130,6 +132,6 @@ def _details(ctx: ViewContext, each: DiffDoc, width: int) -> Iterator[Line]:
     yield from labelled("here", _value(each, "after"), signs, width)
     yield from labelled("lost", " ".join(each.get("lost", ())), signs, width)
     yield from labelled("got", " ".join(each.get("got", ())), signs, width)
-    told = each.get("verdicts", {})
-    rules = [f"{rule} {told[rule]}" if rule in told else rule for rule in each.get("rules", ())]
+    value = each.get("verdicts", {})
+    rules = [f"{rule} {value[rule]}" if rule in value else rule for rule in each.get("rules", ())]
     yield from labelled("rules", ", ".join(rules) or NO_RULE, signs, width)

@@ -25,13 +25,13 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
             ListEntries(()), f"facts of {name}", "reading its answers ..." if name else "of whom? :facts NODE"
         )
     where = ctx.where.about(FINDING_KEYS)
-    told = [(path, tree.leaves[path]) for path in tree if not _never_asked(tree.leaves[path])]
-    kept = [(path, leaf) for path, leaf in told if not where or where.holds(_words(path, leaf))]
+    rows = [(path, tree.leaves[path]) for path in tree if not _never_asked(tree.leaves[path])]
+    kept = [(path, leaf) for path, leaf in rows if not where or where.holds(_words(path, leaf))]
     width = min(max((len(path) for path, _ in kept), default=0), 44)
     entries = [_entry(ctx, name, path, leaf, width) for path, leaf in kept]
     return ViewContent(
         ListEntries(entries),
-        f"facts of {name}: {len(kept):,} of {len(told):,}",
+        f"facts of {name}: {len(kept):,} of {len(rows):,}",
         "no fact like this; / changes the filter",
     )
 

@@ -21,8 +21,8 @@ FORMATS = (
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     """Show the forms."""
-    said = f"report of {ctx.desk.name}: what is shown here, in a file"
-    return ViewContent(ListEntries([_entry(ctx, name, words) for name, _, words in FORMATS]), said, "")
+    message = f"report of {ctx.desk.name}: what is shown here, in a file"
+    return ViewContent(ListEntries([_entry(ctx, name, words) for name, _, words in FORMATS]), message, "")
 
 
 def file_of(ctx: ViewContext, name: str) -> str:

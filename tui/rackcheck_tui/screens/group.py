@@ -24,10 +24,10 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     names = [name for name in group.nodes if name in kept]
     wide = min(max((len(name) for name in names), default=0), 32)
     entries = [_entry(ctx, group, name, wide) for name in names]
-    said = group.rule or group.title
+    message = group.rule or group.title
     hint = group.hint.sentence if group.hint is not None else ""
     above = (Line(((f" {ctx.signs.text(hint)}", "italic"),)),) if hint else ()
-    words = f"group {number}: {said}, {len(names):,} of {len(group.nodes):,} nodes"
+    words = f"group {number}: {message}, {len(names):,} of {len(group.nodes):,} nodes"
     return ViewContent(ListEntries(entries), words, "no node like this; / changes the filter", left_out, above)
 
 
@@ -49,9 +49,9 @@ def _line(ctx: ViewContext, group: FindingGroup, name: str, mine: Sequence[Verdi
     signs, status = ctx.signs, group.status
     place = ctx.desk.nodes.get(name)
     where = f"{place.rack} U{place.u}" if place is not None and place.rack and place.u else place.rack if place else ""
-    said = mine[0].reason if len(mine) == 1 else f"{len(mine)} rules" if group.rules else group.got
+    message = mine[0].reason if len(mine) == 1 else f"{len(mine)} rules" if group.rules else group.got
     side = 12 if where else 0
     return Line((
         (f"{signs.status(status)} ", STYLES[status]), (signs.fit(name, wide) + "  ", "bold"),
-        (signs.fit(where, side), "cyan"), (signs.fit(said, max(width - wide - side - 4, 0)), ""),
+        (signs.fit(where, side), "cyan"), (signs.fit(message, max(width - wide - side - 4, 0)), ""),
     ))  # fmt: skip

@@ -93,8 +93,8 @@ def chosen(ctx: ViewContext, every: list[FindingGroup]) -> tuple[list[FindingGro
         if not group.rules:  # nodes that are INCOMPLETE for a reason of their own
             subjects = [FilterRow({"state": (group.status.value,), "severity": (group.severity,)}, "")]
         words = {"group": (str(group.number),), "node": group.nodes}
-        told = " ".join((group.rule, group.title, group.got, group.want, *group.nodes))
-        if any(where.holds(type(s)({**s.words, **words}, f"{s.text} {told}", s.read)) for s in subjects):
+        text = " ".join((group.rule, group.title, group.got, group.want, *group.nodes))
+        if any(where.holds(type(s)({**s.words, **words}, f"{s.text} {text}", s.read)) for s in subjects):
             found.append(narrowed)
     return found, left_out
 
@@ -215,6 +215,6 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
 
 
 def _of_cause(ctx: ViewContext, cause: Cause, width: int) -> Iterator[Line]:
-    for said in cause.said[:CAUSES]:
-        yield from labelled("because", said, ctx.signs, width)
+    for message in cause.said[:CAUSES]:
+        yield from labelled("because", message, ctx.signs, width)
     yield from labelled("rules", ", ".join(cause.rules), ctx.signs, width, "dim")

@@ -71,15 +71,15 @@ def _line(ctx: ViewContext, run: RunDoc, width: int) -> Line:
     head = f"{newest['time']:<22}"
     alike = f"{run['alike']:>4} run{'s' if run['alike'] > 1 else ' '}  "
     if "counts" in run:
-        told = [(f"{count} {status}  ", STYLES.get(Status(status), "")) for status, count in run["counts"].items()]
+        rows = [(f"{count} {status}  ", STYLES.get(Status(status), "")) for status, count in run["counts"].items()]
     else:
         outcome = str(run["outcome"])
         style = next((s for o, s in OUTCOMES.items() if o.value == outcome), "")
         first = "first run" if run.get("first") else f"{len(run.get('says', ()))} changes"
-        told = [(f"{outcome:<11}", style), (first, "")]
+        rows = [(f"{outcome:<11}", style), (first, "")]
     room = max(width - len(head) - len(alike), 0)
     pieces = []
-    for text, style in told:
+    for text, style in rows:
         pieces.append((ctx.signs.fit(text, min(len(text), room)), style))
         room = max(room - len(text), 0)
     return Line(((head, "bold"), (alike, "dim"), *pieces, (" " * room, "")))
@@ -92,5 +92,5 @@ def _details(ctx: ViewContext, name: str, run: RunDoc, width: int) -> Iterator[L
         yield from labelled("alike", f"{run['alike']} runs, since {oldest['time']} ({oldest['run']})", ctx.signs, width)
     for status, nodes in run.get("nodes", {}).items():
         yield from labelled(status, nodes, ctx.signs, width)
-    for said in run.get("says", ()):
-        yield from labelled("since", said, ctx.signs, width)
+    for value in run.get("says", ()):
+        yield from labelled("since", value, ctx.signs, width)

@@ -23,17 +23,17 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     if ctx.burns:
         return burning.shown(ctx, place)
     board = ctx.board
-    told = progress(board, ctx.now)
-    kept, left_out = kept_nodes(ctx, [each.node for each in told])
-    entries = [_entry(ctx, each) for each in told if each.node in kept]
+    rows = progress(board, ctx.now)
+    kept, left_out = kept_nodes(ctx, [each.node for each in rows])
+    entries = [_entry(ctx, each) for each in rows if each.node in kept]
     state = ("reading" if ctx.desk.replays else "asking") if board.running else "asked"
     again = " again" if board.again is not None else ""
     return ViewContent(
         ListEntries(entries, lambda width: Line(((ctx.signs.fit("step       seconds  node", width), "dim"),))),
-        f"live: {state}{again} {several(len(told), 'node')}",
-        "no nodes" if not told else "no node like this; / changes the filter",
+        f"live: {state}{again} {several(len(rows), 'node')}",
+        "no nodes" if not rows else "no node like this; / changes the filter",
         left_out,
-        tuple(_above(ctx, pulse(told, board, ctx.now))),
+        tuple(_above(ctx, pulse(rows, board, ctx.now))),
     )
 
 
@@ -69,7 +69,7 @@ def _entry(ctx: ViewContext, each: NodeProgress) -> ListEntry:
 
 def _line(ctx: ViewContext, each: NodeProgress, width: int) -> Line:
     seconds = f"{each.seconds:8.1f}" if each.seconds is not None else " " * 8
-    planes = "  ".join(f"{plane.value} {said}" for plane, _, said in each.planes)
+    planes = "  ".join(f"{plane.value} {message}" for plane, _, message in each.planes)
     name = min(max(len(each.node), 8), 24)
     return Line((
         (f"{SIGN[each.step]} {each.step.value:<8}", STYLE[each.step]), (f"{seconds}  ", ""),
@@ -79,6 +79,6 @@ def _line(ctx: ViewContext, each: NodeProgress, width: int) -> Line:
 
 def _details(ctx: ViewContext, each: NodeProgress, width: int) -> Iterator[Line]:
     yield Line(((f" {SIGN[each.step]} {each.step.value}", STYLE[each.step]), (f"  {each.node}", "bold")))
-    for plane, seconds, said in each.planes:
+    for plane, seconds, message in each.planes:
         took = f" ({seconds:.1f} s)" if seconds is not None else ""
-        yield from labelled(plane.value, f"{said}{took}", ctx.signs, width)
+        yield from labelled(plane.value, f"{message}{took}", ctx.signs, width)

@@ -109,13 +109,13 @@ def _work(ctx: ViewContext, stage: Stage, width: int) -> Line:
         why = fit(f"not tested: {stage.why}", max(width - 29, 0))
         return Line((("? ", "bold magenta"), (f"{name} ", ""), (why, "magenta")))
     rate, wrong = stage.number("rate"), stage.number("mismatches")
-    said = scaled(rate, f"{stage.word('unit') or '1'}/s") if rate is not None else ""
+    message = scaled(rate, f"{stage.word('unit') or '1'}/s") if rate is not None else ""
     verified = (
         "verifies nothing" if wrong is None else "no wrong value" if not wrong else several(int(wrong), "wrong value")
     )
     sign, style = ("! ", "bold red") if wrong else ("= ", "green")
     checked = (fit(verified, max(width - 44, 0)), style if wrong else "dim")
-    return Line(((sign, style), (f"{name} ", ""), (fit(said, 15), ""), checked))
+    return Line(((sign, style), (f"{name} ", ""), (fit(message, 15), ""), checked))
 
 
 def _of_work(ctx: ViewContext, stage: Stage, width: int) -> Iterator[Line]:

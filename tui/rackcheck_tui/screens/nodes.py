@@ -69,17 +69,17 @@ def _missing(ctx: ViewContext, name: str, widest: int) -> ListEntry:
 
 def _line(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int, width: int) -> Line:
     signs = ctx.signs
-    told = [
+    rows = [
         (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*TOLD, Status.PASS, Status.NA) if count[s]
     ]
     reason = why(node)
     if reason and not node.fit.decides:
-        told = []
+        rows = []
     if node.node in ctx.board.waiting and not ctx.desk.replays:
-        told.insert(0, ("so far  ", "yellow"))
+        rows.insert(0, ("so far  ", "yellow"))
     room = max(width - 14 - widest - 2, 0)
     kept: list[tuple[str, str]] = []
-    for words, style in told:
+    for words, style in rows:
         kept.append((signs.fit(words, min(len(words), room)), style))
         room = max(room - len(words), 0)
     last = node.role if not reason else signs.fit(reason, min(len(reason), room))

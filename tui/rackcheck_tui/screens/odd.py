@@ -45,8 +45,10 @@ def _above(ctx: ViewContext, each: RoleMajority) -> Line:
     mute = several(len(each.silent), "node")
     silent = f"; {mute} {'does' if len(each.silent) == 1 else 'do'} not tell all of them" if each.silent else ""
     split = f", {each.split:,} on which they have no majority" if each.split else ""
-    said = f"{each.role}: {several(len(each.nodes), 'node')}, {each.agreed:,} facts that most of them say alike{split}"
-    return Line(((f" {ctx.signs.text(f'{said}{silent}')}", "dim"),))
+    message = (
+        f"{each.role}: {several(len(each.nodes), 'node')}, {each.agreed:,} facts that most of them say alike{split}"
+    )
+    return Line(((f" {ctx.signs.text(f'{message}{silent}')}", "dim"),))
 
 
 def _entry(ctx: ViewContext, one: Odd) -> ListEntry:
@@ -75,8 +77,8 @@ def _details(ctx: ViewContext, one: Odd, width: int) -> Iterator[Line]:
     for each in one.deviations:
         yield from labelled("", _said(each, one.node), ctx.signs, width)
     if one.unknown:
-        told = f"{several(one.unknown, 'fact')} that its peers tell"
-        yield from labelled("unknown", told, ctx.signs, width, "bold magenta")
+        text = f"{several(one.unknown, 'fact')} that its peers tell"
+        yield from labelled("unknown", text, ctx.signs, width, "bold magenta")
 
 
 def _said(each: Deviation, node: str) -> str:

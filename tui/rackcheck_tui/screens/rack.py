@@ -71,5 +71,5 @@ def details(ctx: ViewContext, name: str, cell: Cell, width: int) -> Sequence[Lin
     """Tell of the node under the cursor: what its cell says in words, and how it was judged."""
     judged = ctx.board.judged.get(name)
     first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))
-    told = tuple(nodes.details(ctx, judged, width)) if judged is not None else ()
-    return told if told and ctx.mode == Mode.STATE else (first, *told)
+    rows = tuple(nodes.details(ctx, judged, width)) if judged is not None else ()
+    return rows if rows and ctx.mode == Mode.STATE else (first, *rows)

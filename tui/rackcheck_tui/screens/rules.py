@@ -48,13 +48,13 @@ def _entry(ctx: ViewContext, rule: Rule, counts: Counter[Status]) -> ListEntry:
 
 
 def _line(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) -> Line:
-    told = [(f"{ctx.signs.status(s)}{counts[s]} ", STYLES[s]) for s in COUNTED if counts[s]] or [("not judged ", "dim")]
-    side = sum(len(text) for text, _ in told)
+    rows = [(f"{ctx.signs.status(s)}{counts[s]} ", STYLES[s]) for s in COUNTED if counts[s]] or [("not judged ", "dim")]
+    side = sum(len(text) for text, _ in rows)
     name = min(32, max(width - side - 10, 0))
     room = max(width - name - side - 10, 0)
     return Line((
         (f"{rule.severity.value:<9} "[:10], "dim"), (ctx.signs.fit(rule.id, name), "bold"),
-        (" "[:room], ""), (ctx.signs.fit(rule.title, max(room - 2, 0)), ""), (" "[: max(room - 1, 0)], ""), *told,
+        (" "[:room], ""), (ctx.signs.fit(rule.title, max(room - 2, 0)), ""), (" "[: max(room - 1, 0)], ""), *rows,
     ))  # fmt: skip
 
 
@@ -70,8 +70,8 @@ def _details(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) 
     yield from labelled("fix", rule.fix, signs, width)
     for ref in rule.refs:
         source = ctx.desk.profile.sources.get(ref)
-        said = f"{source.title}, {source.section} ({source.publisher}, {source.date})" if source is not None else ref
-        yield from labelled("source", said, signs, width, "dim")
+        message = f"{source.title}, {source.section} ({source.publisher}, {source.date})" if source is not None else ref
+        yield from labelled("source", message, signs, width, "dim")
     yield from labelled("written", rule.place, signs, width, "dim")
-    told = ", ".join(f"{counts[s]} {s.value}" for s in COUNTED if counts[s])
-    yield from labelled("here", told or "nothing was judged by it in this run", signs, width)
+    text = ", ".join(f"{counts[s]} {s.value}" for s in COUNTED if counts[s])
+    yield from labelled("here", text or "nothing was judged by it in this run", signs, width)

@@ -76,11 +76,11 @@ class RackView(Widget):
         cell = self.cells.get(node, UNSEEN)
         here = node == self.cursor
         flag = "*" if node in self.marks else self._arrow if here else " "
-        said = (cell.sign, flag, node if density.name else "", cell.word if density.word else "")
-        if (text := self._texts.get(said)) is None:
+        rows = (cell.sign, flag, node if density.name else "", cell.word if density.word else "")
+        if (text := self._texts.get(rows)) is None:
             if len(self._texts) >= _REMEMBERED:
                 self._texts.clear()
-            text = self._texts[said] = self._write(*said)
+            text = self._texts[rows] = self._write(*rows)
         return text, f"{cell.style} reverse" if here else cell.style
 
     def _write(self, sign: str, flag: str, name: str, word: str) -> str:

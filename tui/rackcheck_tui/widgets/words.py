@@ -41,10 +41,10 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
         verdict, style = f" {signs.status(OUTCOME[done.outcome])} {done.outcome.value}", OUTCOMES[done.outcome]
         stopped = " (interrupted)" if done.interrupted else ""
     room = max(width - len(verdict) - len(stopped) - 2, 0)
-    told = signs.fit(f"{board.profile.name} {board.profile.version}", min(len(profile), room))
-    more = signs.fit(name, max(room - len(told) - 2, 0)).rstrip()
+    text = signs.fit(f"{board.profile.name} {board.profile.version}", min(len(profile), room))
+    more = signs.fit(name, max(room - len(text) - 2, 0)).rstrip()
     return [
-        Line(((verdict, style), (stopped, "yellow"), (f"  {told}", "bold"), (f"  {more}", ""))),
+        Line(((verdict, style), (stopped, "yellow"), (f"  {text}", "bold"), (f"  {more}", ""))),
         _whom(board, signs, width),
         counts(board, signs, width),
         *(_why(board, signs, width) if done is not None else ()),
@@ -71,8 +71,8 @@ def _whom(board: Board, signs: Signs, width: int) -> Line:
     verdicts = f", {total:,} verdicts" + (f", {scope:,} rules not in scope" if scope else "")
     again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
     planes = _planes(board.started)
-    told = signs.fit(f"{nodes}{missing}{verdicts}{again}: {board.started.targets}", max(width - len(planes) - 1, 0))
-    return Line(((f" {told.rstrip()}", ""), (planes, "bold yellow")))
+    text = signs.fit(f"{nodes}{missing}{verdicts}{again}: {board.started.targets}", max(width - len(planes) - 1, 0))
+    return Line(((f" {text.rstrip()}", ""), (planes, "bold yellow")))
 
 
 def _planes(started: RunStarted) -> str:
@@ -84,10 +84,10 @@ def counts(board: Board, signs: Signs, width: int) -> Line:
     """Count all six verdicts, each with its sign and, where there is room, its word."""
     found = board.counts
     styles = [STYLES[s] if found[s] else "dim" for s in COUNTED]
-    told = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
-    if sum(map(len, told)) > width:
-        told = [f" {signs.status(s)}{found[s]}" for s in COUNTED]
-    return Line(tuple(zip(told, styles, strict=True)))
+    rows = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
+    if sum(map(len, rows)) > width:
+        rows = [f" {signs.status(s)}{found[s]}" for s in COUNTED]
+    return Line(tuple(zip(rows, styles, strict=True)))
 
 
 def turned(board: Board) -> str:
@@ -98,7 +98,7 @@ def turned(board: Board) -> str:
         found.setdefault(f"{each.turn.rule} {before} -> {after}", []).append(each.node)
     if not found:
         return "asked again: every verdict is as it was"
-    first = "; ".join(f"{said} on {fold(nodes)}" for said, nodes in list(found.items())[:TURNS])
+    first = "; ".join(f"{message} on {fold(nodes)}" for message, nodes in list(found.items())[:TURNS])
     more = f"; and {len(found) - TURNS} more (5 shows them)" if len(found) > TURNS else ""
     return f"asked again: {first}{more}"
 
@@ -179,12 +179,12 @@ def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
 def plain(entries: ListEntries, rows: Iterable[int], *, as_json: bool) -> str:
     """Write rows for other programs: their names, their nodes, and what they say, by name; as CSV or as JSON."""
     chosen = [entries.every[row] for row in rows]
-    said = [{"row": e.name, "nodes": list(e.nodes), "rule": e.rule, "fact": e.fact, **e.cells} for e in chosen]
+    items = [{"row": e.name, "nodes": list(e.nodes), "rule": e.rule, "fact": e.fact, **e.cells} for e in chosen]
     if as_json:
-        return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(items, ensure_ascii=False, indent=2) + "\n"
     out = io.StringIO()
-    columns = list(dict.fromkeys(name for each in said for name in each)) or ["row"]
+    columns = list(dict.fromkeys(name for each in items for name in each)) or ["row"]
     writer = csv.DictWriter(out, columns, lineterminator="\n", restval="")
     writer.writeheader()
-    writer.writerows({**each, "nodes": fold(e.nodes)} for each, e in zip(said, chosen, strict=True))
+    writer.writerows({**each, "nodes": fold(e.nodes)} for each, e in zip(items, chosen, strict=True))
     return out.getvalue()

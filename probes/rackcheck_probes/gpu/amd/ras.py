@@ -33,9 +33,9 @@ def amd_ras(files: Files) -> Facts:
             yield from ((f"{item}.{leaf}", NOT_RUN) for leaf in LEAVES)
             continue
         places = {block: f"{folder}/ras/{block}_err_count" for block in blocks.get(folder, ())}
-        told = {block: ras.block(files, place) for block, place in places.items()}
+        values = {block: ras.block(files, place) for block, place in places.items()}
         for block, place in places.items():
             for name, word in COUNTS.items():
-                yield f"{item}.ecc.block/{spell_key(block)}.{word}", Sourced(told[block][name], place)
+                yield f"{item}.ecc.block/{spell_key(block)}.{word}", Sourced(values[block][name], place)
         for name, word in COUNTS.items():
-            yield f"{item}.ecc.{word}", Sourced(ras.total(one[name] for one in told.values()), BLOCKS)
+            yield f"{item}.ecc.{word}", Sourced(ras.total(one[name] for one in values.values()), BLOCKS)

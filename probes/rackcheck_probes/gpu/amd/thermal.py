@@ -38,8 +38,8 @@ def _heat(files: Files, folder: str) -> Iterator[tuple[str, Reading | Sourced]]:
     for word, (leaf, _) in PLACES.items():
         for name, (suffix, _, _) in AGES.items():
             none = Absent(f"no sensor is called {word}")
-            told = files.read(f"{folder}/temp{labels[word]}_{name}", degrees) if word in labels else none
-            yield f"{leaf}{suffix}", told
+            reading = files.read(f"{folder}/temp{labels[word]}_{name}", degrees) if word in labels else none
+            yield f"{leaf}{suffix}", reading
 
 
 # Unverified on hardware: of the kernel's documentation of amdgpu's hwmon files.
@@ -48,6 +48,6 @@ def amd_thermal(files: Files) -> Facts:
     """Read each GPU's temperatures."""
     for item, folder in folders(files, NAMES):
         if isinstance(folder, str):
-            yield from ((f"{item}.{leaf}", told) for leaf, told in _heat(files, folder))
+            yield from ((f"{item}.{leaf}", value) for leaf, value in _heat(files, folder))
         else:
             yield from ((f"{item}.{leaf}", folder) for leaf in HEAT)

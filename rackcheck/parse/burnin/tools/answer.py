@@ -59,8 +59,12 @@ class ToolRecord:
         """That it ended with trouble, and what it said of it last; none where its exit status is 0."""
         if self.status == 0:
             return None
-        said = next((line for line in reversed([*self.out.splitlines(), *self.err.splitlines()]) if line.strip()), "")
-        return self.untested or Unknown(Reason.NOT_TESTED, f"{self.name} ended with {self.status}: {clean(said, 120)}")
+        message = next(
+            (line for line in reversed([*self.out.splitlines(), *self.err.splitlines()]) if line.strip()), ""
+        )
+        return self.untested or Unknown(
+            Reason.NOT_TESTED, f"{self.name} ended with {self.status}: {clean(message, 120)}"
+        )
 
     def dotted(self, version: str | None = None) -> Reading:
         """The tool's version, or the one given, as dotted numbers."""
@@ -84,20 +88,20 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
     return ToolRecord(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
 
 
-def document(told: ToolRecord) -> Mapping[str, Any]:
+def document(record: ToolRecord) -> Mapping[str, Any]:
     """Read the one JSON object that an answer holds; raises Unreadable. Lines before it are its banner, none follow."""
-    if told.cut:
-        raise Unreadable(f"{told.cut} bytes of {told.name}'s answer were cut", Reason.TOO_LARGE)
-    start = re.search(r"^\s{0,100}\{", told.out, re.MULTILINE)
+    if record.cut:
+        raise Unreadable(f"{record.cut} bytes of {record.name}'s answer were cut", Reason.TOO_LARGE)
+    start = re.search(r"^\s{0,100}\{", record.out, re.MULTILINE)
     if start is None:
-        raise Unreadable(f"no JSON of {told.name}: {clean(told.out or told.err, 80)!r}")
+        raise Unreadable(f"no JSON of {record.name}: {clean(record.out or record.err, 80)!r}")
     decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
     try:
-        found, end = decoder.raw_decode(told.out, start.end() - 1)
+        found, end = decoder.raw_decode(record.out, start.end() - 1)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON of {told.name}: {clean(str(error), 120)}") from error
-    if told.out[end:].strip() or not isinstance(found, dict):
-        raise Unreadable(f"more than one document of {told.name}: {clean(told.out[end:], 80)!r}")
+        raise Unreadable(f"no JSON of {record.name}: {clean(str(error), 120)}") from error
+    if record.out[end:].strip() or not isinstance(found, dict):
+        raise Unreadable(f"more than one document of {record.name}: {clean(record.out[end:], 80)!r}")
     return found
 
 

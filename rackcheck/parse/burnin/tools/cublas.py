@@ -27,21 +27,21 @@ _GPU = re.compile(r"[0-9]{1,4}")
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of cublas, of one GPU or of a node where none could be tried; raises Unreadable."""
-    told = answer(record)
-    if not told.of.startswith("gpu/") or not _GPU.fullmatch(told.item):
-        yield from nothing(GIVES, told.failed or Unknown(Reason.NOT_TESTED, "it says of no GPU"))
+    tool_record = answer(record)
+    if not tool_record.of.startswith("gpu/") or not _GPU.fullmatch(tool_record.item):
+        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no GPU"))
         return
-    if told.version is not None:
-        yield "burnin.cublas.version", told.dotted()
-    elif told.failed is None:
+    if tool_record.version is not None:
+        yield "burnin.cublas.version", tool_record.dotted()
+    elif tool_record.failed is None:
         yield "burnin.cublas.version", Unknown(Reason.NOT_COLLECTED, "cublas told no version that has our form")
-    yield "burnin.cublas.gpu", (told.item,)
-    yield f"burnin.cublas.gpu/{told.item}.rate", told.failed or _rate(told)
+    yield "burnin.cublas.gpu", (tool_record.item,)
+    yield f"burnin.cublas.gpu/{tool_record.item}.rate", tool_record.failed or _rate(tool_record)
 
 
-def _rate(told: ToolRecord) -> Reading:
+def _rate(record: ToolRecord) -> Reading:
     try:
-        found = document(told)
+        found = document(record)
     except Unreadable as error:
         return Unknown(error.reason, clean(str(error)))
     if any(found.get(name) != value for name, value in WORK.items()):

@@ -38,11 +38,11 @@ _UNTESTED = {"skip", "skipped", "skip - all", "not run"}
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of dcgm; raises Unreadable."""
-    told = answer(record)
-    if told.untested is not None:
-        yield from nothing(GIVES, told.untested)
+    tool_record = answer(record)
+    if tool_record.untested is not None:
+        yield from nothing(GIVES, tool_record.untested)
         return
-    whole = document(told)
+    whole = document(tool_record)
     diagnosis = _object(whole.get("DCGM Diagnostic", whole.get("DCGM GPU Diagnostic")), "DCGM Diagnostic")
     if "runtime_error" in diagnosis:
         why = Unknown(Reason.NOT_TESTED, clean(f"dcgmi says {diagnosis['runtime_error']}"))
@@ -50,10 +50,10 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         return
     tests = _tests(diagnosis)
     named = any(result == "fail" for verdicts in tests.values() for _, result, _ in verdicts)
-    doubt = told.failed if not named else None
+    doubt = tool_record.failed if not named else None
     about = whole.get("metadata", diagnosis)
     ran = about.get("version") if isinstance(about, dict) else None
-    yield "burnin.dcgm.version", told.dotted(ran if isinstance(ran, str) else None)
+    yield "burnin.dcgm.version", tool_record.dotted(ran if isinstance(ran, str) else None)
     yield "burnin.dcgm.test", tuple(tests)
     for name, verdicts in tests.items():
         yield from _facts(f"burnin.dcgm.test/{spell_key(name)}", verdicts, doubt)
@@ -110,19 +110,19 @@ def _gpus(result: Mapping[str, Any]) -> tuple[str, ...]:
     if "entity_id" in result or "entity_group" in result:
         if result.get("entity_group") != "GPU":
             return ()
-        told = result.get("entity_id")
+        value = result.get("entity_id")
     else:
-        told = result.get("gpu_ids", result.get("gpu_id", ""))
-    if isinstance(told, int) and not isinstance(told, bool):
-        told = str(told)
-    if not isinstance(told, str) or not re.fullmatch(r"(?:[0-9]{1,3}(?:, ?[0-9]{1,3}){0,255})?", told):
-        raise Unreadable(f"no numbers of GPUs: {clean(repr(told), 60)}")
-    return tuple(str(int(gpu)) for gpu in told.split(",")) if told else ()
+        value = result.get("gpu_ids", result.get("gpu_id", ""))
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not re.fullmatch(r"(?:[0-9]{1,3}(?:, ?[0-9]{1,3}){0,255})?", value):
+        raise Unreadable(f"no numbers of GPUs: {clean(repr(value), 60)}")
+    return tuple(str(int(gpu)) for gpu in value.split(",")) if value else ()
 
 
-def _warnings(told: object) -> tuple[str, ...]:
+def _warnings(value: object) -> tuple[str, ...]:
     """Give warnings in any of their forms: one text, texts, or objects with a text."""
-    each = [told] if isinstance(told, str) else _list(told, "warnings")
+    each = [value] if isinstance(value, str) else _list(value, "warnings")
     texts = [one.get("warning") if isinstance(one, dict) else one for one in each]
     if not all(isinstance(one, str) for one in texts):
         raise Unreadable(f"a warning of DCGM that is no text: {clean(repr(texts), 60)}")

@@ -55,11 +55,11 @@ def facts(records: Iterable[Mapping[str, Any]]) -> ToolFacts:
 
 def _one(record: Mapping[str, Any]) -> ToolFacts:
     try:
-        told = answer(record)
+        tool_record = answer(record)
     except Unreadable:
         return  # no tool can be named for it
-    yield from _of_each(told, record.get("seconds"))
-    reader, gives = READERS.get(told.name, (None, {}))
+    yield from _of_each(tool_record, record.get("seconds"))
+    reader, gives = READERS.get(tool_record.name, (None, {}))
     if reader is None:
         return
     try:
@@ -68,16 +68,16 @@ def _one(record: Mapping[str, Any]) -> ToolFacts:
         yield from nothing(gives, Unknown(error.reason, clean(str(error))))
 
 
-def _of_each(told: ToolRecord, seconds: object) -> ToolFacts:
-    key = f"{told.name}:{told.item}" if told.item else told.name
+def _of_each(record: ToolRecord, seconds: object) -> ToolFacts:
+    key = f"{record.name}:{record.item}" if record.item else record.name
     if not clean(key):
         return
     at = f"burnin.tool/{spell_key(clean(key, 80))}"
     ended = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds < 1e9
     yield "burnin.tool", (clean(key, 80),)
-    yield f"{at}.status", told.untested or told.status or 0
-    yield f"{at}.seconds", told.untested or (float(str(seconds)) if ended else Unknown(Reason.UNPARSABLE, "seconds"))
-    yield f"{at}.version", told.dotted()
+    yield f"{at}.status", record.untested or record.status or 0
+    yield f"{at}.seconds", record.untested or (float(str(seconds)) if ended else Unknown(Reason.UNPARSABLE, "seconds"))
+    yield f"{at}.version", record.dotted()
 
 
 def _together(one: Reading, other: Reading) -> Reading:

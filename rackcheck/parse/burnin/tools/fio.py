@@ -32,33 +32,33 @@ _LEAVES = ("error", "read", "iops", "latency")
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of fio; raises Unreadable."""
-    told = answer(record)
-    if not told.item:
-        yield from nothing(GIVES, told.failed or Unknown(Reason.NOT_TESTED, "it says of no disk"))
+    tool_record = answer(record)
+    if not tool_record.item:
+        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no disk"))
         return
-    yield "burnin.fio.disk", (told.item,)
-    at = f"burnin.fio.disk/{spell_key(told.item)}"
-    why = told.untested
-    readings: Mapping[str, Reading] = _disk(told) if why is None else dict.fromkeys(_LEAVES, why)
+    yield "burnin.fio.disk", (tool_record.item,)
+    at = f"burnin.fio.disk/{spell_key(tool_record.item)}"
+    why = tool_record.untested
+    readings: Mapping[str, Reading] = _disk(tool_record) if why is None else dict.fromkeys(_LEAVES, why)
     yield from ((f"{at}.{leaf}", reading) for leaf, reading in readings.items())
 
 
-def _disk(told: ToolRecord) -> Mapping[str, Reading]:
-    whole = document(told)
+def _disk(record: ToolRecord) -> Mapping[str, Reading]:
+    whole = document(record)
     version = re.fullmatch(r"fio-([0-9]{1,3})\.[0-9]{1,4}\S{0,40}", str(whole.get("fio version")))
     if version is None or version[1] != _MAJOR:
-        said = f"version {clean(str(whole.get('fio version')), 40)} is not one we have seen"
-        return dict.fromkeys(_LEAVES, Unknown(Reason.NOT_TESTED, said))
-    row, random = (_job(whole, f"{told.item}:{name}") for name in ("row", "random"))
+        message = f"version {clean(str(whole.get('fio version')), 40)} is not one we have seen"
+        return dict.fromkeys(_LEAVES, Unknown(Reason.NOT_TESTED, message))
+    row, random = (_job(whole, f"{record.item}:{name}") for name in ("row", "random"))
     error = next((found for job in (row, random) if (found := _error(job))), 0)
     if error in _DENIED | _CLOSED:
         reason = Reason.DENIED if error in _DENIED else Reason.NOT_TESTED
-        return dict.fromkeys(_LEAVES, Unknown(reason, clean(f"errno {error}: {told.err.strip()}")))
+        return dict.fromkeys(_LEAVES, Unknown(reason, clean(f"errno {error}: {record.err.strip()}")))
     if error:
         why = Unknown(Reason.NOT_TESTED, f"reading ended with errno {error}")
         return {"error": error, **dict.fromkeys(_LEAVES[1:], why)}
-    if told.failed is not None:
-        return dict.fromkeys(_LEAVES, told.failed)
+    if record.failed is not None:
+        return dict.fromkeys(_LEAVES, record.failed)
     counted = _side(row, "bw_bytes"), _side(random, "iops"), _percentile(random)
     if not all(isinstance(value, float) for value in counted):
         why = next(value for value in counted if isinstance(value, Unknown))
@@ -96,9 +96,9 @@ def _side(job: Mapping[str, Any], name: str) -> float | Unknown:
 
 def _percentile(job: Mapping[str, Any]) -> float | Unknown:
     side = job.get("read")
-    told: Any = side.get("clat_ns") if isinstance(side, dict) else None
-    told = told.get("percentile") if isinstance(told, dict) else None
-    found = number(told.get("99.000000")) if isinstance(told, dict) else None
+    value: Any = side.get("clat_ns") if isinstance(side, dict) else None
+    value = value.get("percentile") if isinstance(value, dict) else None
+    found = number(value.get("99.000000")) if isinstance(value, dict) else None
     if found is None:
         return Unknown(Reason.UNPARSABLE, "fio tells no latency")
     return float(f"{found / 1e9:.12g}") if found else Unknown(Reason.NOT_TESTED, "fio read nothing")

@@ -42,22 +42,22 @@ NcclRow = tuple[int, float, int | None]
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of all_reduce; raises Unreadable."""
-    told = answer(record)
-    if told.untested is not None:
-        yield from nothing(GIVES, told.untested)
+    tool_record = answer(record)
+    if tool_record.untested is not None:
+        yield from nothing(GIVES, tool_record.untested)
         return
-    lines = [line.rstrip() for line in told.out.splitlines()]
+    lines = [line.rstrip() for line in tool_record.out.splitlines()]
     rows = list(_rows(lines))
     wrong = _wrong(rows, lines)
-    if told.failed is not None:
-        for path, reading in nothing(GIVES, told.failed):
+    if tool_record.failed is not None:
+        for path, reading in nothing(GIVES, tool_record.failed):
             yield path, wrong if path.endswith(".wrong") and isinstance(wrong, int) and wrong else reading
         return
     average = _last(lines, r"# Avg bus bandwidth\s{0,9}: (\S{1,40})", "its mean bus bandwidth")
     mean = decimal(average)
     if mean is None or not rows:
         raise Unreadable(f"no mean of all_reduce_perf: {clean(average, 40)!r}, {len(rows)} rows")
-    nccl = _NCCL.search(told.out)
+    nccl = _NCCL.search(tool_record.out)
     ranks = sum(1 for line in lines if _RANK.fullmatch(line))
     yield "burnin.all_reduce.nccl", nccl[1] if nccl else Unknown(Reason.NOT_COLLECTED, "it tells no version of NCCL")
     yield "burnin.all_reduce.gpus", ranks or Unknown(Reason.NOT_COLLECTED, "it tells no ranks")
@@ -81,10 +81,10 @@ def _last(lines: list[str], form: str, what: str) -> str:
 
 def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
     """Give the wrong values of all sizes; the tool's last word must agree with its table."""
-    said = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
+    message = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
     counts = [wrong for _, _, wrong in rows]
     total = sum(wrong or 0 for wrong in counts)
-    number, _, word = said.partition(" ")
+    number, _, word = message.partition(" ")
     if word == "FAILED" or int(number):
         return max(total, int(number), 1)
     if total or not counts or None in counts:

@@ -53,21 +53,25 @@ class Copy:
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of nvbandwidth; raises Unreadable."""
-    told = answer(record)
-    if WRONG in told.out or WRONG in told.err:
-        yield from _nothing(told.failed or Unknown(Reason.NOT_TESTED, "a copy arrived wrong"), "fail")
+    tool_record = answer(record)
+    if WRONG in tool_record.out or WRONG in tool_record.err:
+        yield from _nothing(tool_record.failed or Unknown(Reason.NOT_TESTED, "a copy arrived wrong"), "fail")
         return
-    if told.failed is not None:
-        yield from _nothing(told.failed)
+    if tool_record.failed is not None:
+        yield from _nothing(tool_record.failed)
         return
-    if told.cut:
-        raise Unreadable(f"{told.cut} bytes of nvbandwidth's answer were cut", Reason.TOO_LARGE)
-    tests = _from_json(told) if re.search(r"^\s{0,100}\{", told.out, re.MULTILINE) else _from_text(told.out)
-    missing = [name for name in _asked(told) if name not in tests]
+    if tool_record.cut:
+        raise Unreadable(f"{tool_record.cut} bytes of nvbandwidth's answer were cut", Reason.TOO_LARGE)
+    tests = (
+        _from_json(tool_record)
+        if re.search(r"^\s{0,100}\{", tool_record.out, re.MULTILINE)
+        else _from_text(tool_record.out)
+    )
+    missing = [name for name in _asked(tool_record) if name not in tests]
     # As text it does not name what it waives: where it waives as many as are missing, it is those.
-    waived = len(re.findall(r"^Waived:", told.out, re.MULTILINE)) >= len(missing)
+    waived = len(re.findall(r"^Waived:", tool_record.out, re.MULTILINE)) >= len(missing)
     tests.update(dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "it told nothing of it")))
-    yield "burnin.nvbandwidth.version", told.dotted()
+    yield "burnin.nvbandwidth.version", tool_record.dotted()
     unknown = [test for test in tests.values() if isinstance(test, Unknown) and test != WAIVED]
     if not unknown and all(test == WAIVED for test in tests.values()):
         unknown = [WAIVED]
@@ -89,17 +93,17 @@ def _nothing(why: Unknown, verified: str = "") -> ToolFacts:
         yield path, verified if verified and path.endswith(".verified") else reading
 
 
-def _asked(told: ToolRecord) -> tuple[str, ...]:
+def _asked(record: ToolRecord) -> tuple[str, ...]:
     """Give the names behind `-t`."""
-    after = told.argv[told.argv.index("-t") + 1 :] if "-t" in told.argv else ()
+    after = record.argv[record.argv.index("-t") + 1 :] if "-t" in record.argv else ()
     return tuple(name for name in after if _NAME.fullmatch(name))
 
 
-def _from_json(told: ToolRecord) -> dict[str, Copy | Unknown]:
-    whole = document(told).get("nvbandwidth")
+def _from_json(record: ToolRecord) -> dict[str, Copy | Unknown]:
+    whole = document(record).get("nvbandwidth")
     cases = whole.get("testcases") if isinstance(whole, dict) else None
     if not isinstance(whole, dict) or not isinstance(cases, list) or len(cases) > MOST:
-        raise Unreadable(f"no tests of nvbandwidth: {clean(told.out, 80)!r}")
+        raise Unreadable(f"no tests of nvbandwidth: {clean(record.out, 80)!r}")
     if "error" in whole:
         raise Unreadable(f"nvbandwidth says {clean(str(whole['error']), 120)}", Reason.NOT_TESTED)
     found: dict[str, Copy | Unknown] = {}

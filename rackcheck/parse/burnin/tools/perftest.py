@@ -38,29 +38,29 @@ _HERE = {"127.0.0.1", "localhost", "::1"}
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of ib_write_bw; raises Unreadable."""
-    told = answer(record)
-    if not told.item:
-        yield from nothing(GIVES, told.failed or Unknown(Reason.NOT_TESTED, "it says of no NIC"))
+    tool_record = answer(record)
+    if not tool_record.item:
+        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no NIC"))
         return
-    at = f"burnin.ib_write_bw.nic/{spell_key(told.item)}"
-    leaf = "loopback" if told.argv and told.argv[-1] in _HERE else "rate"
-    yield "burnin.ib_write_bw.nic", (told.item,)
-    if told.failed is not None:
-        yield from ((f"{at}.{each}", told.failed) for each in (leaf, "size", "link"))
+    at = f"burnin.ib_write_bw.nic/{spell_key(tool_record.item)}"
+    leaf = "loopback" if tool_record.argv and tool_record.argv[-1] in _HERE else "rate"
+    yield "burnin.ib_write_bw.nic", (tool_record.item,)
+    if tool_record.failed is not None:
+        yield from ((f"{at}.{each}", tool_record.failed) for each in (leaf, "size", "link"))
         return
-    size, rate = _row(told)
+    size, rate = _row(tool_record)
     yield f"{at}.{leaf}", rate
     yield f"{at}.size", size
-    yield f"{at}.link", _link(told.out)
+    yield f"{at}.link", _link(tool_record.out)
 
 
-def _row(told: ToolRecord) -> tuple[int, float]:
+def _row(record: ToolRecord) -> tuple[int, float]:
     """Give the bytes of one write and the mean rate in B/s, of the one row of the one table."""
-    lines = [line.strip() for line in told.out.splitlines()]
+    lines = [line.strip() for line in record.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
     head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None
     if head is None or head[1] != head[2] or head[1] not in _UNITS:
-        raise Unreadable(f"no table of ib_write_bw: {clean(told.out, 80)!r}")
+        raise Unreadable(f"no table of ib_write_bw: {clean(record.out, 80)!r}")
     after = [line for line in lines[heads[0] + 1 :] if line and not _NOISE.fullmatch(line)]
     cells = after[0].split() if after else []
     if len(after) != 2 or not _RULE.fullmatch(after[1]) or len(cells) != (5 if head[3] else 4):

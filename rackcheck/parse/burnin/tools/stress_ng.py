@@ -41,54 +41,54 @@ _SAID = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,4
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of stress-ng; raises Unreadable."""
-    told = answer(record)
-    if told.untested is not None:
-        yield from nothing(GIVES, told.untested)
+    tool_record = answer(record)
+    if tool_record.untested is not None:
+        yield from nothing(GIVES, tool_record.untested)
         return
-    asked = [name for name in ASKED if f"--{name}" in told.argv]
+    asked = [name for name in ASKED if f"--{name}" in tool_record.argv]
     if not asked:
-        raise Unreadable(f"stress-ng was asked for nothing that is read: {clean(' '.join(told.argv), 120)!r}")
-    against = _against(told)
-    ran = {} if told.status == FAILED else _metrics(told)
-    results = {name: _result(name, told, against, ran) for name in asked}
+        raise Unreadable(f"stress-ng was asked for nothing that is read: {clean(' '.join(tool_record.argv), 120)!r}")
+    against = _against(tool_record)
+    ran = {} if tool_record.status == FAILED else _metrics(tool_record)
+    results = {name: _result(name, tool_record, against, ran) for name in asked}
     yield "burnin.stress_ng.stressor", tuple(asked)
     for name, result in results.items():
         at = f"burnin.stress_ng.stressor/{spell_key(name)}"
         yield f"{at}.result", result
-        yield f"{at}.cpu_time", ran[name][1] if name in ran else _silent(name, told)
+        yield f"{at}.cpu_time", ran[name][1] if name in ran else _silent(name, tool_record)
     unknown = next((result for result in results.values() if isinstance(result, Unknown)), None)
-    failed = told.status == FAILED or "fail" in results.values()
+    failed = tool_record.status == FAILED or "fail" in results.values()
     yield "burnin.stress_ng.result", "fail" if failed else unknown or "pass"
 
 
-def _against(told: ToolRecord) -> set[str]:
+def _against(record: ToolRecord) -> set[str]:
     """Give the stressors of which a failure is told."""
-    said = [match for line in f"{told.out}\n{told.err}".splitlines() if (match := _SAID.fullmatch(line.strip()))]
-    return {match[2] for match in said if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
+    rows = [match for line in f"{record.out}\n{record.err}".splitlines() if (match := _SAID.fullmatch(line.strip()))]
+    return {match[2] for match in rows if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
 
 
-def _result(name: str, told: ToolRecord, against: set[str], ran: Mapping[str, tuple[float, float]]) -> Reading:
+def _result(name: str, record: ToolRecord, against: set[str], ran: Mapping[str, tuple[float, float]]) -> Reading:
     if name in against:
         return "fail"
-    if told.failed is not None:
-        return told.failed
+    if record.failed is not None:
+        return record.failed
     if against:
         return Unknown(Reason.NOT_TESTED, f"stress-ng tells failures of {', '.join(sorted(against))}")
-    return "pass" if name in ran and ran[name][0] > 0 else _silent(name, told)
+    return "pass" if name in ran and ran[name][0] > 0 else _silent(name, record)
 
 
-def _silent(name: str, told: ToolRecord) -> Unknown:
-    skipped = re.search(rf"\] {name} stressor will be skipped(.{{0,120}})", told.err)
+def _silent(name: str, record: ToolRecord) -> Unknown:
+    skipped = re.search(rf"\] {name} stressor will be skipped(.{{0,120}})", record.err)
     why = skipped[0].lstrip("] ") if skipped else f"stress-ng tells nothing that {name} did"
-    return told.failed or Unknown(Reason.NOT_TESTED, clean(why))
+    return record.failed or Unknown(Reason.NOT_TESTED, clean(why))
 
 
-def _metrics(told: ToolRecord) -> dict[str, tuple[float, float]]:
+def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
     """Give the operations and the CPU time in s of each stressor; raises Unreadable where the document was cut."""
-    lines = [line for line in told.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
+    lines = [line for line in record.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]
-    if told.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
-        raise Unreadable(f"no whole document of stress-ng: {clean(told.out or told.err, 80)!r}")
+    if record.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
+        raise Unreadable(f"no whole document of stress-ng: {clean(record.out or record.err, 80)!r}")
     found: dict[str, dict[str, float]] = {}
     fields: dict[str, float] | None = None
     for line in body[body.index("metrics:") + 1 : -1] if "metrics:" in body else ():

@@ -39,15 +39,15 @@ def counted(answer: str) -> Counted:
 
 def only(table: Counted, key: str) -> str | None:
     """Give what all CPUs say of a key, None where they have none; raises Unreadable where they differ."""
-    told = list(table.get(key, ()))
-    if len(told) > 1:
-        raise Unreadable(f"CPUs differ in {key}: {', '.join(sorted(told)[:8])}")
-    return told[0] if told else None
+    items = list(table.get(key, ()))
+    if len(items) > 1:
+        raise Unreadable(f"CPUs differ in {key}: {', '.join(sorted(items)[:8])}")
+    return items[0] if items else None
 
 
 def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
     """Give the flags that all CPUs have, and those that some have only; None where the kernel shows none."""
-    sets = [frozenset(told.split()) for key in ("flags", "Features") for told in table.get(key, ())]
+    sets = [frozenset(text.split()) for key in ("flags", "Features") for text in table.get(key, ())]
     if not sets:
         return None
     common = sets[0].intersection(*sets)

@@ -89,5 +89,5 @@ def devices(rows: Sequence[str]) -> Iterator[Device]:
         yield seen
 
 
-def _cpus(told: str) -> Ranges | None:
-    return None if told == HIDDEN else ranges(told)
+def _cpus(text: str) -> Ranges | None:
+    return None if text == HIDDEN else ranges(text)

@@ -17,14 +17,14 @@ def table(answer: str) -> LscpuTable:
     return found
 
 
-def count(told: LscpuTable, key: str) -> int | Unknown | None:
+def count(values: LscpuTable, key: str) -> int | Unknown | None:
     """Read a number; none where the table has no such line, Unknown for a dash. Raises Unreadable on another word."""
-    if key not in told:
+    if key not in values:
         return None
-    return Unknown(Reason.NOT_COLLECTED, f"lscpu: {key}: -") if told[key] == "-" else whole(told[key])
+    return Unknown(Reason.NOT_COLLECTED, f"lscpu: {key}: -") if values[key] == "-" else whole(values[key])
 
 
-def cores(told: LscpuTable) -> int | None:
+def cores(values: LscpuTable) -> int | None:
     """Give the cores of all sockets; none where their number or that of the sockets is not told."""
-    sockets, each = count(told, "Socket(s)"), count(told, "Core(s) per socket")
+    sockets, each = count(values, "Socket(s)"), count(values, "Core(s) per socket")
     return sockets * each if isinstance(sockets, int) and isinstance(each, int) else None

@@ -29,12 +29,12 @@ class Interrupts:
 
 def interrupts(answer: str) -> Interrupts:
     """Read the head, `CPU0 CPU1`, some rows, and `end`; raises Unreadable where one lacks a count for each CPU."""
-    told = rows(answer)
-    if not told or told[-1] != "end" or not told[0].split()[:1] == ["CPU0"]:
+    items = rows(answer)
+    if not items or items[-1] != "end" or not items[0].split()[:1] == ["CPU0"]:
         raise Unreadable("not the whole of the lines from /proc/interrupts")
-    cpus = [whole(word.removeprefix("CPU")) for word in told[0].split()]
+    cpus = [whole(word.removeprefix("CPU")) for word in items[0].split()]
     counts: dict[str, list[int]] = {}
-    for row in told[1:-1]:
+    for row in items[1:-1]:
         name, *words = row.split() or [""]
         # A row that is shorter than the others is not one count for each CPU.
         if len(words) < len(cpus) or not all(re.fullmatch("[0-9]{1,20}", word) for word in words[: len(cpus)]):

@@ -34,9 +34,9 @@ def block(files: Files, place: str) -> dict[str, Reading]:
     return {name: found.get(name, Absent("this driver does not count them")) for name in COUNTS}
 
 
-def total(told: Iterable[Reading]) -> Reading:
+def total(items: Iterable[Reading]) -> Reading:
     """Add up what is known of all blocks: one that nobody knows makes the sum unknown."""
-    every = tuple(told)
+    every = tuple(items)
     unknown = next((one for one in every if isinstance(one, Unknown)), None)
     known = [one for one in every if isinstance(one, int)]
     return unknown or (sum(known) if known else Absent("no block counts them"))

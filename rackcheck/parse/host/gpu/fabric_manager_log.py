@@ -57,7 +57,7 @@ def log(answer: str) -> Log:
         started=bool(starts),
         errors=len(bad) - warnings,
         warnings=warnings,
-        fatal=sum(_FATAL.match(said) is not None for _, said in bad),
-        sxids=tuple(sorted({int(match["code"]) for _, said in bad if (match := _SWITCH.match(said))})),
+        fatal=sum(_FATAL.match(value) is not None for _, value in bad),
+        sxids=tuple(sorted({int(match["code"]) for _, value in bad if (match := _SWITCH.match(value))})),
         last=clean(bad[-1][1]) if bad else "",
     )

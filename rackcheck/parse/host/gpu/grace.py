@@ -21,16 +21,16 @@ def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
     A sensor of another name is left out with its files.
     """
     found: dict[str, dict[str, dict[str, str]]] = {}
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for row in rows:
         name, _, value = row.partition(" ")
         if name == "is":
             match = _NAME.fullmatch(row)
-            told = {}
+            values = {}
             if match is not None:
-                found.setdefault(match[1] or match[3], {})[match[2] or ZONE] = told
+                found.setdefault(match[1] or match[3], {})[match[2] or ZONE] = values
         else:
-            told[name] = value
+            values[name] = value
     return found
 
 

@@ -30,12 +30,12 @@ def domain(answer: str) -> Domain:
         raise Unreadable(f"no JSON: {clean(answer, 80)!r}") from error
     match found:
         case {"status": str(status), "nodes": dict(nodes)} if all(isinstance(one, dict) for one in nodes.values()):
-            told = [_node(node) for node in nodes.values()]
+            rows = [_node(node) for node in nodes.values()]
         case _:
             raise Unreadable(f"not a domain and its nodes: {clean(answer, 80)!r}")
-    ready = sum(word == READY for word, _ in told)
-    connected = sum(len(ends) == len(told) and all(end == CONNECTED for end in ends) for _, ends in told)
-    return Domain(status, len(told), ready, connected)
+    ready = sum(word == READY for word, _ in rows)
+    connected = sum(len(ends) == len(rows) and all(end == CONNECTED for end in ends) for _, ends in rows)
+    return Domain(status, len(rows), ready, connected)
 
 
 def _node(node: dict[str, Any]) -> tuple[str, list[Any]]:

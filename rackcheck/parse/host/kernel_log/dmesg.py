@@ -103,8 +103,8 @@ def span(log: str) -> tuple[float | None, float | None]:
 
 def kept_back(log: str) -> int:
     """Add up the messages that the kernel says it kept back because there were too many like them."""
-    told = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
-    return sum(int(match["number"]) for match in told if match is not None)
+    rows = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
+    return sum(int(match["number"]) for match in rows if match is not None)
 
 
 def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
@@ -115,21 +115,21 @@ def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
     whole(log)
     found: dict[str, LineTally] = {}
     for row in lines(log, *dict.fromkeys(kind.holds for kind in kinds)):
-        said = message(row)
+        wording = message(row)
         for kind in kinds:
-            match = kind.shape.match(said) if kind.holds in said else None
+            match = kind.shape.match(wording) if kind.holds in wording else None
             if match is not None:
                 named = match.groupdict()
                 tally = found.setdefault(named.get("key") or "", LineTally())
                 tally.counts[kind.leaf] = tally.counts.get(kind.leaf, 0) + 1
-                tally.last = _nameless(said, match) if named.get("who") else said
+                tally.last = _nameless(wording, match) if named.get("who") else wording
                 break
     return found
 
 
-def _nameless(said: str, match: re.Match[str]) -> str:
+def _nameless(wording: str, match: re.Match[str]) -> str:
     """Leave a process' name out: it is its user's word, and nobody else's business."""
-    return f"{said[: match.start('who')]}…{said[match.end('who') :]}"
+    return f"{wording[: match.start('who')]}…{wording[match.end('who') :]}"
 
 
 def promised(item: str, kinds: Sequence[LinePattern]) -> dict[str, Kind]:

@@ -84,12 +84,12 @@ def entries(answer: str) -> list[JournalEntry]:
 
 def _entry(row: str) -> JournalEntry:
     try:
-        told = json.loads(row)
+        value = json.loads(row)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"no JSON: {clean(row, 80)!r}") from error
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         raise Unreadable(f"no entry: {clean(row, 80)!r}")
-    microseconds = told.get("__MONOTONIC_TIMESTAMP")
+    microseconds = value.get("__MONOTONIC_TIMESTAMP")
     if not isinstance(microseconds, str) or not re.fullmatch("[0-9]{1,20}", microseconds):
         raise Unreadable(f"an entry without a time: {clean(row, 80)!r}")
-    return JournalEntry(told.get("PRIORITY"), told.get("MESSAGE_ID") == STARTED and int(microseconds) < EARLY * 10**6)
+    return JournalEntry(value.get("PRIORITY"), value.get("MESSAGE_ID") == STARTED and int(microseconds) < EARLY * 10**6)

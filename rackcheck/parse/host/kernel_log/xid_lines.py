@@ -73,5 +73,5 @@ def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
 
 def recovery(errors: Iterable[Xid]) -> str | None:
     """Give what the last of the errors that say so says the GPU needs to recover."""
-    told = [error.recovery for error in errors if error.recovery is not None]
-    return told[-1] if told else None
+    rows = [error.recovery for error in errors if error.recovery is not None]
+    return rows[-1] if rows else None

@@ -23,7 +23,7 @@ def count(table: Mapping[str, str], name: str) -> int | Absent:
     Raises Unreadable where it is no number.
     """
     if name in PER_ZONE:
-        found = [whole(told) for key, told in table.items() if key.startswith(name)]
+        found = [whole(text) for key, text in table.items() if key.startswith(name)]
     else:
         found = [whole(table[name])] if name in table else []
     return sum(found) if found else Absent(f"no {name} in /proc/vmstat")

@@ -13,8 +13,8 @@ LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description
 def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
     """Give each interface's neighbours, each with a reading for every leaf; raises Unreadable on anything else."""
     found: dict[str, list[Mapping[str, Reading]]] = {}
-    for name, told in _entries(answer):
-        found.setdefault(name, []).append(_neighbour(told))
+    for name, values in _entries(answer):
+        found.setdefault(name, []).append(_neighbour(values))
     return found
 
 
@@ -25,25 +25,25 @@ def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise Unreadable(f"not what lldpctl writes: {error!r}"[:200]) from error
     for entry in _listed(found):
-        if not isinstance(entry, dict) or not all(isinstance(told, dict) for told in entry.values()):
+        if not isinstance(entry, dict) or not all(isinstance(value, dict) for value in entry.values()):
             raise Unreadable(f"not an interface: {str(entry)[:80]}")
         yield from entry.items()
 
 
-def _neighbour(told: Mapping[str, Any]) -> Mapping[str, Reading]:
+def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
     """Read one neighbour; a switch that gives no name stands under its id."""
-    chassis = told.get("chassis")
+    chassis = values.get("chassis")
     named = isinstance(chassis, dict) and len(chassis) == 1 and "id" not in chassis
     (name, switch), *_ = chassis.items() if named and isinstance(chassis, dict) else [(None, chassis)]
-    size = _said(_inside(told, "port", "mfs"))
+    size = _said(_inside(values, "port", "mfs"))
     digits = isinstance(size, str) and size.isascii() and size.isdecimal() and len(size) <= 9
-    own = [vlan for vlan in _listed(told.get("vlan")) if _inside(vlan, "pvid") is True]
+    own = [vlan for vlan in _listed(values.get("vlan")) if _inside(vlan, "pvid") is True]
     return {
         "switch": _said(name),
         "switch_id": _said(_inside(switch, "id", "value")),
         "switch_description": _said(_inside(switch, "descr")),
-        "port": _said(_inside(told, "port", "id", "value")),
-        "port_description": _said(_inside(told, "port", "descr")),
+        "port": _said(_inside(values, "port", "id", "value")),
+        "port_description": _said(_inside(values, "port", "descr")),
         "port_mtu": int(str(size)) if digits else size,
         "vlan": _said(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("no single VLAN of the port's own"),
     }

@@ -81,14 +81,14 @@ def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Source
 
 def speed(files: Files, place: str) -> Sourced:
     """Read the link's speed in Gb/s; absent without a link."""
-    told = while_up(files, place, gigabits)
-    return Sourced(Absent(NONE), told.source) if told.reading in _UNKNOWN_SPEEDS else told
+    sourced = while_up(files, place, gigabits)
+    return Sourced(Absent(NONE), sourced.source) if sourced.reading in _UNKNOWN_SPEEDS else sourced
 
 
 def duplex(files: Files, place: str) -> Sourced:
     """Read `full` or `half`; absent without a link."""
-    told = while_up(files, place, line)
-    return Sourced(Absent(NONE), told.source) if told.reading == "unknown" else told
+    sourced = while_up(files, place, line)
+    return Sourced(Absent(NONE), sourced.source) if sourced.reading == "unknown" else sourced
 
 
 def link_type(content: str) -> str:

@@ -25,16 +25,16 @@ class Section:
 
     def chosen(self, key: str) -> Reading:
         """Give a choice; absent where there is none, which the driver leaves out or calls None."""
-        told = self.told.get(key, "None")
-        return Absent(f"no {key}") if told == "None" else told
+        text = self.told.get(key, "None")
+        return Absent(f"no {key}") if text == "None" else text
 
     def number(self, key: str, form: re.Pattern[str] = _DIGITS) -> Reading:
         """Read a whole number, the form's first group; absent where the driver does not say it in this mode."""
-        said = self.told.get(key)
-        if said is None:
+        message = self.told.get(key)
+        if message is None:
             return Absent(f"no {key}")
-        match = form.fullmatch(said)
-        return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {said[:80]!r}")
+        match = form.fullmatch(message)
+        return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {message[:80]!r}")
 
     def speed(self) -> Reading:
         """Read a member's speed in Gb/s; absent without a link, and where an old driver does not say it."""
@@ -66,8 +66,8 @@ def bond(content: str) -> Bond:
     own, *members = found
     if len(members) > MEMBERS:
         raise Unreadable(f"more than {MEMBERS} members", Reason.TOO_LARGE)
-    names = [told["Slave Interface"] for told in members]
+    names = [values["Slave Interface"] for values in members]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise Unreadable(f"a member named twice: {twice[:80]!r}")
-    return Bond(Section(own), tuple((told["Slave Interface"], Section(told)) for told in members))
+    return Bond(Section(own), tuple((values["Slave Interface"], Section(values)) for values in members))

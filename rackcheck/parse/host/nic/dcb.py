@@ -38,32 +38,32 @@ class Ets:
     willing: bool
 
 
-def pfc(said: str) -> Pfc:
+def pfc(message: str) -> Pfc:
     """Read `dcb -j pfc show`: `prio_pfc`, eight switches, and `pfc_cap`; raises Unreadable where one is not there."""
-    told = _document(said)
-    switches = told.get("prio_pfc")
+    values = _document(message)
+    switches = values.get("prio_pfc")
     if not isinstance(switches, list) or len(switches) != EIGHT or not all(isinstance(on, bool) for on in switches):
-        raise Unreadable(f"no eight priorities: {clean(said, 80)!r}")
-    most = told.get("pfc_cap")
+        raise Unreadable(f"no eight priorities: {clean(message, 80)!r}")
+    most = values.get("pfc_cap")
     if not isinstance(most, int) or isinstance(most, bool):
-        raise Unreadable(f"no pfc_cap: {clean(said, 80)!r}")
+        raise Unreadable(f"no pfc_cap: {clean(message, 80)!r}")
     return Pfc(tuple(n for n, on in enumerate(switches) if on), most)
 
 
-def ets(said: str) -> Ets:
+def ets(message: str) -> Ets:
     """Read `dcb -j ets show`: three tables of eight, and `willing`; raises Unreadable where one is not there."""
-    told = _document(said)
-    classes, algorithms, shares = (_eight(told, name, said) for name in ("prio_tc", "tc_tsa", "tc_bw"))
-    if not isinstance(told.get("willing"), bool):
-        raise Unreadable(f"no willing: {clean(said, 80)!r}")
-    return Ets(classes, algorithms, shares, told["willing"] is True)
+    values = _document(message)
+    classes, algorithms, shares = (_eight(values, name, message) for name in ("prio_tc", "tc_tsa", "tc_bw"))
+    if not isinstance(values.get("willing"), bool):
+        raise Unreadable(f"no willing: {clean(message, 80)!r}")
+    return Ets(classes, algorithms, shares, values["willing"] is True)
 
 
-def dscp(said: str) -> tuple[tuple[int, int], ...]:
+def dscp(message: str) -> tuple[tuple[int, int], ...]:
     """Read `dcb -j app show`: each DSCP and its priority, in their order; dcb leaves out a map that is empty."""
-    table = _document(said).get("dscp_prio", [])
+    table = _document(message).get("dscp_prio", [])
     if not isinstance(table, list) or len(table) > _MOST:
-        raise Unreadable(f"no map: {clean(said, 80)!r}")
+        raise Unreadable(f"no map: {clean(message, 80)!r}")
     found = []
     for entry in table:
         whole = isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < DSCPS for n in entry)
@@ -73,23 +73,23 @@ def dscp(said: str) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(found))
 
 
-def _document(said: str) -> dict[str, Any]:
+def _document(message: str) -> dict[str, Any]:
     """Read the one object that dcb writes."""
     try:
-        found = json.loads(said)
+        found = json.loads(message)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(said, 80)!r}") from error
+        raise Unreadable(f"no JSON: {clean(message, 80)!r}") from error
     if not isinstance(found, dict):
-        raise Unreadable(f"not an object: {clean(said, 80)!r}")
+        raise Unreadable(f"not an object: {clean(message, 80)!r}")
     return found
 
 
-def _eight(told: dict[str, Any], name: str, said: str) -> tuple[Any, ...]:
+def _eight(values: dict[str, Any], name: str, message: str) -> tuple[Any, ...]:
     """Give a table of eight: words of algorithms, or numbers up to 100."""
-    table = told.get(name)
+    table = values.get(name)
     known = isinstance(table, list) and all(
         value in _ALGORITHMS if name == "tc_tsa" else type(value) is int and 0 <= value <= 100 for value in table
     )
     if not isinstance(table, list) or not known or len(table) != EIGHT:
-        raise Unreadable(f"no eight of {name}: {clean(said, 80)!r}")
+        raise Unreadable(f"no eight of {name}: {clean(message, 80)!r}")
     return tuple(table)

@@ -66,8 +66,8 @@ def modes(text: str, key: str) -> Reading:
         inside = name.strip() == key if mark else inside
         if inside:
             found.extend((value if mark else row).split())
-    told = tuple(found)
-    return Absent("not reported") if not told or told in {("Not", "reported"), ("None",)} else told
+    rows = tuple(found)
+    return Absent("not reported") if not rows or rows in {("Not", "reported"), ("None",)} else rows
 
 
 def halves(text: str) -> tuple[dict[str, str], dict[str, str]]:

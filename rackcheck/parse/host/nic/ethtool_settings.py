@@ -38,11 +38,11 @@ _PERMANENT = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|
 
 def versions(text: str) -> dict[str, Reading]:
     """Read the versions of `ethtool -i`; drivers write N/A, or nothing, where they have none."""
-    told = dict(ethtool.pairs(text))
-    if "driver" not in told:
+    values = dict(ethtool.pairs(text))
+    if "driver" not in values:
         raise Unreadable(f"no driver: {clean(text, 80)!r}")
     return {
-        leaf: Absent(f"the driver tells no {key}") if told.get(key, "") in _NO_VERSION else told[key]
+        leaf: Absent(f"the driver tells no {key}") if values.get(key, "") in _NO_VERSION else values[key]
         for leaf, key in VERSIONS.items()
     }
 
@@ -61,25 +61,25 @@ def _with_highest(text: str, names: Mapping[str, str]) -> dict[str, Reading]:
     highest, current = ethtool.halves(text)
     ends = {"": current, "_max": highest}
     return {
-        f"{leaf}{end}": ethtool.number(told.get(name)) for end, told in ends.items() for leaf, name in names.items()
+        f"{leaf}{end}": ethtool.number(values.get(name)) for end, values in ends.items() for leaf, name in names.items()
     }
 
 
 def coalescing(text: str) -> dict[str, Reading]:
     """Read `ethtool -c`; both adaptive settings stand on one line."""
-    told = dict(ethtool.pairs(text))
-    match = _BOTH.fullmatch(told.get("Adaptive RX", ""))
+    values = dict(ethtool.pairs(text))
+    match = _BOTH.fullmatch(values.get("Adaptive RX", ""))
     if match is None:
         raise Unreadable(f"no coalesce parameters: {clean(text, 80)!r}")
     adaptive = {leaf: ethtool.switch(word) for leaf, word in zip(_ADAPTIVE, match.groups(), strict=True)}
-    return adaptive | {leaf: ethtool.number(told.get(key)) for leaf, key in _WAITS.items()}
+    return adaptive | {leaf: ethtool.number(values.get(key)) for leaf, key in _WAITS.items()}
 
 
 def fec(text: str) -> dict[str, Reading]:
     """Read the encodings of `ethtool --show-fec`; without a link none is active."""
-    told = dict(ethtool.pairs(text))
-    configured = next((told[name] for name in _CONFIGURED if name in told), None)
-    active = told.get("Active FEC encoding", told.get("Active FEC encodings"))
+    values = dict(ethtool.pairs(text))
+    configured = next((values[name] for name in _CONFIGURED if name in values), None)
+    active = values.get("Active FEC encoding", values.get("Active FEC encodings"))
     if configured is None or active is None:
         raise Unreadable(f"no FEC parameters: {clean(text, 80)!r}")
     none = not active or active == "None"
@@ -88,10 +88,10 @@ def fec(text: str) -> dict[str, Reading]:
 
 def pause(text: str) -> dict[str, Reading]:
     """Read `ethtool -a`."""
-    told = dict(ethtool.pairs(text))
-    if "RX" not in told:
+    values = dict(ethtool.pairs(text))
+    if "RX" not in values:
         raise Unreadable(f"no pause parameters: {clean(text, 80)!r}")
-    return {leaf: ethtool.switch(told.get(key)) for leaf, key in PAUSE.items()}
+    return {leaf: ethtool.switch(values.get(key)) for leaf, key in PAUSE.items()}
 
 
 def permanent(text: str) -> dict[str, Reading]:
@@ -106,14 +106,14 @@ def permanent(text: str) -> dict[str, Reading]:
 def link(text: str) -> dict[str, Reading]:
     """Read what was agreed, of plain `ethtool`; a driver that knows no modes says little."""
     text = ethtool.answered(text)
-    told = dict(ethtool.pairs(text))
+    values = dict(ethtool.pairs(text))
     if not text.startswith("Settings for "):
         raise Unreadable(f"no settings: {clean(text, 80)!r}")
-    detected = told.get("Link detected", "").split(" ")[0]
+    detected = values.get("Link detected", "").split(" ")[0]
     yes = {"yes": True, "no": False}.get(detected)
     return {
-        "autoneg": ethtool.switch(told.get("Auto-negotiation")),
-        "connector": told.get("Port") or Absent("the driver tells none"),
+        "autoneg": ethtool.switch(values.get("Auto-negotiation")),
+        "connector": values.get("Port") or Absent("the driver tells none"),
         "link_detected": Absent("the driver tells none") if yes is None else yes,
         **{leaf: ethtool.modes(text, key) for leaf, key in _MODES.items()},
     }
@@ -124,15 +124,15 @@ def features(text: str) -> dict[str, Reading]:
     pairs = ethtool.pairs(text)[1:]
     if not text.startswith("Features for ") or not 0 < len(pairs) <= FEATURES or not all(dict(pairs)):
         raise Unreadable(f"no features: {text[:80]!r}")
-    told: dict[str, Reading] = {}
+    values: dict[str, Reading] = {}
     for name, value in pairs:
-        told[f"feature/{spell_key(name)}.on"] = ethtool.switch(value)
-        told[f"feature/{spell_key(name)}.fixed"] = value.endswith("[fixed]")
-    return told
+        values[f"feature/{spell_key(name)}.on"] = ethtool.switch(value)
+        values[f"feature/{spell_key(name)}.fixed"] = value.endswith("[fixed]")
+    return values
 
 
 def statistics(text: str) -> dict[str, Reading]:
     """Read `ethtool -S`: the names as `statistic`, and of each `statistic/NAME.value`."""
     found = ethtool.statistics(text)
-    told: dict[str, Reading] = {"statistic": tuple(found)}
-    return told | {f"statistic/{spell_key(name)}.value": count for name, count in found.items()}
+    values: dict[str, Reading] = {"statistic": tuple(found)}
+    return values | {f"statistic/{spell_key(name)}.value": count for name, count in found.items()}

@@ -65,10 +65,10 @@ def query(text: str) -> Query:
 def facts(text: str) -> dict[str, Reading]:
     """Give a reading for each leaf of one function, and of each parameter `config/NAME.value` and `.default`."""
     found = query(text)
-    told: dict[str, Reading] = {
+    values: dict[str, Reading] = {
         leaf: found.described[key] for leaf, key in _DESCRIPTIONS.items() if key in found.described
     }
     for parameter in found.parameters:
-        told[f"config/{parameter.name}.value"] = parameter.current
-        told[f"config/{parameter.name}.default"] = parameter.default
-    return told | {"config_waiting": found.waiting}
+        values[f"config/{parameter.name}.value"] = parameter.current
+        values[f"config/{parameter.name}.default"] = parameter.default
+    return values | {"config_waiting": found.waiting}

@@ -26,16 +26,16 @@ def device(text: str) -> dict[str, str]:
     heads = [row for row in rows if _HEAD.fullmatch(row)]
     if len(rows) > LINES or len(heads) != 1:
         raise Unreadable(f"{len(heads)} devices in the answer for one: {clean(text, 80)!r}")
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for row in rows[rows.index(heads[0]) :]:
         match = _FIELD.fullmatch(row) or _FIRMWARE.fullmatch(row)
         if match is not None:
-            told.setdefault(match[1], match[2])
-    return told
+            values.setdefault(match[1], match[2])
+    return values
 
 
 def facts(text: str) -> dict[str, Reading]:
     """Give a reading for each leaf of one device; one without firmware in its flash is one whose flash is not known."""
-    told = device(text)
-    found: dict[str, Reading] = {leaf: told.get(name, Absent(f"no {name}")) for leaf, name in LEAVES.items()}
-    return found | {"firmware": told.get("FW", _UNREAD)}
+    values = device(text)
+    found: dict[str, Reading] = {leaf: values.get(name, Absent(f"no {name}")) for leaf, name in LEAVES.items()}
+    return found | {"firmware": values.get("FW", _UNREAD)}

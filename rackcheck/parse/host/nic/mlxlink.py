@@ -59,11 +59,11 @@ class MlxlinkPort:
 
     def errors(self) -> list[int] | Unknown:
         """The errors before correction of each lane; none of a link that is down."""
-        told = self.counts(_RAW)
-        if not isinstance(told, Absent):
-            return told
+        reading = self.counts(_RAW)
+        if not isinstance(reading, Absent):
+            return reading
         # No lane is one without errors: only a link that is down has none.
-        return Unknown(Reason.NOT_COLLECTED, told.detail) if self.text("State") == "Active" else []
+        return Unknown(Reason.NOT_COLLECTED, reading.detail) if self.text("State") == "Active" else []
 
     def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
         """What one sensor reads, and its lowest and highest alarm; absent where it tells none."""
@@ -74,8 +74,8 @@ class MlxlinkPort:
         """What is measured on each lane: `1.886,1.989 [-10.41..6]`, with the alarms behind, all of them scaled."""
         value = self.text(name)
         if not isinstance(value, str):
-            told = value if isinstance(value, Absent | Unknown) else Absent(name)
-            return told, told, told
+            reading = value if isinstance(value, Absent | Unknown) else Absent(name)
+            return reading, reading, reading
         match = _RANGE.fullmatch(value)
         parts = match[1].split(",") if match is not None else []
         if match is None or len(parts) > LANES or not all(_DECIMAL.fullmatch(part) for part in parts):
@@ -116,11 +116,11 @@ def port(text: str) -> MlxlinkPort:
     rows = _COLOURS.sub("", text).splitlines()
     if len(rows) > ROWS:
         raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for row in rows:
         name, mark, value = row.partition(":")
         if mark:
-            told.setdefault(name.strip(), value.strip())
-    if "State" not in told or "Physical state" not in told:
+            values.setdefault(name.strip(), value.strip())
+    if "State" not in values or "Physical state" not in values:
         raise Unreadable(f"no link: {clean(text, 80)!r}")
-    return MlxlinkPort(told)
+    return MlxlinkPort(values)

@@ -51,8 +51,8 @@ class Module:
     def alarm(self, measure: str, end: str) -> Reading:
         """The module's own `high` or `low` alarm of its light (`tx_power`, `rx_power`), in mW."""
         names = (f"{word} {end} alarm threshold" for word in _ALARMS[measure])
-        told = next((self.texts[name] for name in names if name in self.texts), None)
-        return _measured(told, _POWER)
+        text = next((self.texts[name] for name in names if name in self.texts), None)
+        return _measured(text, _POWER)
 
     def flags(self) -> Reading:
         """The alarms and warnings that are on; absent where the module says of no flag that it has it."""

@@ -65,10 +65,10 @@ def tracking(rows: list[str]) -> Tracking:
     return Tracking(table, reference[1])
 
 
-def seconds(told: str) -> float:
+def seconds(text: str) -> float:
     """Read `0.000000626 seconds slow of NTP time`, which is below zero; raises Unreadable on anything else."""
-    match = _SECONDS.fullmatch(told)
+    match = _SECONDS.fullmatch(text)
     if match is None:
-        raise Unreadable(f"not seconds: {told[:80]!r}")
+        raise Unreadable(f"not seconds: {text[:80]!r}")
     number = float(match["number"])
     return (-number if match["way"] == "slow" else number) + 0.0  # not -0

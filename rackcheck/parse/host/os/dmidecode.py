@@ -31,9 +31,9 @@ class Structure:
 
     def said(self, *keys: str) -> str | None:
         """Give the first of these fields that says something; a blank word says nothing."""
-        told = (self.fields.get(key, "") for key in keys)
+        items = (self.fields.get(key, "") for key in keys)
         # An older dmidecode writes <OUT OF SPEC> for a number that came into the specification after it.
-        return next((v for v in told if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
+        return next((v for v in items if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
 
     def unsaid(self, key: str) -> Unknown:
         """Give the reason why a field is not known."""
@@ -42,23 +42,23 @@ class Structure:
 
     def text(self, *keys: str) -> str | Unknown:
         """Give a field as it stands, or why it is not known."""
-        said = self.said(*keys)
-        return self.unsaid(keys[0]) if said is None else said
+        message = self.said(*keys)
+        return self.unsaid(keys[0]) if message is None else message
 
     def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
         """Read a field, or say why it is not known."""
-        said = self.said(*keys)
-        if said is None:
+        message = self.said(*keys)
+        if message is None:
             return self.unsaid(keys[0])
         try:
-            return read(said)
+            return read(message)
         except Unreadable as error:
             return Unknown(error.reason, f"dmidecode {self.handle}: {keys[0]}: {error}")
 
     def count(self, key: str) -> int | Unknown:
         """Read a field that is a whole number, or say why it is not known."""
-        told = self.value(whole, key)
-        return told if isinstance(told, Unknown) else int(told)
+        reading = self.value(whole, key)
+        return reading if isinstance(reading, Unknown) else int(reading)
 
 
 def structures(text: str) -> tuple[Structure, ...]:
@@ -116,7 +116,7 @@ def measured(*units: str) -> Callable[[str], float]:
 def named(found: list[Structure], *keys: str) -> list[tuple[str, Structure]]:
     """Name structures by their first key; where names repeat, by all the keys, and at last by the handle too."""
     for used in range(1, len(keys) + 1):
-        names = [" ".join(said for key in reversed(keys[:used]) if (said := s.said(key))) for s in found]
+        names = [" ".join(message for key in reversed(keys[:used]) if (message := s.said(key))) for s in found]
         if all(names) and len(set(names)) == len(names):
             return list(zip(names, found, strict=True))
     return [(f"{s.said(keys[0]) or ''} {s.handle}".strip(), s) for s in found]

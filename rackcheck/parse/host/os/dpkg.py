@@ -53,11 +53,11 @@ class Installed:
 
 def installed(answer: str) -> Installed:
     """Read the list; raises Unreadable where it was cut, is empty, or holds a row that is no package with a version."""
-    told = rows(answer)
-    manager, _, native = told[0].partition(" ") if told else ("", "", "")
-    if len(told) < 3 or told[-1] != END or manager not in {"dpkg", "rpm"}:
+    items = rows(answer)
+    manager, _, native = items[0].partition(" ") if items else ("", "", "")
+    if len(items) < 3 or items[-1] != END or manager not in {"dpkg", "rpm"}:
         raise Unreadable("the answer was cut, or there is no package at all")
-    found = (_package(row) for row in told[1:-1])
+    found = (_package(row) for row in items[1:-1])
     return Installed(manager, native, tuple(package for package in found if package is not None))
 
 

@@ -38,12 +38,12 @@ def variables(answer: str) -> Mapping[str, str] | None:
 
     Raises Unreadable on an answer that was cut.
     """
-    told = rows(answer)
-    if told == ["legacy"]:
+    items = rows(answer)
+    if items == ["legacy"]:
         return None
-    if not told or told[-1] != END:
+    if not items or items[-1] != END:
         raise Unreadable("the answer was cut")
-    return dict(row.partition(" ")[::2] for row in told[:-1])
+    return dict(row.partition(" ")[::2] for row in items[:-1])
 
 
 def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:

@@ -56,15 +56,15 @@ class Wtmp:
 
 def wtmp(answer: str) -> Wtmp:
     """Read the record; raises Unreadable on an answer that was cut, and on one that has nothing of wtmp."""
-    told = rows(answer)
-    clock = re.fullmatch(r"now ([0-9]{1,12}) ([0-9]{1,12})", told[-2]) if len(told) > 1 and told[-1] == END else None
+    items = rows(answer)
+    clock = re.fullmatch(r"now ([0-9]{1,12}) ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if clock is None:
         raise Unreadable("the answer was cut")
-    kinds = tuple(row.split(maxsplit=1)[0] for row in told[:-2] if row.startswith(("reboot ", "shutdown ")))
-    if not kinds and not any(re.match(r"\S{0,80}wtmp\S{0,20} ", row) for row in told):
-        raise Unreadable(f"no line of wtmp: {told[0][:80]!r}")
-    starts = tuple(_moment(row) for row in told[:-2] if row.startswith("reboot "))
-    begins = _moment(next((row for row in reversed(told[:-2]) if row), ""))
+    kinds = tuple(row.split(maxsplit=1)[0] for row in items[:-2] if row.startswith(("reboot ", "shutdown ")))
+    if not kinds and not any(re.match(r"\S{0,80}wtmp\S{0,20} ", row) for row in items):
+        raise Unreadable(f"no line of wtmp: {items[0][:80]!r}")
+    starts = tuple(_moment(row) for row in items[:-2] if row.startswith("reboot "))
+    begins = _moment(next((row for row in reversed(items[:-2]) if row), ""))
     return Wtmp(kinds, starts, begins, int(clock[1]), int(clock[2]))
 
 

@@ -31,5 +31,5 @@ def limits(content: str, names: Collection[str]) -> Iterator[Limit]:
         if match is None or match["name"] not in names:
             continue
         for side in SIDES:
-            told = math.inf if match[side] == "unlimited" else whole(match[side])
-            yield Limit(match["name"], side, told / 1024 if match["unit"] == "bytes" else told)
+            value = math.inf if match[side] == "unlimited" else whole(match[side])
+            yield Limit(match["name"], side, value / 1024 if match["unit"] == "bytes" else value)

@@ -36,14 +36,14 @@ class States:
 
 def states(answer: str, most: int) -> States:
     """Read the answer; raises Unreadable where it was cut, has no process, or names more than `most` that hang."""
-    told = rows(answer)
-    up = re.fullmatch("up ([0-9]{1,12})", told[-2]) if len(told) > 1 and told[-1] == END else None
+    items = rows(answer)
+    up = re.fullmatch("up ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if up is None:
         raise Unreadable("the answer was cut")
     counts: Counter[str] = Counter()
     ages: dict[str, float] = {}
     names: set[str] = set()
-    for row in told[:-2]:
+    for row in items[:-2]:
         match = re.fullmatch(r"state ([A-Za-z]) ([0-9]{1,9}) ([0-9]{1,15})", row)
         if match is not None:
             counts[match[1]] += int(match[2])

@@ -14,12 +14,12 @@ def read(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
 
     /proc/mounts must have been asked for too; the reader may raise Unreadable.
     """
-    told = files.read(place, reader)
-    if not isinstance(told.reading, Absent):
-        return told
+    sourced = files.read(place, reader)
+    if not isinstance(sourced.reading, Absent):
+        return sourced
     mounted = files.read(MOUNTS, _mounted)
     if mounted.reading is True:
-        return told
+        return sourced
     lost = Unknown(Reason.NOT_COLLECTED, f"no securityfs is mounted on {FOLDER}")
     return Sourced(mounted.reading if isinstance(mounted.reading, Unknown) else lost, MOUNTS)
 

@@ -42,24 +42,26 @@ def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
 
     Raises Unreadable at a line that is no setting, and at one before any file.
     """
-    told = SlurmSettings()
+    slurm_settings = SlurmSettings()
     for row in rows:
         word, _, rest = row.partition(" ")
         if word in {"==", "hidden"} and rest in files:
-            told.files[rest] = HIDDEN if word == "hidden" and rest not in told.files else True
-            told.lacking[rest] = HIDDEN if word == "hidden" else Absent(f"not in {rest}")
+            slurm_settings.files[rest] = HIDDEN if word == "hidden" and rest not in slurm_settings.files else True
+            slurm_settings.lacking[rest] = HIDDEN if word == "hidden" else Absent(f"not in {rest}")
             continue
-        if told.lacking and _INCLUDE.match(row):
-            name = list(told.lacking)[-1]
+        if slurm_settings.lacking and _INCLUDE.match(row):
+            name = list(slurm_settings.lacking)[-1]
             further = f"{name} includes other files and has no such line itself"
-            told.lacking[name] = Unknown(Reason.NOT_READ_FURTHER, further)
+            slurm_settings.lacking[name] = Unknown(Reason.NOT_READ_FURTHER, further)
             continue
         # gres.conf may have more on the line.
         key, _, value = row.partition("#")[0].strip().partition("=")
-        if not told.lacking or not key.strip().isalnum():
+        if not slurm_settings.lacking or not key.strip().isalnum():
             raise Unreadable(f"not a setting of Slurm: {row[:80]!r}")
-        told.given[key.strip().lower()] = value.strip().split()[0] if value.strip() else Absent("set to nothing")
-    return told
+        slurm_settings.given[key.strip().lower()] = (
+            value.strip().split()[0] if value.strip() else Absent("set to nothing")
+        )
+    return slurm_settings
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class SlurmNode:
 
     def names(self, name: str) -> tuple[str, ...] | Absent:
         """Give the names of a field that are parted by commas, in order; absent where Slurm has none."""
-        told = self.text(name)
-        return told if isinstance(told, Absent) else tuple(sorted(told.split(",")))
+        reading = self.text(name)
+        return reading if isinstance(reading, Absent) else tuple(sorted(reading.split(",")))
 
 
 def node(answer: str) -> SlurmNode:

@@ -60,13 +60,13 @@ def status(rows: list[str]) -> NtpStatus:
     return NtpStatus(table)
 
 
-def span(told: str) -> float:
+def span(text: str) -> float:
     """Read `8min 32s`, `-5.224ms` or `91us (max: 5s)` in seconds; raises Unreadable on anything else."""
-    words = told.partition(" (")[0].split()
+    words = text.partition(" (")[0].split()
     sign = -1.0 if words[:1] and words[0].startswith("-") else 1.0
     parts = [_PART.fullmatch(word.lstrip("+-")) for word in words]
     if not parts or None in parts:
-        raise Unreadable(f"not a time: {told[:80]!r}")
+        raise Unreadable(f"not a time: {text[:80]!r}")
     return round(sign * sum(float(part[1]) * _UNITS[part[2]] for part in parts if part), 9) + 0.0  # not -0
 
 
@@ -76,10 +76,10 @@ def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
     Raises Unreadable without the zone, or the word whether the clock is in step, and at a word that is no yes or no.
     """
     table = key_values("\n".join(rows))
-    said = next((table[key] for key in _SYNCHRONIZED if key in table), None)
-    if said is None or "Time zone" not in table:
+    message = next((table[key] for key in _SYNCHRONIZED if key in table), None)
+    if message is None or "Time zone" not in table:
         raise Unreadable("not the words of timedatectl: no 'synchronized', or no 'Time zone'")
-    yield "synchronized", flag(said, yes="yes", no="no")
+    yield "synchronized", flag(message, yes="yes", no="no")
     yield "zone", table["Time zone"].partition(" ")[0] or Absent("none is set")
     if _RTC in table:
         yield "rtc_local", flag(table[_RTC], yes="yes", no="no")

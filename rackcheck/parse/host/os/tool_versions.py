@@ -24,14 +24,14 @@ def versions(rows: Sequence[str]) -> Iterator[tuple[str, Reading]]:
     that says something else of itself. Raises Unreadable at a row of none of these tools.
     """
     for row in rows:
-        word, _, told = row.partition(" ")
-        if word == "none" and told in TOOLS:
-            yield told, Absent(f"no {told} in PATH")
-        elif word == "fails" and told in TOOLS:
-            yield told, Unknown(Reason.NOT_COLLECTED, f"{told} --version failed")
+        word, _, text = row.partition(" ")
+        if word == "none" and text in TOOLS:
+            yield text, Absent(f"no {text} in PATH")
+        elif word == "fails" and text in TOOLS:
+            yield text, Unknown(Reason.NOT_COLLECTED, f"{text} --version failed")
         elif word in TOOLS:
-            match = re.fullmatch(TOOLS[word], told[:200])
-            odd = Unknown(Reason.UNPARSABLE, f"{word} says {told[:80]!r}")
+            match = re.fullmatch(TOOLS[word], text[:200])
+            odd = Unknown(Reason.UNPARSABLE, f"{word} says {text[:80]!r}")
             yield word, match[1].partition("+")[0] if match else odd
         else:
             raise Unreadable(f"no tool of ours: {row[:80]!r}")

@@ -28,10 +28,10 @@ class Memory:
 
     def each(self, key: str) -> tuple[str, ...] | Unknown:
         """Give what modules say of a key, each once; unknown where one of them says nothing."""
-        told = {module.get(key, "?") for module in self.modules}
-        if "?" in told:
+        names = {module.get(key, "?") for module in self.modules}
+        if "?" in names:
             return Unknown(Reason.NOT_COLLECTED, f"udev noted no {key} of a module")
-        return tuple(sorted(told, key=natural))
+        return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
         """Give the size of each module in GiB; raises Unreadable on one that is no number."""

@@ -40,9 +40,9 @@ def fatal(function: PciFunction) -> Reading:
 
 def reported(function: PciFunction) -> Reading:
     """Name the kinds of error that the function tells the root port of: correctable, nonfatal, fatal, unsupported."""
-    told = {kind: function.flag(EXPRESS, "DevCtl", *names) for kind, names in _REPORTED.items()}
-    odd = next((value for value in told.values() if not isinstance(value, bool)), None)
-    return odd if odd is not None else tuple(kind for kind, on in told.items() if on)
+    values = {kind: function.flag(EXPRESS, "DevCtl", *names) for kind, names in _REPORTED.items()}
+    odd = next((value for value in values.values() if not isinstance(value, bool)), None)
+    return odd if odd is not None else tuple(kind for kind, on in values.items() if on)
 
 
 def _held(function: PciFunction, kind: str) -> ErrorNames:

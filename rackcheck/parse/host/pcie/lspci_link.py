@@ -88,7 +88,7 @@ def _lanes(content: str) -> tuple[str, ...]:
 
 def _aspm(words: str) -> str:
     """Read what stands after ASPM, without its last word: `Disabled`, `not supported`, `L0s L1`, `L1`."""
-    told = "none" if words in {"Disabled", "not supported"} else words
-    if told not in ASPM:
+    text = "none" if words in {"Disabled", "not supported"} else words
+    if text not in ASPM:
         raise Unreadable(f"no power management state: {words!r}")
-    return told
+    return text

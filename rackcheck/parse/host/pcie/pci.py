@@ -92,10 +92,10 @@ def seen(content: str) -> tuple[str, ...]:
     return tuple(name for name, count in counters(content).items() if count and not name.startswith("TOTAL_"))
 
 
-def together(told: Mapping[str, Reading]) -> Reading:
+def together(values: Mapping[str, Reading]) -> Reading:
     """Name all errors that came with the kind of each; unknown if one kind is, absent if the kernel counts none."""
     for odd in (Unknown, Absent):
-        found = next((reading for reading in told.values() if isinstance(reading, odd)), None)
+        found = next((reading for reading in values.values() if isinstance(reading, odd)), None)
         if found is not None:
             return found
-    return tuple(f"{kind} {name}" for kind, names in told.items() if isinstance(names, tuple) for name in names)
+    return tuple(f"{kind} {name}" for kind, names in values.items() if isinstance(names, tuple) for name in names)

@@ -27,9 +27,9 @@ def nfs_mounts(content: str) -> Iterator[Mount]:
 
     The third number of an operation's row counts timeouts; the first two are requests and transmissions.
     """
-    for point, told in _parts(rows(content)):
-        operations = [match for row in told if (match := _OPERATION.fullmatch(row))]
-        age = next((match for row in told if (match := _AGE.fullmatch(row))), None)
+    for point, items in _parts(rows(content)):
+        operations = [match for row in items if (match := _OPERATION.fullmatch(row))]
+        age = next((match for row in items if (match := _AGE.fullmatch(row))), None)
         if age is None or not operations:
             raise Unreadable(f"{point}: no age, or no operations")
         yield Mount(point, sum(int(operation[2].split()[2]) for operation in operations), float(age[1]))

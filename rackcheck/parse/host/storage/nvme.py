@@ -22,16 +22,18 @@ def _none(word: str) -> None:
     raise ValueError(f"no number: {word}")
 
 
-def document(said: str) -> Mapping[str, Any]:
+def document(message: str) -> Mapping[str, Any]:
     """Give the one object of an answer; raises Unreadable.
 
     Complaints may stand before or behind it: an early nvme-cli printed its log and crashed.
     """
-    begin = _BEGIN.search(said)
+    begin = _BEGIN.search(message)
     try:
-        found, _ = json.JSONDecoder(parse_constant=_none).raw_decode(said, begin.end() - 1 if begin else len(said))
+        found, _ = json.JSONDecoder(parse_constant=_none).raw_decode(
+            message, begin.end() - 1 if begin else len(message)
+        )
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {clean(said, 80)!r}") from error
+        raise Unreadable(f"no JSON: {clean(message, 80)!r}") from error
     assert isinstance(found, dict)  # it begins with a brace
     return found
 
@@ -66,16 +68,16 @@ def counted(table: Mapping[str, Any], *names: str) -> int:
     return int(value)
 
 
-def counts(said: str | Unknown, fields: Mapping[str, LogField], *within: str) -> dict[str, Reading]:
+def counts(reading: str | Unknown, fields: Mapping[str, LogField], *within: str) -> dict[str, Reading]:
     """Give the readings of one drive's answer, by leaf; `within` names the objects that the counts stand in.
 
     A field that an answer leaves out is unknown, not absent: another version may only have renamed it.
     """
     try:
-        table = {} if isinstance(said, Unknown) else inside(document(said), *within)
+        table = {} if isinstance(reading, Unknown) else inside(document(reading), *within)
     except Unreadable as error:
-        said, table = Unknown(error.reason, str(error)), {}
-    return {leaf: said if isinstance(said, Unknown) else _reading(table, field) for leaf, field in fields.items()}
+        reading, table = Unknown(error.reason, str(error)), {}
+    return {leaf: reading if isinstance(reading, Unknown) else _reading(table, field) for leaf, field in fields.items()}
 
 
 def _reading(table: Mapping[str, Any], field: LogField) -> Reading:
@@ -101,15 +103,15 @@ class Slots:
     pending: bool | Unknown
 
 
-def slots(said: str | Unknown, name: str) -> Slots:
+def slots(reading: str | Unknown, name: str) -> Slots:
     """Read the byte of active firmware: the slot now in bits 0 to 2, the next in bits 4 to 6, or 0.
 
     nvme-cli puts the log into an object that bears the device's name.
     """
-    if isinstance(said, Unknown):
-        return Slots(said, said)
+    if isinstance(reading, Unknown):
+        return Slots(reading, reading)
     try:
-        byte = counted(inside(document(said), name), _ACTIVE)
+        byte = counted(inside(document(reading), name), _ACTIVE)
     except Unreadable as error:
         unknown = Unknown(error.reason, str(error))
         return Slots(unknown, unknown)

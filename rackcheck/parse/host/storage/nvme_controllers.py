@@ -21,6 +21,6 @@ def controllers(files: Files, names: Iterable[str]) -> list[str]:
 def pci(files: Files, controller: str) -> Sourced:
     """Give the PCI address; absent where a controller is reached over a network, and has another kind of address."""
     address = files.read(f"{FOLDER.format(controller)}/address")
-    told = address.reading
-    elsewhere = isinstance(told, str) and _ADDRESS.fullmatch(told) is None
+    reading = address.reading
+    elsewhere = isinstance(reading, str) and _ADDRESS.fullmatch(reading) is None
     return Sourced(Absent("not on PCIe"), address.source) if elsewhere else address

@@ -18,34 +18,36 @@ _FAILED = {5, 6, 7}
 log); others ended well or were ended by somebody."""
 
 
-def passed(said: str | Unknown) -> Reading:
+def passed(reading: str | Unknown) -> Reading:
     """Read the verdict: True where the drive has no critical warning; an answer that tells none is Unknown."""
-    if isinstance(said, Unknown):
-        return said
+    if isinstance(reading, Unknown):
+        return reading
     try:
-        verdict = nvme.inside(nvme.document(said), "smart_status").get("passed")
+        verdict = nvme.inside(nvme.document(reading), "smart_status").get("passed")
     except Unreadable as error:
         return Unknown(error.reason, str(error))
     return verdict if isinstance(verdict, bool) else Unknown(Reason.UNPARSABLE, f"no verdict: {verdict!r:.80}")
 
 
-def self_tests(said: str | Unknown) -> tuple[Reading, Reading]:
+def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
     """Count the self-tests of the log, and those of them that found the drive failing; Unknown where it has no log."""
-    if isinstance(said, Unknown):
-        return said, said
+    if isinstance(reading, Unknown):
+        return reading, reading
     try:
-        results = [nvme.counted(nvme.inside(row, "self_test_result"), "value") for row in _tests(nvme.document(said))]
+        results = [
+            nvme.counted(nvme.inside(row, "self_test_result"), "value") for row in _tests(nvme.document(reading))
+        ]
     except Unreadable as error:
         why = Unknown(error.reason, str(error))
         return why, why
     return len(results), sum(result in _FAILED for result in results)
 
 
-def _tests(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _tests(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Give the entries of the log of self-tests; none where the drive has done none."""
-    if _TESTS not in told:
+    if _TESTS not in values:
         raise Unreadable("smartctl before 7.4, or a drive without self-tests", Reason.NOT_COLLECTED)
-    table = nvme.inside(told, _TESTS).get("table", [])
+    table = nvme.inside(values, _TESTS).get("table", [])
     if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
         raise Unreadable(f"no table of self-tests: {table!r:.80}")
     return table

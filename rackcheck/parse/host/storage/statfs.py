@@ -58,9 +58,11 @@ def answers(text: str) -> list[StatfsReply]:
     if lines[-1:] != ["end"] or None in matches:
         raise Unreadable(f"not the answers of mounts: {text[-80:]!r}")
     found = [match for match in matches if match]
-    told = {match[2]: StatfsReply(match[2], match[1] == "ok", match[3] or "") for match in found if match[1] != "mount"}
+    values = {
+        match[2]: StatfsReply(match[2], match[1] == "ok", match[3] or "") for match in found if match[1] != "mount"
+    }
     asked = dict.fromkeys(match[2] for match in found if match[1] == "mount")
-    return [told.get(point, StatfsReply(point)) for point in asked]
+    return [values.get(point, StatfsReply(point)) for point in asked]
 
 
 def filled(numbers: str) -> dict[str, Reading]:
@@ -75,8 +77,8 @@ def filled(numbers: str) -> dict[str, Reading]:
     if max(free, left) > blocks:
         raise Unreadable(f"more is free than there is: {numbers}")
     gib = unit / (1 << 30)
-    told = (blocks * gib, left * gib, _share(blocks, free, left), _share(inodes, rest, rest))
-    return dict(zip(LEAVES, told, strict=True))
+    items = (blocks * gib, left * gib, _share(blocks, free, left), _share(inodes, rest, rest))
+    return dict(zip(LEAVES, items, strict=True))
 
 
 def _share(total: int, free: int, left: int) -> Reading:

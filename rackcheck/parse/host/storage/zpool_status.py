@@ -34,11 +34,11 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
     if not starts:
         raise Unreadable(f"no pool: {clean(rows[0] if rows else '', 80)!r}")
     for at, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-        told = list(_told(rows[at], rows[at:end]))
-        if not told:
+        items = list(_told(rows[at], rows[at:end]))
+        if not items:
             raise Unreadable(f"no member of {clean(rows[at], 80)!r}")
-        below = [*(len(row[1]) for row in told[1:]), 0]
-        members = [row for row, depth in zip(told, below, strict=True) if depth <= len(row[1]) and row[1]]
+        below = [*(len(row[1]) for row in items[1:]), 0]
+        members = [row for row, depth in zip(items, below, strict=True) if depth <= len(row[1]) and row[1]]
         yield (
             rows[at].removeprefix("  pool: "),
             tuple(PoolMember(row[2], row[3], (int(row[4]), int(row[5]), int(row[6]))) for row in members),

@@ -15,7 +15,7 @@ FOLDER = "/sys/devices/system/cpu/cpu{}/cpuidle/state{}"
 
 def machine(names: Mapping[object, str], switches: Mapping[tuple[object, object], str]) -> Files:
     files = {f"{FOLDER.format(0, number)}/name": f"{name}\n" for number, name in names.items()}
-    files |= {f"{FOLDER.format(cpu, number)}/disable": f"{told}\n" for (cpu, number), told in switches.items()}
+    files |= {f"{FOLDER.format(cpu, number)}/disable": f"{text}\n" for (cpu, number), text in switches.items()}
     return Files(files, {})
 
 

@@ -33,10 +33,13 @@ def test_a_list_of_ranges_names_them_one_by_one_and_none_of_no_cpu() -> None:
 @given(st.dictionaries(st.integers(0, 99), st.sampled_from(["0", "6", "15"])))
 def test_every_cpu_either_says_what_most_say_or_is_named_with_what_it_says(values: dict[int, str]) -> None:
     named = {
-        cpu: said for entry in percpu.odd(values) for cpus, _, said in [entry.partition(": ")] for cpu in numbers(cpus)
+        cpu: output
+        for entry in percpu.odd(values)
+        for cpus, _, output in [entry.partition(": ")]
+        for cpu in numbers(cpus)
     }
-    assert all(values[cpu] == said for cpu, said in named.items())
-    assert len({said for cpu, said in values.items() if cpu not in named}) <= 1
+    assert all(values[cpu] == output for cpu, output in named.items())
+    assert len({output for cpu, output in values.items() if cpu not in named}) <= 1
     assert len(named) <= len(values) / 2 or len(percpu.distinct(values)) > 2
 
 

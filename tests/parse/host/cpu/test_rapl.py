@@ -23,9 +23,9 @@ def recorded_zones(case: str) -> tuple[Files, list[rapl.Zone]]:
 def test_recorded_zones_of_intel_have_limits_by_name_and_those_of_amd_have_none() -> None:
     files, (zone, *_) = recorded_zones("xeon")
     assert zone.number == "0"
-    told = zone.read(files, LIMIT, "long_term", NONE)
-    assert isinstance(told, Sourced)
-    assert told.reading == int(files.contents[told.source]) / 1e6
+    reading = zone.read(files, LIMIT, "long_term", NONE)
+    assert isinstance(reading, Sourced)
+    assert reading.reading == int(files.contents[reading.source]) / 1e6
     _, amd = recorded_zones("epyc")
     assert amd
     assert all(not one.limits for one in amd)

@@ -33,12 +33,14 @@ def test_a_driver_that_does_not_count_deferred_errors_has_none() -> None:
 def test_a_file_that_cannot_be_read_leaves_every_count_unknown(content: str, reason: Reason) -> None:
     found = block(content)
     assert list(found) == ["ue", "ce", "de"]
-    assert {told.reason if isinstance(told, Unknown) else told for told in found.values()} == {reason}
+    assert {reading.reason if isinstance(reading, Unknown) else reading for reading in found.values()} == {reason}
 
 
 def test_a_file_that_is_refused_leaves_every_count_unknown() -> None:
     found = ras.block(Files({}, {PLACE: Unknown(Reason.DENIED, "Permission denied")}), PLACE)
-    assert {told.reason if isinstance(told, Unknown) else told for told in found.values()} == {Reason.DENIED}
+    assert {reading.reason if isinstance(reading, Unknown) else reading for reading in found.values()} == {
+        Reason.DENIED
+    }
 
 
 def test_a_sum_with_one_count_that_nobody_knows_is_unknown() -> None:

@@ -22,9 +22,9 @@ def test_a_recorded_file_offers_its_devices_and_names_its_driver() -> None:
 
 
 def test_json_says_the_same_as_yaml_whatever_its_files_name() -> None:
-    told = {"kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "all"}], "mounts": [{"hostPath": LIBRARY}]}
+    values = {"kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "all"}], "mounts": [{"hostPath": LIBRARY}]}
     for place in (JSON, YAML):
-        assert cdi.offer(place, json.dumps(told)) == cdi.Offer("nvidia.com/gpu", 2, "550.90.07")
+        assert cdi.offer(place, json.dumps(values)) == cdi.Offer("nvidia.com/gpu", 2, "550.90.07")
 
 
 @pytest.mark.parametrize(

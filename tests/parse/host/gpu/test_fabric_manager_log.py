@@ -18,25 +18,25 @@ MILD = "[Dec 19 2024 19:17:51] [WARNING] a link is slow\n"
 
 
 def test_errors_before_the_last_start_do_not_count() -> None:
-    told = log(f"80\n{START}{GRAVE}{START}{MILD}{MINOR}")
-    assert (told.size, told.started) == (80, True)
-    assert (told.errors, told.warnings, told.fatal, told.sxids) == (1, 1, 0, (12028,))
-    assert told.last == "detected NVSwitch non-fatal error 12028 on fid 0"
+    value = log(f"80\n{START}{GRAVE}{START}{MILD}{MINOR}")
+    assert (value.size, value.started) == (80, True)
+    assert (value.errors, value.warnings, value.fatal, value.sxids) == (1, 1, 0, (12028,))
+    assert value.last == "detected NVSwitch non-fatal error 12028 on fid 0"
 
 
 def test_without_a_start_all_lines_count_and_it_is_said() -> None:
-    told = log(f"80\n{GRAVE}{MINOR}{GRAVE}{MILD}")
-    assert (told.started, told.errors, told.warnings, told.fatal) == (False, 3, 1, 2)
-    assert told.sxids == (12028, 20034)
-    assert told.last == "a link is slow"
+    value = log(f"80\n{GRAVE}{MINOR}{GRAVE}{MILD}")
+    assert (value.started, value.errors, value.warnings, value.fatal) == (False, 3, 1, 2)
+    assert value.sxids == (12028, 20034)
+    assert value.last == "a link is slow"
 
 
 def test_every_error_of_a_recorded_log_is_counted() -> None:
     rows = shared_text("logs/fabric-manager-0.log").splitlines()
     bad = [row for row in rows if "] [ERROR] [" in row or "] [WARNING] [" in row]
-    told = log("\n".join(["1048576", *bad]) + "\n")
-    assert told.errors + told.warnings == len(bad) > 0
-    assert told.last in bad[-1]
+    value = log("\n".join(["1048576", *bad]) + "\n")
+    assert value.errors + value.warnings == len(bad) > 0
+    assert value.last in bad[-1]
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_an_answer_without_its_size_or_its_end_or_with_another_line_is_unreadabl
 @given(st.lists(st.sampled_from([START, MINOR, GRAVE, MILD, "[] [ERROR] x\n", "\n"]) | st.text(), max_size=6))
 def test_nonsense_is_a_log_or_unreadable(rows: list[str]) -> None:
     try:
-        told = log("".join(["7\n", *rows]))
+        value = log("".join(["7\n", *rows]))
     except Unreadable as error:
         assert str(error)
     else:
-        assert told.fatal <= told.errors + told.warnings
-        assert bool(told.last) <= bool(told.errors + told.warnings)
+        assert value.fatal <= value.errors + value.warnings
+        assert bool(value.last) <= bool(value.errors + value.warnings)

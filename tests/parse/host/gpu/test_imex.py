@@ -18,8 +18,8 @@ def node(state: str, *ends: object) -> dict[str, object]:
 
 
 def domain(state: str, *nodes: object) -> imex.Domain:
-    told = {"nodes": {str(n): one for n, one in enumerate(nodes)}, "timestamp": "9/4/2026 00:00:00.000"}
-    return imex.domain(f"{json.dumps({**told, 'status': state})}\n")
+    values = {"nodes": {str(n): one for n, one in enumerate(nodes)}, "timestamp": "9/4/2026 00:00:00.000"}
+    return imex.domain(f"{json.dumps({**values, 'status': state})}\n")
 
 
 def test_a_domain_that_is_up_has_all_its_nodes_ready_and_connected() -> None:
@@ -63,9 +63,9 @@ NODES = st.dictionaries(st.sampled_from("012"), st.fixed_dictionaries({"status":
 @given(st.text() | ANYTHING | st.fixed_dictionaries({"status": st.just("UP"), "nodes": NODES | ANYTHING}))
 def test_nonsense_is_a_domain_or_unreadable(found: Any) -> None:
     try:
-        told = imex.domain(found if isinstance(found, str) else json.dumps(found))
+        value = imex.domain(found if isinstance(found, str) else json.dumps(found))
     except Unreadable as error:
         assert str(error)
     else:
-        assert 0 <= told.ready <= told.nodes
-        assert 0 <= told.connected <= told.nodes
+        assert 0 <= value.ready <= value.nodes
+        assert 0 <= value.connected <= value.nodes

@@ -44,9 +44,9 @@ def gpu(name: str, index: int = 0) -> dict[str, Any]:
     return gpus[index]
 
 
-def plain(told: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as itself, all else as it is told."""
-    return told["value"] if isinstance(told, dict) and "value" in told else told
+    return value["value"] if isinstance(value, dict) and "value" in value else value
 
 
 def changed(text: str, old: str, new: str) -> str:
@@ -171,8 +171,8 @@ def test_every_recorded_answer_is_read_here() -> None:
 
 @pytest.mark.parametrize(("name", "index"), SAID)
 def test_a_recorded_gpu_is_told_as_the_driver_printed_it(name: str, index: int) -> None:
-    told = gpu(name, index)
-    assert {key: plain(told.get(key)) for key in SAID[name, index]} == SAID[name, index]
+    values = gpu(name, index)
+    assert {key: plain(values.get(key)) for key in SAID[name, index]} == SAID[name, index]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,19 +189,19 @@ def test_every_gpu_of_a_recorded_answer_has_its_place_and_its_values_are_of_one_
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_that_a_real_driver_printed_is_beyond_the_reader(name: str) -> None:
-    told = [one for of_gpu in smi.told(recorded(name))["gpus"] for one in of_gpu.values()]
-    assert not [one for one in told if one.get("unknown") == Reason.UNPARSABLE.value]
+    rows = [one for of_gpu in smi.told(recorded(name))["gpus"] for one in of_gpu.values()]
+    assert not [one for one in rows if one.get("unknown") == Reason.UNPARSABLE.value]
 
 
-def well_formed(told: dict[str, Any]) -> bool:
+def well_formed(values: dict[str, Any]) -> bool:
     """Whether each thing of a GPU, or the GPU itself, is a number or text, absent, or unknown with a reason we have."""
-    if "unknown" in told:
-        return set(told) == {"unknown", "detail"} and told["unknown"] in set(Reason)
+    if "unknown" in values:
+        return set(values) == {"unknown", "detail"} and values["unknown"] in set(Reason)
     return all(
         (set(one) == {"value"} and isinstance(one["value"], int | str) and one["value"] != "")
         or (set(one) == {"absent"} and isinstance(one["absent"], str))
         or (set(one) == {"unknown", "detail"} and one["unknown"] in set(Reason))
-        for one in told.values()
+        for one in values.values()
     )
 
 
@@ -269,9 +269,9 @@ def test_a_mask_with_a_gap_is_not_told() -> None:
         (f"{line}<clocks_event_reason_new>Active</clocks_event_reason_new>", "clocks_event_reason_new is active"),
         (line.replace("Not Active", "[Unknown Error]"), "Unknown Error"),
     ):
-        told = smi.told(changed(recorded("h100"), line, broken))["gpus"][0]["reasons"]
-        assert "unknown" in told
-        assert why in told["detail"]
+        value = smi.told(changed(recorded("h100"), line, broken))["gpus"][0]["reasons"]
+        assert "unknown" in value
+        assert why in value["detail"]
     quiet = f"{line}<clocks_event_reason_new>Not Active</clocks_event_reason_new>"
     assert smi.told(changed(recorded("h100"), line, quiet))["gpus"][0]["reasons"] == {"value": 1}
 
@@ -320,9 +320,9 @@ def test_a_word_in_a_values_place_is_never_a_value(word: str, told: dict[str, st
 )
 def test_a_text_of_another_form_is_said_to_be_none(tag: str, key: str, texts: tuple[str, ...]) -> None:
     for text in texts:
-        told = smi.told(re.sub(f"<{tag}>[^<]*<", f"<{tag}>{text}<", recorded("a100")))["gpus"][0]
-        assert told[key].get("unknown") == "unparsable", text
-        assert plain(told["name"]) == "NVIDIA A100-SXM4-40GB"
+        value = smi.told(re.sub(f"<{tag}>[^<]*<", f"<{tag}>{text}<", recorded("a100")))["gpus"][0]
+        assert value[key].get("unknown") == "unparsable", text
+        assert plain(value["name"]) == "NVIDIA A100-SXM4-40GB"
 
 
 @pytest.mark.parametrize(
@@ -335,17 +335,17 @@ def test_each_recovery_action_has_nvmls_number(word: str, number: int) -> None:
 
 def test_the_limit_that_was_set_is_told_apart_from_the_one_enforced() -> None:
     text = changed(recorded("h100"), "<current_power_limit>700.00 W", "<current_power_limit>510.25 W")
-    told = smi.told(text)["gpus"][0]
-    assert (told["power_limit"], told["power_enforced"]) == ({"value": 700_000}, {"value": 510_250})
+    value = smi.told(text)["gpus"][0]
+    assert (value["power_limit"], value["power_enforced"]) == ({"value": 700_000}, {"value": 510_250})
     old = changed(recorded("telegraf-tesla-t4"), "<enforced_power_limit>70.00 W", "<enforced_power_limit>60.00 W")
-    told = smi.told(old)["gpus"][0]
-    assert (told["power_limit"], told["power_enforced"]) == ({"value": 70_000}, {"value": 60_000})
+    value = smi.told(old)["gpus"][0]
+    assert (value["power_limit"], value["power_enforced"]) == ({"value": 70_000}, {"value": 60_000})
 
 
 def test_an_error_as_the_fabrics_status_is_its_value() -> None:
     text = changed(recorded("h100"), "<status>Success<", "<status>Insufficient Resources<")
-    told = smi.told(text)["gpus"][0]
-    assert (told["fabric_state"], told["fabric_status"]) == ({"value": 3}, {"value": "Insufficient Resources"})
+    value = smi.told(text)["gpus"][0]
+    assert (value["fabric_state"], value["fabric_status"]) == ({"value": 3}, {"value": "Insufficient Resources"})
 
 
 def test_a_fabric_that_is_still_joined_has_a_state_and_no_more() -> None:
@@ -354,37 +354,37 @@ def test_a_fabric_that_is_still_joined_has_a_state_and_no_more() -> None:
         "<health><summary>N/A</summary><bandwidth>N/A</bandwidth></health></fabric>"
     ), recorded("gb200"), flags=re.DOTALL)  # fmt: skip
     assert waiting in text
-    told = smi.told(text)["gpus"][0]
-    assert told["fabric_state"] == {"value": 2}
-    assert told["fabric_status"] == told["fabric_clique"] == told["fabric_cluster"] == NA
-    assert told["fabric_health"] == told["fabric_summary"] == {"value": 0}
+    value = smi.told(text)["gpus"][0]
+    assert value["fabric_state"] == {"value": 2}
+    assert value["fabric_status"] == value["fabric_clique"] == value["fabric_cluster"] == NA
+    assert value["fabric_health"] == value["fabric_summary"] == {"value": 0}
 
 
 def test_a_word_of_the_fabrics_health_that_we_do_not_know_leaves_no_mask() -> None:
     known = "<incorrect_configuration>N/A<"
     text = changed(recorded("gb200"), known, "<incorrect_configuration>Something New<")
-    told = smi.told(text)["gpus"][0]
-    assert told["fabric_health"]["unknown"] == "unparsable"
-    assert "Something New" in told["fabric_health"]["detail"]
-    assert told["fabric_summary"] == {"value": 1}
+    value = smi.told(text)["gpus"][0]
+    assert value["fabric_health"]["unknown"] == "unparsable"
+    assert "Something New" in value["fabric_health"]["detail"]
+    assert value["fabric_summary"] == {"value": 1}
 
 
 def test_an_error_that_cannot_be_counted_leaves_no_total() -> None:
     text = changed(recorded("h100"), "<sram_uncorrectable_parity>0<", "<sram_uncorrectable_parity>Unknown Error<")
-    told = smi.told(text)["gpus"][0]
-    assert "unknown" in told["ecc_volatile_sram_uncorrected"]
-    assert "unknown" in told["ecc_uncorrected"]
-    assert told["ecc_volatile_dram_uncorrected"] == {"value": 0}
+    value = smi.told(text)["gpus"][0]
+    assert "unknown" in value["ecc_volatile_sram_uncorrected"]
+    assert "unknown" in value["ecc_uncorrected"]
+    assert value["ecc_volatile_dram_uncorrected"] == {"value": 0}
     three = changed(recorded("h100"), "<sram_uncorrectable_parity>0<", "<sram_uncorrectable_parity>3<")
     assert smi.told(three)["gpus"][0]["ecc_uncorrected"] == {"value": 3}
 
 
 def test_a_kind_of_memory_that_is_not_printed_leaves_no_total() -> None:
     line = "<sram_uncorrectable_parity>0</sram_uncorrectable_parity>"
-    told = smi.told(changed(recorded("h100"), line, ""))["gpus"][0]
-    assert "ecc_uncorrected" not in told
-    assert "ecc_volatile_sram_uncorrected" not in told
-    assert told["ecc_sram_secded_volatile"] == {"value": 0}
+    value = smi.told(changed(recorded("h100"), line, ""))["gpus"][0]
+    assert "ecc_uncorrected" not in value
+    assert "ecc_volatile_sram_uncorrected" not in value
+    assert value["ecc_sram_secded_volatile"] == {"value": 0}
 
 
 @pytest.mark.parametrize(("word", "number"), [("True", 1), ("False", 2), ("N/A", 0)])
@@ -414,10 +414,10 @@ def test_a_process_on_two_instances_is_one_and_its_name_is_nobodys_business() ->
     )
     text = re.sub(r"<processes>\s*</processes>", lambda _: f"<processes>{many}</processes>", recorded("a100"))
     assert many in text
-    told = smi.told(text)["gpus"][0]
-    assert told["processes"] == {"value": 2}
-    assert told["serial"] == {"value": "1650000000001"}
-    assert "tele" not in repr(told)
+    value = smi.told(text)["gpus"][0]
+    assert value["processes"] == {"value": 2}
+    assert value["serial"] == {"value": "1650000000001"}
+    assert "tele" not in repr(value)
 
 
 @pytest.mark.parametrize("block", ["processes", "mig_devices"])
@@ -429,11 +429,11 @@ def test_a_list_of_what_we_do_not_know_is_not_counted(block: str) -> None:
 
 
 def test_what_is_printed_twice_is_not_told() -> None:
-    told = smi.told(changed(recorded("a100"), "<serial>", "<serial>2</serial><serial>"))["gpus"][0]
-    assert told["serial"]["unknown"] == "unparsable"
-    assert told["name"] == {"value": "NVIDIA A100-SXM4-40GB"}
-    told = smi.told(changed(recorded("gb200"), "</fabric>", "</fabric><fabric></fabric>"))["gpus"][0]
-    assert {told.get(key, told).get("unknown") for key in ("fabric_state", "fabric_health")} == {"unparsable"}
+    value = smi.told(changed(recorded("a100"), "<serial>", "<serial>2</serial><serial>"))["gpus"][0]
+    assert value["serial"]["unknown"] == "unparsable"
+    assert value["name"] == {"value": "NVIDIA A100-SXM4-40GB"}
+    value = smi.told(changed(recorded("gb200"), "</fabric>", "</fabric><fabric></fabric>"))["gpus"][0]
+    assert {value.get(key, value).get("unknown") for key in ("fabric_state", "fabric_health")} == {"unparsable"}
 
 
 def test_of_gpus_that_are_counted_and_not_printed_none_is_told() -> None:
@@ -549,11 +549,11 @@ def test_what_counts_nothing_on_the_recorded_machines_is_told_under_its_own_key(
         unit = (leaf.text or "").partition(" ")[2]
         leaf.text = f"{number} {unit}".strip()
         expected[key] = number * SCALE.get(unit, 1)
-    told = smi.told(ET.tostring(root, encoding="unicode"))["gpus"][0]
-    assert {key: plain(told[key]) for key in expected} == expected
-    assert plain(told["ecc_volatile_sram_uncorrected"]) == 102 + 103
-    assert plain(told["ecc_uncorrected"]) == 102 + 103 + 105
-    assert plain(told["ecc_aggregate_sram_uncorrected"]) == 107 + 108
+    value = smi.told(ET.tostring(root, encoding="unicode"))["gpus"][0]
+    assert {key: plain(value[key]) for key in expected} == expected
+    assert plain(value["ecc_volatile_sram_uncorrected"]) == 102 + 103
+    assert plain(value["ecc_uncorrected"]) == 102 + 103 + 105
+    assert plain(value["ecc_aggregate_sram_uncorrected"]) == 107 + 108
 
 
 @pytest.mark.parametrize(
@@ -644,10 +644,10 @@ def test_nonsense_is_told_in_form_or_refused(name: str, changes: list[tuple[floa
         at = int(place * len(text))
         text = text[:at] + new + text[at + length :]
     try:
-        told = smi.told(text)
+        values = smi.told(text)
     except Unreadable:
         return
-    assert all(well_formed(one) for one in told["gpus"])
+    assert all(well_formed(one) for one in values["gpus"])
 
 
 TAGS = sorted({place.rpartition("/")[2] for _, places in FIELDS.values() for place in places.split()})
@@ -662,7 +662,7 @@ TAGS = sorted({place.rpartition("/")[2] for _, places in FIELDS.values() for pla
 )
 def test_any_text_in_any_place_costs_no_other_place_its_form(name: str, tag: str, new: str) -> None:
     text = re.sub(f"<{tag}>.*?</{tag}>", lambda _: f"<{tag}>{new}</{tag}>", recorded(name), flags=re.DOTALL)
-    told = smi.told(text)
-    assert len(told["gpus"]) == len(smi.told(recorded(name))["gpus"])
-    assert all(well_formed(one) for one in told["gpus"])
-    assert all("uuid" in one for one in told["gpus"])
+    values = smi.told(text)
+    assert len(values["gpus"]) == len(smi.told(recorded(name))["gpus"])
+    assert all(well_formed(one) for one in values["gpus"])
+    assert all("uuid" in one for one in values["gpus"])

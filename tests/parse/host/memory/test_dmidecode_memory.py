@@ -28,13 +28,13 @@ def test_a_channel_is_what_one_of_the_slots_names_says(locator: str, bank: str, 
 
 
 def test_a_slot_whose_names_say_no_channel_has_an_unknown_one() -> None:
-    told = dmidecode_memory.channel(slot("A1", "Not Specified"))
-    assert told == Unknown(Reason.NOT_COLLECTED, "the slot's text names no channel: A1, Not Specified")
+    reading = dmidecode_memory.channel(slot("A1", "Not Specified"))
+    assert reading == Unknown(Reason.NOT_COLLECTED, "the slot's text names no channel: A1, Not Specified")
 
 
 def test_bits_beyond_the_data_are_for_ecc() -> None:
-    told = [slot("A1", Total_Width=f"{total} bits", Data_Width="64 bits") for total in (72, 80, 64)]
-    assert [dmidecode_memory.corrects(one) for one in told] == [True, True, False]
+    rows = [slot("A1", Total_Width=f"{total} bits", Data_Width="64 bits") for total in (72, 80, 64)]
+    assert [dmidecode_memory.corrects(one) for one in rows] == [True, True, False]
     assert isinstance(dmidecode_memory.corrects(slot("A1", Total_Width="72 bits", Data_Width="Unknown")), Unknown)
 
 
@@ -47,6 +47,6 @@ def test_every_module_of_a_recorded_server_is_made_for_ecc() -> None:
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_nonsense_is_a_value_or_unknown(locator: str, bank: str, total: str, data: str) -> None:
-    told = slot(locator, bank, Total_Width=total, Data_Width=data)
-    assert isinstance(dmidecode_memory.channel(told), str | Unknown)
-    assert isinstance(dmidecode_memory.corrects(told), bool | Unknown)
+    structure = slot(locator, bank, Total_Width=total, Data_Width=data)
+    assert isinstance(dmidecode_memory.channel(structure), str | Unknown)
+    assert isinstance(dmidecode_memory.corrects(structure), bool | Unknown)

@@ -39,10 +39,10 @@ def test_rows_are_left_out_where_modules_are_told() -> None:
 
 
 def test_each_controller_tells_in_its_own_way() -> None:
-    told = files(
+    value = files(
         "mc0/mc_name", "mc1/mc_name", "mc0/dimm3/dimm_ce_count", "mc1/csrow2/ce_count", "mc1/csrow2/ch1_ce_count"
     )
-    assert names(told) == ["0:dimm3", "1:csrow2", "1:csrow2:ch1"]
+    assert names(value) == ["0:dimm3", "1:csrow2", "1:csrow2:ch1"]
 
 
 def test_a_controller_of_no_number_is_none() -> None:

@@ -19,9 +19,9 @@ def test_the_rows_of_a_machine_with_blocks_offline_are_read() -> None:
 
 @pytest.mark.parametrize("rows", [ROWS[:2], ROWS[1:], ["blocks 0"], []])
 def test_unless_every_block_told_its_state_no_number_is_known(rows: list[str]) -> None:
-    told = memory_blocks.blocks(rows).having("online")
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.NOT_COLLECTED
+    reading = memory_blocks.blocks(rows).having("online")
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_COLLECTED
 
 
 @pytest.mark.parametrize("size", ["", "0x8000000", "8000000 ", "F", "1" * 17, "-1"])

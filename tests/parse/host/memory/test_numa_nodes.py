@@ -15,7 +15,7 @@ PACKAGE = "/sys/devices/system/cpu/cpu*/topology/physical_package_id"
 
 
 def files(**cpus: str) -> Files:
-    return Files({numa_nodes.CPUS.replace("node*", name): f"{told}\n" for name, told in cpus.items()}, {})
+    return Files({numa_nodes.CPUS.replace("node*", name): f"{text}\n" for name, text in cpus.items()}, {})
 
 
 def recorded_nodes(case: str) -> list[NumaNode]:

@@ -13,8 +13,8 @@ PIECES = ("pgfault", "oom_kill", "allocstall", "_normal", " ", "7", "x", "\n")
 
 def test_a_recorded_counter_is_read_by_the_kernels_name() -> None:
     content = shared_text("memory/proc-vmstat.txt")
-    told = dict(row.split() for row in content.splitlines())
-    assert vmstat.count(vmstat.counters(content), "pswpout") == int(told["pswpout"])
+    values = dict(row.split() for row in content.splitlines())
+    assert vmstat.count(vmstat.counters(content), "pswpout") == int(values["pswpout"])
 
 
 def test_counters_of_zones_are_added_up_and_an_older_kernels_one_counts_alone() -> None:

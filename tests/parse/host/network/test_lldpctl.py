@@ -25,22 +25,22 @@ JSON = st.recursive(
 )
 
 
-def neighbour(told: object) -> dict[str, Reading]:
-    (only,) = lldpctl.heard(json.dumps({"lldp": {"interface": {"eth0": told}}}))["eth0"]
+def neighbour(value: object) -> dict[str, Reading]:
+    (only,) = lldpctl.heard(json.dumps({"lldp": {"interface": {"eth0": value}}}))["eth0"]
     return dict(only)
 
 
 def test_a_recorded_switch_is_read_under_its_name() -> None:
     found = lldpctl.heard(shared_text("ethernet/lldpctl-clnet36.json"))
-    ((told,),) = [several for name, several in found.items() if name == "eth0"]
-    assert tuple(told) == lldpctl.LEAVES
-    assert (told["switch"], told["port"], told["port_mtu"]) == ("CL-RLF233", "FourHundredGigE1/0/98", 9216)
+    ((values,),) = [several for name, several in found.items() if name == "eth0"]
+    assert tuple(values) == lldpctl.LEAVES
+    assert (values["switch"], values["port"], values["port_mtu"]) == ("CL-RLF233", "FourHundredGigE1/0/98", 9216)
 
 
 def test_a_switch_without_a_name_is_read_under_its_id() -> None:
-    told = neighbour({"chassis": {"id": {"type": "mac", "value": "00:00:00:00:00:0c"}}})
-    assert told["switch"] == Absent("the switch does not say")
-    assert told["switch_id"] == "00:00:00:00:00:0c"
+    values = neighbour({"chassis": {"id": {"type": "mac", "value": "00:00:00:00:00:0c"}}})
+    assert values["switch"] == Absent("the switch does not say")
+    assert values["switch_id"] == "00:00:00:00:00:0c"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,9 @@ def test_what_lldpctl_does_not_write_is_unreadable(answer: str) -> None:
         lldpctl.heard(answer)
 
 
-@given(st.text() | JSON.map(json.dumps) | JSON.map(lambda told: json.dumps({"lldp": {"interface": {"eth0": told}}})))
+@given(
+    st.text() | JSON.map(json.dumps) | JSON.map(lambda values: json.dumps({"lldp": {"interface": {"eth0": values}}}))
+)
 def test_nonsense_is_a_table_or_unreadable(answer: str) -> None:
     with suppress(Unreadable):
-        assert all(tuple(told) == lldpctl.LEAVES for several in lldpctl.heard(answer).values() for told in several)
+        assert all(tuple(values) == lldpctl.LEAVES for several in lldpctl.heard(answer).values() for values in several)

@@ -31,7 +31,7 @@ def test_a_recorded_bond_is_parted_from_its_members() -> None:
     bond = proc_bonding.bond(shared_text("ethernet/bonding-mode4-1.txt"))
     assert [name for name, _ in bond.members] == ["eth1", "eth2"]
     assert bond.own.text("Bonding Mode") == "IEEE 802.3ad Dynamic link aggregation"
-    assert [told.number("Aggregator ID") for _, told in bond.members] == [3, 2]
+    assert [section.number("Aggregator ID") for _, section in bond.members] == [3, 2]
     # The bond's own section names an aggregator too, in a line of its own.
     assert bond.own.number("Aggregator ID") == 3
 
@@ -79,7 +79,7 @@ def test_more_members_than_a_bond_has_are_too_many() -> None:
 def test_nonsense_is_a_bond_or_unreadable(content: str) -> None:
     with suppress(Unreadable):
         bond = proc_bonding.bond(content)
-        for told in (bond.own, *(section for _, section in bond.members)):
-            told.speed()
-            told.number("MII Status")
-            told.chosen("MII Status")
+        for value in (bond.own, *(section for _, section in bond.members)):
+            value.speed()
+            value.number("MII Status")
+            value.chosen("MII Status")

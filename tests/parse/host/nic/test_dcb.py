@@ -27,10 +27,10 @@ def test_the_priorities_that_pause_are_named_by_number() -> None:
 
 
 def test_each_priority_has_its_class_and_each_class_its_share() -> None:
-    told = dcb.ets(json.dumps(ETS))
-    assert told.classes == (0, 0, 0, 1, 0, 0, 2, 0)
-    assert told.algorithms[:3] == ("ets", "ets", "strict")
-    assert (told.shares[:3], told.willing) == ((50, 50, 0), False)
+    ets = dcb.ets(json.dumps(ETS))
+    assert ets.classes == (0, 0, 0, 1, 0, 0, 2, 0)
+    assert ets.algorithms[:3] == ("ets", "ets", "strict")
+    assert (ets.shares[:3], ets.willing) == ((50, 50, 0), False)
 
 
 def test_the_map_is_in_the_order_of_its_dscps_and_one_that_is_left_out_is_empty() -> None:

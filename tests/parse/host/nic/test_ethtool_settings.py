@@ -30,9 +30,9 @@ READERS: dict[str, tuple[Callable[[str], dict[str, Reading]], tuple[str, ...]]] 
 def recorded(name: str) -> str:
     """What ethtool says of eth0 in our own recording."""
     (command,) = json.loads((RECORDED / f"ethtool_{name}" / "written.json").read_text())["commands"].values()
-    said = each(command["out"])["eth0"]
-    assert isinstance(said, str)
-    return said
+    reading = each(command["out"])["eth0"]
+    assert isinstance(reading, str)
+    return reading
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -42,31 +42,36 @@ def test_the_leaves_that_are_unknown_of_a_broken_interface_are_those_of_a_sound_
 
 
 def test_what_is_in_use_and_what_could_be_are_told_apart() -> None:
-    told = ethtool_settings.channels(recorded("channels"))
-    assert (told["combined"], told["combined_max"], told["rx"], told["rx_max"]) == (32, 63, NONE, NONE)
+    values = ethtool_settings.channels(recorded("channels"))
+    assert (values["combined"], values["combined_max"], values["rx"], values["rx_max"]) == (32, 63, NONE, NONE)
 
 
 def test_without_a_link_no_error_correction_is_active_and_both_spellings_are_one() -> None:
     old = "FEC parameters for eth0:\nConfigured FEC encodings: Auto Off\nActive FEC encodings: None\n"
-    told = ethtool_settings.fec(old)
-    assert told == {"configured": ("Auto", "Off"), "active": Absent("none is active")}
+    values = ethtool_settings.fec(old)
+    assert values == {"configured": ("Auto", "Off"), "active": Absent("none is active")}
     assert ethtool_settings.fec(recorded("fec"))["active"] == "RS"
 
 
 def test_both_adaptive_settings_of_one_line_are_read() -> None:
-    told = ethtool_settings.coalescing(recorded("coalescing"))
-    assert (told["adaptive_rx"], told["adaptive_tx"], told["rx_usecs"], told["tx_frames"]) == (True, False, 8, NONE)
+    values = ethtool_settings.coalescing(recorded("coalescing"))
+    assert (values["adaptive_rx"], values["adaptive_tx"], values["rx_usecs"], values["tx_frames"]) == (
+        True,
+        False,
+        8,
+        NONE,
+    )
 
 
 @pytest.mark.parametrize("said", ["not set", "00:00:00:00:00:00"])
 def test_an_address_that_is_none_is_absent(said: str) -> None:
-    told = ethtool_settings.permanent(f"Permanent address: {said}\n")
-    assert told == {"mac_permanent": Absent("the device tells none")}
+    values = ethtool_settings.permanent(f"Permanent address: {said}\n")
+    assert values == {"mac_permanent": Absent("the device tells none")}
 
 
 def test_an_interface_has_each_feature_on_and_fixed() -> None:
-    told = ethtool_settings.features("Features for eth0:\nrx-fcs: off [fixed]\ntx-checksum-ipv4: on\n")
-    assert told == {
+    values = ethtool_settings.features("Features for eth0:\nrx-fcs: off [fixed]\ntx-checksum-ipv4: on\n")
+    assert values == {
         "feature/rx-fcs.on": False, "feature/rx-fcs.fixed": True,
         "feature/tx-checksum-ipv4.on": True, "feature/tx-checksum-ipv4.fixed": False,
     }  # fmt: skip

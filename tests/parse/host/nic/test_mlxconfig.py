@@ -28,8 +28,8 @@ def test_a_parameter_has_three_values_and_the_next_boot_changes_what_differs_fro
 
 
 def test_a_function_is_told_by_its_leaves_and_each_parameter_by_two() -> None:
-    told = mlxconfig.facts(HEAD + "\n".join((*ROWS, LEGEND, "")))
-    assert told == {
+    values = mlxconfig.facts(HEAD + "\n".join((*ROWS, LEGEND, "")))
+    assert values == {
         "model": "ConnectX7", "part": "P3740",
         "config/LINK_TYPE_P1.value": "ETH(2)", "config/LINK_TYPE_P1.default": "IB(1)",
         "config/SRIOV_EN.value": "True(1)", "config/SRIOV_EN.default": "False(0)",

@@ -21,24 +21,24 @@ ROWS = (
 
 def test_of_a_recorded_device_the_running_firmware_is_told_apart_from_the_one_in_the_flash() -> None:
     head, first, *_ = re.split(r"^(?=Device #)", shared_text("infiniband/mlxup-query.txt"), flags=re.MULTILINE)
-    told = mlxfwmanager.device(head + first)
-    assert told["Part Number"] == "MCX4121A-ACA_Ax"
-    assert (told["FW"], told["FW (Running)"], told["UEFI"]) == ("14.27.1016", "14.27.1016", "14.20.0019")
+    values = mlxfwmanager.device(head + first)
+    assert values["Part Number"] == "MCX4121A-ACA_Ax"
+    assert (values["FW"], values["FW (Running)"], values["UEFI"]) == ("14.27.1016", "14.27.1016", "14.20.0019")
 
 
 def test_the_version_that_is_there_is_read_and_not_the_one_that_could_be() -> None:
-    told = mlxfwmanager.device(
+    values = mlxfwmanager.device(
         f"{HEAD}     FW             14.27.1016     14.28.2007\n     PXE            N/A        3.6.0102\n"
     )
-    assert told == {"FW": "14.27.1016"}
+    assert values == {"FW": "14.27.1016"}
 
 
 def test_what_a_flash_does_not_have_is_absent_but_its_firmware_is_then_not_known() -> None:
-    told = mlxfwmanager.facts(f"{HEAD}{ROWS[0]}\n")
-    assert tuple(told) == tuple(mlxfwmanager.LEAVES)
-    assert told["part"] == "MCX75310AAS-NEA_Ax"
-    assert told["pxe"] == Absent("no PXE")
-    assert told["firmware"] == Unknown(Reason.UNPARSABLE, "no FW: the flash could not be read")
+    values = mlxfwmanager.facts(f"{HEAD}{ROWS[0]}\n")
+    assert tuple(values) == tuple(mlxfwmanager.LEAVES)
+    assert values["part"] == "MCX75310AAS-NEA_Ax"
+    assert values["pxe"] == Absent("no PXE")
+    assert values["firmware"] == Unknown(Reason.UNPARSABLE, "no FW: the flash could not be read")
 
 
 @pytest.mark.parametrize(("text", "devices"), [("-E- No devices found\n", 0), (HEAD * 2, 2), ("", 0)])

@@ -35,8 +35,8 @@ def test_a_scale_leaves_no_dust_of_a_division() -> None:
 
 
 def test_what_is_not_measured_is_not_scaled() -> None:
-    assert [type(told) for told in port("V : N/A").measured("V", mlxlink.thousandths)] == [Absent] * 3
-    assert [type(told) for told in port("V : low").measured("V", mlxlink.thousandths)] == [Unknown] * 3
+    assert [type(reading) for reading in port("V : N/A").measured("V", mlxlink.thousandths)] == [Absent] * 3
+    assert [type(reading) for reading in port("V : low").measured("V", mlxlink.thousandths)] == [Unknown] * 3
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_what_is_not_measured_is_not_scaled() -> None:
     ],
 )
 def test_only_a_link_that_is_down_has_no_lanes(state: str, said: str, errors: object) -> None:
-    told = port(f"Raw Physical Errors Per Lane : {said}", state=state).errors()
-    assert isinstance(told, Unknown) if errors is Unknown else told == errors
+    reading = port(f"Raw Physical Errors Per Lane : {said}", state=state).errors()
+    assert isinstance(reading, Unknown) if errors is Unknown else reading == errors
 
 
 @given(

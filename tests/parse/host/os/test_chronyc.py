@@ -17,10 +17,15 @@ WORDS = (
 
 
 def test_a_recorded_clock_that_is_slow_has_an_offset_below_zero() -> None:
-    told = chronyc.tracking(shared_text("services/chronyc-tracking-aws.txt").splitlines())
-    assert (told.reference, told.stratum(), told.leap, told.lost) == ("169.254.169.123", 4, "Normal", False)
-    assert told.seconds("offset") == -0.000000626
-    assert told.seconds("last_offset") == 0.002852759
+    tracking = chronyc.tracking(shared_text("services/chronyc-tracking-aws.txt").splitlines())
+    assert (tracking.reference, tracking.stratum(), tracking.leap, tracking.lost) == (
+        "169.254.169.123",
+        4,
+        "Normal",
+        False,
+    )
+    assert tracking.seconds("offset") == -0.000000626
+    assert tracking.seconds("last_offset") == 0.002852759
 
 
 def test_a_recorded_clock_on_the_machine_is_followed_by_its_name() -> None:
@@ -28,9 +33,9 @@ def test_a_recorded_clock_on_the_machine_is_followed_by_its_name() -> None:
 
 
 def test_a_clock_that_follows_nothing_is_lost_and_names_nothing() -> None:
-    told = chronyc.tracking(list(WORDS))
-    assert told.lost
-    assert told.reference == ""
+    tracking = chronyc.tracking(list(WORDS))
+    assert tracking.lost
+    assert tracking.reference == ""
 
 
 def test_chronycs_own_complaint_is_no_table_in_a_strange_form() -> None:

@@ -44,11 +44,11 @@ def test_a_piece_that_is_no_setting_of_ours_is_unreadable(row: str) -> None:
 
 def test_recorded_lines_of_docker_info_are_numbers_names_and_words() -> None:
     found = docker.info(recorded_rows("docker_info"))
-    told = {name: docker.shown(name, value) for name, value in found.items()}
-    assert told["Cgroup Version"] == 2
-    assert told["Runtimes"] == ("io.containerd.runc.v2", "nvidia", "runc")
-    assert told["Live Restore Enabled"] is False
-    assert told["Server Version"] == "26.1.4"
+    values = {name: docker.shown(name, value) for name, value in found.items()}
+    assert values["Cgroup Version"] == 2
+    assert values["Runtimes"] == ("io.containerd.runc.v2", "nvidia", "runc")
+    assert values["Live Restore Enabled"] is False
+    assert values["Server Version"] == "26.1.4"
 
 
 PIECES = [

@@ -28,12 +28,12 @@ def test_a_file_that_is_not_there_is_absent_only_where_the_file_system_is_mounte
 
 def test_where_nobody_may_see_the_mounts_the_reason_is_theirs() -> None:
     hidden = Files({}, {securityfs.MOUNTS: Unknown(Reason.DENIED, "Permission denied")})
-    told = securityfs.read(hidden, PLACE, line).reading
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.DENIED
+    reading = securityfs.read(hidden, PLACE, line).reading
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.DENIED
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=9))).map("".join))
 def test_nonsense_for_mounts_gives_no_value(mounts: str) -> None:
-    told = securityfs.read(Files({securityfs.MOUNTS: mounts}, {}), PLACE, line).reading
-    assert isinstance(told, Absent | Unknown)
+    reading = securityfs.read(Files({securityfs.MOUNTS: mounts}, {}), PLACE, line).reading
+    assert isinstance(reading, Absent | Unknown)

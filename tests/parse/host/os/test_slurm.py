@@ -39,9 +39,9 @@ def test_a_file_that_is_hidden_is_not_known_and_one_that_is_not_there_is_absent(
 def test_what_a_file_includes_may_set_what_it_does_not_set_itself() -> None:
     found = slurm.settings(["== slurm.conf", "TaskPlugin=task/cgroup", " Include /etc/slurm/more.conf"], FILES)
     assert found.setting("slurm.conf", "TaskPlugin") == "task/cgroup"
-    told = found.setting("slurm.conf", "PrologFlags")
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.NOT_READ_FURTHER
+    reading = found.setting("slurm.conf", "PrologFlags")
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_READ_FURTHER
 
 
 def test_a_recorded_node_has_its_state_its_partitions_and_no_reason() -> None:

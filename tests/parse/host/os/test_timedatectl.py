@@ -12,10 +12,10 @@ from rackcheck.parse.host.os import timedatectl
 
 
 def test_a_recorded_server_and_its_offset_are_read() -> None:
-    told = timedatectl.status(shared_text("services/timedatectl-timesync-status.txt").splitlines())
-    assert (told.server(), told.number("Stratum"), told.text("Leap")) == ("216.239.35.8", 1, "normal")
-    assert told.seconds("Offset") == -0.005224
-    assert told.seconds("Root distance") == 0.000091
+    status = timedatectl.status(shared_text("services/timedatectl-timesync-status.txt").splitlines())
+    assert (status.server(), status.number("Stratum"), status.text("Leap")) == ("216.239.35.8", 1, "normal")
+    assert status.seconds("Offset") == -0.005224
+    assert status.seconds("Root distance") == 0.000091
 
 
 @pytest.mark.parametrize(
@@ -33,27 +33,27 @@ def test_what_is_no_span_is_unreadable(told: str) -> None:
 
 
 def test_before_a_servers_answer_only_its_name_is_known() -> None:
-    told = timedatectl.status(["       Server: 10.0.0.1 (ntp.site)", " Packet count: 0"])
-    assert told.server() == "10.0.0.1"
+    status = timedatectl.status(["       Server: 10.0.0.1 (ntp.site)", " Packet count: 0"])
+    assert status.server() == "10.0.0.1"
     silent = Absent("no server has answered yet")
-    assert (told.number("Stratum"), told.text("Leap"), told.seconds("Offset")) == (silent, silent, silent)
+    assert (status.number("Stratum"), status.text("Leap"), status.seconds("Offset")) == (silent, silent, silent)
     with pytest.raises(Unreadable, match="no 'Server'"):
         timedatectl.status([" Packet count: 0"])
 
 
 def test_a_status_is_told_by_all_its_leaves() -> None:
     rows = shared_text("services/timedatectl-timesync-status.txt").splitlines()
-    told = dict(timedatectl.status(rows).facts())
-    assert tuple(told) == timedatectl.LEAVES
-    assert (told["server"], told["stratum"], told["offset"]) == ("216.239.35.8", 1, -0.005224)
+    values = dict(timedatectl.status(rows).facts())
+    assert tuple(values) == timedatectl.LEAVES
+    assert (values["server"], values["stratum"], values["offset"]) == ("216.239.35.8", 1, -0.005224)
 
 
 @pytest.mark.parametrize(
     ("recording", "zone"), [("centos77", "America/Los_Angeles"), ("ubuntu1804", "Etc/UTC")], ids=["219", "237"]
 )
 def test_a_recorded_clock_is_read_in_the_words_of_each_systemd(recording: str, zone: str) -> None:
-    told = dict(timedatectl.clock(shared_text(f"services/timedatectl-{recording}.txt").splitlines()))
-    assert told == {"synchronized": True, "zone": zone, "rtc_local": False, "ntp_enabled": True}
+    values = dict(timedatectl.clock(shared_text(f"services/timedatectl-{recording}.txt").splitlines()))
+    assert values == {"synchronized": True, "zone": zone, "rtc_local": False, "ntp_enabled": True}
 
 
 def test_a_clock_without_a_time_service_has_none_that_is_off() -> None:
@@ -63,10 +63,10 @@ def test_a_clock_without_a_time_service_has_none_that_is_off() -> None:
 
 
 def test_what_was_read_of_a_clock_before_a_strange_word_stands() -> None:
-    told = timedatectl.clock(["Time zone: UTC", "NTP synchronized: yes", "RTC in local TZ: perhaps"])
-    assert [next(told), next(told)] == [("synchronized", True), ("zone", "UTC")]
+    rows = timedatectl.clock(["Time zone: UTC", "NTP synchronized: yes", "RTC in local TZ: perhaps"])
+    assert [next(rows), next(rows)] == [("synchronized", True), ("zone", "UTC")]
     with pytest.raises(Unreadable, match="perhaps"):
-        next(told)
+        next(rows)
 
 
 @given(st.lists(st.text()), st.text() | st.from_regex(r"\A[-+0-9. a-zµ]{0,20}\Z"))

@@ -29,8 +29,8 @@ def test_a_tools_first_line_gives_its_version_without_what_a_builder_appends(row
 
 
 def test_a_tool_that_is_not_there_is_absent_and_one_that_fails_or_says_something_else_is_not_known() -> None:
-    told = dict(versions(["none crio", "fails runc", "docker podman version 4.9.3"]))
-    assert told == {
+    values = dict(versions(["none crio", "fails runc", "docker podman version 4.9.3"]))
+    assert values == {
         "crio": Absent("no crio in PATH"),
         "runc": Unknown(Reason.NOT_COLLECTED, "runc --version failed"),
         "docker": Unknown(Reason.UNPARSABLE, "docker says 'podman version 4.9.3'"),
@@ -48,8 +48,8 @@ def test_a_row_of_no_tool_of_ours_ends_the_reading_after_those_before_it(row: st
 @given(st.lists(st.tuples(st.sampled_from(["none", "fails", *TOOLS, "x"]), st.sampled_from(["", *TOOLS]) | st.text())))
 def test_nonsense_is_read_or_unreadable(rows: list[tuple[str, str]]) -> None:
     try:
-        for tool, told in versions([" ".join(row) for row in rows]):
+        for tool, reading in versions([" ".join(row) for row in rows]):
             assert tool in TOOLS
-            assert isinstance(told, str | Absent | Unknown)
+            assert isinstance(reading, str | Absent | Unknown)
     except Unreadable:
         pass

@@ -29,9 +29,9 @@ def test_bits_are_read_in_the_names_of_each_version(
     recording: str, address: str, names: tuple[str, ...], raised: tuple[str, ...]
 ) -> None:
     function = recorded(recording)[address]
-    told = function.bits(EXPRESS, "DevSta")
-    assert isinstance(told, dict)
-    assert set(names) <= set(told)
+    reading = function.bits(EXPRESS, "DevSta")
+    assert isinstance(reading, dict)
+    assert set(names) <= set(reading)
     assert function.raised(EXPRESS, "DevSta") == raised
 
 
@@ -114,8 +114,8 @@ def test_a_listing_without_details_gives_the_functions() -> None:
 
 def test_a_register_that_this_version_does_not_print_is_unknown() -> None:
     old = recorded("aer-log")["0000:00:1c.0"]
-    told = old.flag(EXPRESS, "DevCtl2", "10BitTagReq")
-    assert told == Unknown(Reason.NOT_COLLECTED, "this version of lspci prints no 10BitTagReq in DevCtl2")
+    reading = old.flag(EXPRESS, "DevCtl2", "10BitTagReq")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "this version of lspci prints no 10BitTagReq in DevCtl2")
     assert old.register(EXPRESS, "LnkCap2") == Unknown(Reason.NOT_COLLECTED, "this version of lspci prints no LnkCap2")
 
 
@@ -136,9 +136,9 @@ def test_a_register_that_the_kind_of_function_lacks_is_absent() -> None:
 def test_what_only_root_is_shown_is_denied() -> None:
     (function,) = lspci.functions(ROOT_PORT.format("<access denied>"))
     for name in (EXPRESS, ACS, AER):
-        told = function.capability(name)
-        assert isinstance(told, Unknown)
-        assert told.reason is Reason.DENIED
+        reading = function.capability(name)
+        assert isinstance(reading, Unknown)
+        assert reading.reason is Reason.DENIED
     assert function.line("Kernel driver in use") == "pcieport"
 
 
@@ -152,9 +152,9 @@ GONE = "0000:1b:00.0 3D controller [0302]: NVIDIA Corporation Device [10de:2330]
 )
 def test_of_a_function_that_fell_off_the_bus_nothing_is_known(revision: str, row: str) -> None:
     (function,) = lspci.functions(GONE.format(revision, row))
-    told = function.flag(ACS, "ACSCtl", "SrcValid")
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.NOT_READY
+    reading = function.flag(ACS, "ACSCtl", "SrcValid")
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_READY
 
 
 def test_a_revision_of_ff_beside_capabilities_is_a_revision() -> None:
@@ -216,10 +216,10 @@ def test_every_cut_of_an_answer_shows_or_leaves_whole_functions() -> None:
     assert len(functions) == 2
     for cut in range(0, len(whole), 7):
         try:
-            told = lspci.functions(whole[:cut])
+            rows = lspci.functions(whole[:cut])
         except Unreadable:
             continue
-        assert told == functions[:1]
+        assert rows == functions[:1]
 
 
 def test_names_without_end_are_not_searched_for_ever() -> None:

@@ -72,9 +72,9 @@ def test_a_function_without_error_registers_has_no_errors_to_tell() -> None:
 
 
 def test_a_kind_that_this_lspci_does_not_print_leaves_unknown_what_is_reported() -> None:
-    told = lspci_errors.reported(capable("DevCtl:\tCorrErr+ NonFatalErr+ FatalErr+"))
-    assert isinstance(told, Unknown)
-    assert told.reason is Reason.NOT_COLLECTED
+    reading = lspci_errors.reported(capable("DevCtl:\tCorrErr+ NonFatalErr+ FatalErr+"))
+    assert isinstance(reading, Unknown)
+    assert reading.reason is Reason.NOT_COLLECTED
 
 
 @given(st.text(alphabet="DLP+- CmpltTO:,\x00²"), st.text(alphabet="DLP+- CmpltTO:,"), st.text(alphabet="CorEr+-Non "))

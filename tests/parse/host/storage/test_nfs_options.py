@@ -26,8 +26,8 @@ def test_an_option_that_is_not_shown_is_absent_and_one_that_is_no_number_is_unkn
 
 @pytest.mark.parametrize(("more", "connections"), [("", 1), (",nconnect=16", 16), (",nconnect=many", Unknown)])
 def test_a_mount_that_shows_no_number_of_connections_has_one(more: str, connections: object) -> None:
-    told = nfs_options.options(SHOWN + more).connections()
-    assert isinstance(told, Unknown) if connections is Unknown else (told, type(told)) == (connections, int)
+    reading = nfs_options.options(SHOWN + more).connections()
+    assert isinstance(reading, Unknown) if connections is Unknown else (reading, type(reading)) == (connections, int)
 
 
 def test_of_several_names_the_first_that_has_a_value_counts() -> None:
@@ -36,7 +36,7 @@ def test_of_several_names_the_first_that_has_a_value_counts() -> None:
     assert nfs_options.options("rw,addr").text("addr", "mountaddr", lacking="none") == Absent("none")
 
 
-@given(st.text() | st.text().map(lambda told: f"nconnect={told},vers={told}"))
+@given(st.text() | st.text().map(lambda text: f"nconnect={text},vers={text}"))
 def test_nonsense_is_options(shown: str) -> None:
     found = nfs_options.options(shown)
     found.connections()

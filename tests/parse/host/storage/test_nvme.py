@@ -40,5 +40,5 @@ def test_a_drive_that_was_not_asked_keeps_its_reason() -> None:
 
 @given(st.text() | st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()).map(said))
 def test_nonsense_is_a_slot_or_unknown(text: str) -> None:
-    told = nvme.slots(text, "nvme0")
-    assert isinstance(told.running, Unknown) or 0 <= told.running <= 7
+    slots = nvme.slots(text, "nvme0")
+    assert isinstance(slots.running, Unknown) or 0 <= slots.running <= 7

@@ -21,8 +21,8 @@ def state(name: str, controller: int) -> str:
 def test_each_subsystem_has_the_states_of_its_own_paths() -> None:
     files = {nqn(name): "nqn\n" for name in ("nvme-subsys0", "nvme-subsys10", "nvme-subsys2")}
     files |= {state("nvme-subsys0", 0): "live\n", state("nvme-subsys0", 1): "connecting\n"}
-    told = nvme_paths.states(Files(files, {}))
-    assert list(told.items()) == [
+    values = nvme_paths.states(Files(files, {}))
+    assert list(values.items()) == [
         ("nvme-subsys0", ["live", "connecting"]),
         ("nvme-subsys2", []),
         ("nvme-subsys10", []),
@@ -37,6 +37,6 @@ def test_a_path_whose_state_is_not_known_is_not_counted_as_lost() -> None:
 
 @given(st.text())
 def test_nonsense_is_a_path_that_does_not_work_or_unknown(text: str) -> None:
-    told = nvme_paths.states(Files({state("nvme-subsys0", 0): text}, {}))["nvme-subsys0"]
-    live = nvme_paths.live(told)
+    rows = nvme_paths.states(Files({state("nvme-subsys0", 0): text}, {}))["nvme-subsys0"]
+    live = nvme_paths.live(rows)
     assert isinstance(live, Unknown) or live == (text.strip() == "live")

@@ -13,11 +13,11 @@ from rackcheck.parse.host.storage import smartctl
 DENIED = Unknown(Reason.DENIED, "a password is required")
 
 
-def answer(*results: int, **told: object) -> str:
+def answer(*results: int, **value: object) -> str:
     """A drive's answer with self-tests of these results, as smartctl 7.4 prints it."""
     table = [{"self_test_code": {"value": 1, "string": "Short"}, "self_test_result": {"value": r}} for r in results]
     log = {"nsid": -1, "current_self_test_operation": {"value": 0}, **({"table": table} if table else {})}
-    return json.dumps({"smart_status": {"passed": True}, "nvme_self_test_log": log, **told})
+    return json.dumps({"smart_status": {"passed": True}, "nvme_self_test_log": log, **value})
 
 
 @pytest.mark.parametrize("verdict", [True, False])
@@ -36,8 +36,8 @@ def test_tests_that_the_drive_failed_are_counted_and_those_that_somebody_ended_a
 
 
 def test_without_a_log_nobody_knows_of_self_tests() -> None:
-    told = smartctl.self_tests('{"smart_status": {"passed": true}}')
-    assert told == (Unknown(Reason.NOT_COLLECTED, "smartctl before 7.4, or a drive without self-tests"),) * 2
+    rows = smartctl.self_tests('{"smart_status": {"passed": true}}')
+    assert rows == (Unknown(Reason.NOT_COLLECTED, "smartctl before 7.4, or a drive without self-tests"),) * 2
     assert smartctl.self_tests(DENIED) == (DENIED, DENIED)
     assert smartctl.passed(DENIED) == DENIED
 

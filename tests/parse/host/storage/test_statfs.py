@@ -19,8 +19,8 @@ def one(*rows: str) -> statfs.StatfsReply:
 
 
 def test_a_mount_is_as_full_as_df_says() -> None:
-    told = one("ok /a 4096 1000 400 350 200 50").measured(4)
-    assert told == {
+    values = one("ok /a 4096 1000 400 350 200 50").measured(4)
+    assert values == {
         "size": 1000 * 4096 / 2**30,
         "free": 350 * 4096 / 2**30,
         # df: 600 used of the 950 that users may fill.
@@ -30,8 +30,8 @@ def test_a_mount_is_as_full_as_df_says() -> None:
 
 
 def test_a_filesystem_without_inodes_has_no_share_of_them() -> None:
-    told = one("ok /a 4096 1000 400 350 0 0").measured(4)
-    assert told["inodes_used_share"] == Unknown(Reason.UNPARSABLE, "a size of nothing")
+    values = one("ok /a 4096 1000 400 350 0 0").measured(4)
+    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, "a size of nothing")
 
 
 def test_a_mount_that_says_nothing_did_not_answer_in_time() -> None:
@@ -73,23 +73,23 @@ def test_numbers_that_cannot_be_are_unreadable_and_the_mount_answered_all_the_sa
 
 def test_odd_numbers_of_one_mount_cost_no_other_mount_its_own() -> None:
     rows = ("mount /a", "mount /b", "ok /a 4096 1 2 3 4 5", "ok /b 4096 1000 400 350 200 50", "end")
-    odd, sound = (told.measured(4)["used_share"] for told in statfs.answers("".join(f"{row}\n" for row in rows)))
+    odd, sound = (reply.measured(4)["used_share"] for reply in statfs.answers("".join(f"{row}\n" for row in rows)))
     assert isinstance(odd, Unknown)
     assert sound == 63.2
 
 
 def test_more_free_inodes_than_there_are_cost_their_own_share_only() -> None:
     # Ceph's client gives -1, which stat prints without its sign.
-    told = one(f"ok /a 4096 1000 400 350 200 {2**64 - 1}").measured(4)
-    assert told["inodes_used_share"] == Unknown(Reason.UNPARSABLE, f"{2**64 - 1} of 200 are free")
-    assert told["used_share"] == 63.2
+    values = one(f"ok /a 4096 1000 400 350 200 {2**64 - 1}").measured(4)
+    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, f"{2**64 - 1} of 200 are free")
+    assert values["used_share"] == 63.2
 
 
 @given(st.lists(st.integers(0, 9), min_size=6, max_size=6))
 def test_no_share_is_below_nothing_or_above_all(numbers: list[int]) -> None:
-    told = one(f"ok /a {' '.join(map(str, numbers))}").measured(4)
+    values = one(f"ok /a {' '.join(map(str, numbers))}").measured(4)
     for leaf in ("used_share", "inodes_used_share"):
-        share = told[leaf]
+        share = values[leaf]
         assert isinstance(share, Unknown) or (isinstance(share, float) and 0 <= share <= 100)
 
 

@@ -34,7 +34,7 @@ def test_every_disk_of_a_recorded_degraded_pool_is_found() -> None:
     (output,) = capture.commands.values()
     assert isinstance(output, Output)
     found = dict(zpool_status.pools(output.out.splitlines()))
-    assert {name: [m.name for m in told] for name, told in found.items()} == {
+    assert {name: [m.name for m in rows] for name, rows in found.items()} == {
         path.split("/")[1].split(".")[0]: names for path, names in expected.items() if path.endswith(".member")
     }
 
