@@ -106,7 +106,7 @@ class Watch:
 
     def mean(self) -> dict[str, float | None]:
         """The mean power by the energy counter (W), clock (Hz), hottest (C), and share of rows at the power cap."""
-        return told(self.rows)
+        return averages(self.rows)
 
 
 def power(first: dict[str, float], last: dict[str, float]) -> float | None:
@@ -115,7 +115,7 @@ def power(first: dict[str, float], last: dict[str, float]) -> float | None:
     return joules / seconds if seconds > 0 and joules > 0 and "energy" in first else None
 
 
-def told(rows: list[dict[str, float]]) -> dict[str, float | None]:
+def averages(rows: list[dict[str, float]]) -> dict[str, float | None]:
     """Say in short what rows hold."""
 
     def column(name: str) -> list[float]:

@@ -140,7 +140,7 @@ def measured(of: Ways, rounds: int) -> dict[str, Measured]:
     return {way: {name: round(median(run[name] for run in some), 1) for name in some[0]} for way, some in runs.items()}
 
 
-def told(what: str, found: Mapping[str, Measured]) -> None:
+def print_figures(what: str, found: Mapping[str, Measured]) -> None:
     """Print what was measured, and what each other way is to ours."""
     ours, *rest = found
     print(f"\n{what}", *(f"{way:>18}" for way in found), *(f"{'/ ' + way:>18}" for way in rest), sep="  ")
@@ -166,7 +166,7 @@ def main() -> None:
     found: dict[str, dict[str, Measured]] = {}
     for what in chosen.only.split(","):
         found[what] = measured(every[what], chosen.rounds)
-        told(what, found[what])
+        print_figures(what, found[what])
     if chosen.output is not None:
         chosen.output.write_text(json.dumps({"versions": versions, **found}, indent=1) + "\n")
 

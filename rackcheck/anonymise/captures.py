@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rackcheck.anonymise.host_patterns import BEFORE, KERNELS, LOOKS, NO_HOST, NO_MAIL, RANGE
-from rackcheck.anonymise.identities import PLACES, Identities, is_loose, is_name, is_short, tells
+from rackcheck.anonymise.identities import PLACES, Identities, identifies, is_loose, is_name, is_short
 from rackcheck.anonymise.stand_in import Dice, cased, spelt
 from rackcheck.model.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Unknown
@@ -93,8 +93,8 @@ class Anonymous:
         match value:
             case str():
                 text = self.text(value)
-                return self._own(text) if text == value and tells(name, value, place=place) else text
-            case int() | float() if not isinstance(value, bool) and tells(name, str(value), place=place):
+                return self._own(text) if text == value and identifies(name, value, place=place) else text
+            case int() | float() if not isinstance(value, bool) and identifies(name, str(value), place=place):
                 return int(self._dice.word(str(value))) if isinstance(value, int) and value > 0 else 0
             case Mapping():
                 return {

@@ -210,9 +210,9 @@ def of_capture(capture: Capture) -> Identities:
         )
         return together((_of_texts([*texts, *capture.files.values()]), rows))
     if isinstance(capture, BurnCapture):
-        return _of_told(rows for record in capture.records for rows in _told(record))
+        return _of_told(rows for record in capture.records for rows in _texts(record))
     bodies = (body for body in capture.bodies.values() if not isinstance(body, Unknown))
-    return _of_told(rows for body in bodies for rows in _told(body))
+    return _of_told(rows for body in bodies for rows in _texts(body))
 
 
 def _of_texts(texts: Iterable[str]) -> Identities:
@@ -252,20 +252,20 @@ def _of_told(rows: Iterable[tuple[str, str]]) -> Identities:
     return together((_sorted_out(words), named(names), Identities(alike=frozenset(alike))))
 
 
-def _told(body: object, name: str = "") -> Iterator[tuple[str, str]]:
+def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
     """Give every text of a body with the name it stands under."""
     match body:
         case str():
             yield name, body
         case Mapping():
             for key, value in body.items():
-                yield from _told(value, _spelt(str(key)))
+                yield from _texts(value, _spelt(str(key)))
         case list():
             for item in body:
-                yield from _told(item, name)
+                yield from _texts(item, name)
 
 
-def tells(name: str, value: str, *, place: bool) -> bool:
+def identifies(name: str, value: str, *, place: bool) -> bool:
     """Whether a value is an identity by the name of its property, or by words of people's own below a place."""
     spelt = _spelt(name)
     own = _WHO.search(spelt) is not None or (place and _PEOPLE.search(spelt) is not None)

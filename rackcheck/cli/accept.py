@@ -73,7 +73,7 @@ def new(
     loaded = library.load(profile, known().catalogue, given, folders)
     waiting = reviewed.unreviewed(loaded.files)
     if waiting:
-        raise UserError(reviewed.said(waiting))
+        raise UserError(reviewed.review_notice(waiting))
     nodes, origin = cli_choices.choose((), file, rack)
     rows = [_node(node, rack) for node in nodes]
     head = {

@@ -154,7 +154,7 @@ def _lines(found: board.Against, *, told: bool) -> Iterator[Line]:
     for one in found.differing:
         by = board.rules(one) if told else ""
         style = "bold yellow" if by == board.NO_RULE else "dim"
-        yield Line(((board.said(one), ""), *(((f"  {by}", style),) if by else ())))
+        yield Line(((board.difference_text(one), ""), *(((f"  {by}", style),) if by else ())))
     if found.own:
         yield Line(((f"{found.own} identities differ, as those of two machines do; --all shows them", ""),))
     if found.silent:

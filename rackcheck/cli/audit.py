@@ -28,7 +28,7 @@ from rackcheck.signoff import acceptance, waivers
 from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.signoff.waivers import File
 from rackcheck.views import machine, terminal
-from rackcheck.views.locations import said
+from rackcheck.views.locations import names_text
 from rackcheck.views.summary import Summary, exit_code, several, summarize
 
 
@@ -219,7 +219,7 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
     law = f" by law {began.law}" if began.law != LAW else ""
     for (before, after, reason), nodes in turned.items():
         why = f": {reason}" if reason else ""
-        yield f"{said(nodes)}: stored as {before}{law}, {after} by today's (law {LAW}){why}"
+        yield f"{names_text(nodes)}: stored as {before}{law}, {after} by today's (law {LAW}){why}"
     if law and not turned:
         yield f"this run was judged{law}; today's (law {LAW}) comes to the same outcomes"
 

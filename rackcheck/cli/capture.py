@@ -92,7 +92,7 @@ def capture(
     if as_json:
         click.echo(machine.text(doc))
     elif not quiet:
-        _tell(target, doc)
+        _print_capture(target, doc)
     return 130 if taking.interrupted else 3 if taking.silent or nothing else 0
 
 
@@ -181,7 +181,7 @@ class _Taking:
         return CaptureHead(self.job.id, self.job.time, self.job.version, planes, interrupted=self.interrupted)
 
 
-def _tell(target: Path, doc: Mapping[str, Any]) -> None:
+def _print_capture(target: Path, doc: Mapping[str, Any]) -> None:
     """Say where it lies, and what it is good for."""
     first, place = next(iter(doc["nodes"])), shlex.quote(str(target))
     if doc.get("interrupted"):

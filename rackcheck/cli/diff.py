@@ -73,7 +73,7 @@ def _is_run(word: str) -> bool:
 def of_change(change: Change, *nodes: str) -> FilterRow:
     """Give a change of these nodes as what a filter chooses among."""
     has = {"fact": (change.path,), "class": (change.cls.value,), "plane": (change.plane,), "node": nodes}
-    return FilterRow(has, f"{words.said(change)} {' '.join(nodes)}")
+    return FilterRow(has, f"{words.change_text(change)} {' '.join(nodes)}")
 
 
 def of_turn(turn: Turn, *nodes: str) -> FilterRow:
@@ -150,7 +150,7 @@ def _nodes(
     if as_json:
         click.echo(machine.text(_document(a, b, rows, turns, unread)))
     else:
-        texts = [words.said(c) for c in rest] + [words.turn(t) for t in turns]
+        texts = [words.change_text(c) for c in rest] + [words.turn(t) for t in turns]
         texts += [f"{len(own)} identities differ, as those of two machines do; --all shows them"] if own else []
         texts += [f"{name} told nothing" for name in unread]
         print_lines(Line(((text, ""),)) for text in texts)

@@ -107,7 +107,7 @@ def lines(found: pair.RunPair, rows: DriftChanges) -> Iterator[str]:
     for uncertain in (False, True):
         for change in every:
             if change.change.kind.uncertain is uncertain:
-                yield f"{words.said(change.change, alike=change.alike)} {words.where(change.nodes, found.nodes)}"
+                yield f"{words.change_text(change.change, alike=change.alike)} {words.where(change.nodes, found.nodes)}"
     if found.unread:
         yield f"told nothing in one run or in both {words.where(found.unread, found.nodes)}"
     for planes, nodes in sorted(found.silent.items()):

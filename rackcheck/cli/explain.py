@@ -72,7 +72,7 @@ def _lines(told: Explained) -> Iterator[Line]:
     if rule is not None:
         yield from _section("to pass", [Line(((f"    {text}", ""),)) for text in (*wants(rule), *_weight(rule))])
         yield from _section("site values", [_param(param) for param in told.params])
-    yield from _section("written" if rule is not None else "as it was", [_said(value) for value in told.keys])
+    yield from _section("written" if rule is not None else "as it was", [_written_line(value) for value in told.keys])
     yield from _section("no part of it any more", [_gone(gone) for gone in told.gone])
     yield from _section("reads", [line for fact in told.facts for line in _fact(fact)])
     sources = (
@@ -108,7 +108,7 @@ def _instead(value: WrittenValue) -> str:
     return "".join(f", instead of {old.value} ({old.place})" for old in value.before)
 
 
-def _said(value: WrittenValue) -> Line:
+def _written_line(value: WrittenValue) -> Line:
     where = f"  {value.place}, {value.layer}{_instead(value)}"
     return Line(((f"    {value.key}: ", "cyan"), (value.value, ""), (where, "dim")))
 

@@ -29,7 +29,7 @@ from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
 from rackcheck.session import captures, cli_choices
 from rackcheck.session.output import note, print_lines, progress, width
-from rackcheck.session.raw import documents, lines, said
+from rackcheck.session.raw import documents, lines, replies_of
 from rackcheck.session.registry_loading import known
 from rackcheck.session.secrets import secrets_of
 from rackcheck.session.stored import stored_nodes
@@ -98,7 +98,7 @@ def facts(given: FactsOptions) -> int:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
     chosen = [path for path in chosen if answers[path]]
-    whole = said(tree, came.captures) if given.raw else None
+    whole = replies_of(tree, came.captures) if given.raw else None
     show_tree(node, tree, chosen, as_json=given.as_json, source=given.source, raw=whole)
     unsure = sum(answer is None for answer in answers.values())
     if unsure:
@@ -181,7 +181,7 @@ def _stored(name: str, run: str) -> _Came:
     if kept is not None:
         node, answers = kept.node(name), tuple(kept.answers(name))
         tree = tree_of(captures.job(kept, captures.everything()), node, answers)
-        return _Came.of(_told(tree), answers)
+        return _Came.of(_collected(tree), answers)
     stored = store.find(run)
     nodes = {node.name: node for node in stored_nodes(stored)}
     if name not in nodes:
@@ -189,7 +189,7 @@ def _stored(name: str, run: str) -> _Came:
     came = [_whole(stored, answer) for answer in stored.answered() if answer.node == name and answer.reading == 1]
     job = Job(Plan(known().probes, joins=known().joins), (nodes[name],))
     tree = tree_of(job, nodes[name], came)
-    return _Came.of(_told(tree), came)
+    return _Came.of(_collected(tree), came)
 
 
 def _whole(stored: store.Stored, answer: Answered) -> Answered:
@@ -197,7 +197,7 @@ def _whole(stored: store.Stored, answer: Answered) -> Answered:
     return replace(answer, capture=stored.capture(answer.digest, answer.plane)) if answer.digest else answer
 
 
-def _told(tree: Tree) -> Tree:
+def _collected(tree: Tree) -> Tree:
     """Give what a stored run asked at all."""
     return Tree({p: leaf for p, leaf in tree.leaves.items() if not _never_asked(leaf)}, tree.silent)
 

@@ -111,7 +111,7 @@ def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ..
         share = share.removesuffix("s").removesuffix(" node")
     verdict = f"{signs.status(group.status)} {group.status.value.upper()}"
     hint = group.hint.words if group.hint is not None else ""
-    cells = (share, locations.said(group.nodes), group.rule or group.title, group.want, group.got, hint)
+    cells = (share, locations.names_text(group.nodes), group.rule or group.title, group.want, group.got, hint)
     return (str(group.number), verdict, *map(signs.text, cells))
 
 
@@ -175,7 +175,7 @@ def _group(group: FindingGroup) -> dict[str, Any]:
     doc: dict[str, Any] = {
         "group": group.number, "status": group.status.value, "rule": group.rule, "rules": list(group.rules),
         "title": group.title, "severity": group.severity, "nodes": list(group.nodes),
-        "folded": locations.said(group.nodes), "want": group.want, "got": group.got,
+        "folded": locations.names_text(group.nodes), "want": group.want, "got": group.got,
     }  # fmt: skip
     if group.hint is not None:
         hint = group.hint

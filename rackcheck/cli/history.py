@@ -119,9 +119,13 @@ def _since(
         "moved": [moving.doc(one) for one in moved],
         "changes": [words.one_doc(one.change) for one in rows],
         "verdicts": [{"rule": t.rule, "before": t.before or None, "after": t.after or None} for t in turns],
-        "says": [*moving.lines(moved), *(words.said(one.change) for one in rows), *(words.turn(t) for t in turns)]
+        "says": [
+            *moving.lines(moved),
+            *(words.change_text(one.change) for one in rows),
+            *(words.turn(t) for t in turns),
+        ]
         + (["told nothing in this run or in the one before"] if changes is None else []),
-    }  # fmt: skip
+    }
 
 
 def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[HistoryGroup]:

@@ -116,12 +116,12 @@ def _lines(shown: _Shown, most: int | None) -> Iterator[Line]:
     for number, each in enumerate(shown.roles):
         if number:
             yield Line()
-        for line in _told(each, most):
+        for line in _role_lines(each, most):
             for piece in within(line, width(), 6):
                 yield Line(tuple((signs.piece(text), style) for text, style in piece.pieces))
 
 
-def _told(each: RoleMajority, most: int | None) -> Iterator[Line]:
+def _role_lines(each: RoleMajority, most: int | None) -> Iterator[Line]:
     head = f"{each.role or 'no role'}: {several(len(each.nodes), 'node')}"
     if each.why:
         yield Line(((head, "bold"), (f"; nobody can be called odd: {each.why}", "bold magenta")))

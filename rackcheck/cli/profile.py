@@ -103,7 +103,7 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
     facts = {fact for rule in own for fact in rule.facts()}
     head = f"{name}: {several(len(own), 'rule')}, {several(len(facts), 'fact')}{waits}"
     waiting = reviewed.unreviewed(loaded.files)
-    notes = [f"{name}: {reviewed.said(waiting)}"] if waiting else []
+    notes = [f"{name}: {reviewed.review_notice(waiting)}"] if waiting else []
     rules = {rule.id: rule for rule in loaded.rules}
     for waiver in waived:
         trouble = troubled(waiver, rules, waiver.until)

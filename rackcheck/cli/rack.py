@@ -26,7 +26,7 @@ from rackcheck.session.stored import stored_racks
 from rackcheck.session.subject import RunSubject, find, shown
 from rackcheck.views import locations, machine, rack_lines
 from rackcheck.views.elevation import Elevation, RackPanel, elevation
-from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode, Picture, needs, picture, told
+from rackcheck.views.modes import LEFT_OUT, Cell, KnownNodes, Mode, Picture, mode_readings, needs, picture
 from rackcheck.views.signs import OUTCOME, Signs
 from rackcheck.views.summary import Summary, exit_code, several
 from rackcheck.views.terminal import OUTCOMES, Line, why, within
@@ -65,7 +65,9 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
     outcomes = {each.node: each.outcome for each in summary.judged}
     answers = {node: where.holds(_row(subject, node, shapes, outcomes, trees)) for node in subject.places}
     chosen = tuple(node for node, answer in answers.items() if answer)
-    seen = KnownNodes(chosen, outcomes, told={node: told(Mode(mode), trees[node]) for node in chosen if node in trees})
+    seen = KnownNodes(
+        chosen, outcomes, readings={node: mode_readings(Mode(mode), trees[node]) for node in chosen if node in trees}
+    )
     found = picture(Mode(mode), seen, signs)
     open_ = [node for node, answer in answers.items() if answer is None]
     if as_json:
@@ -148,7 +150,7 @@ def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
     gathered = groups(odd, lambda node: _kind(cells[node]))
     for (sign, style, kind), nodes in sorted(gathered, key=lambda group: group[0][2] != Outcome.FAIL.value):
         words = {cells[node].word for node in nodes}
-        where = f"{locations.share(nodes, locations.Whole(len(cells)))}: {locations.said(nodes)}"
+        where = f"{locations.share(nodes, locations.Whole(len(cells)))}: {locations.names_text(nodes)}"
         yield Line(((f"{sign} {words.pop() if len(words) == 1 else kind}", style), (f"  {where}", "")))
 
 
@@ -162,7 +164,7 @@ def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
     outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
     for outcome, names in groups(outcomes, outcomes.__getitem__):
         message = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
-        yield Line(((message, OUTCOMES[outcome]), (f"  judged as a whole: {locations.said(names)}", "")))
+        yield Line(((message, OUTCOMES[outcome]), (f"  judged as a whole: {locations.names_text(names)}", "")))
 
 
 def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: KnownNodes) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture,
             cells[each.node]["reason"] = each.reason
     if measure is not None:
         for node, cell in cells.items():
-            value = seen.told.get(node, {}).get(measure.pattern)
+            value = seen.readings.get(node, {}).get(measure.pattern)
             cell["value"] = value if isinstance(value, float) else None
     return {
         "run": summary.started.run,

@@ -52,7 +52,7 @@ def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | N
     rackcheck remedy last -o mend         mend/set-1.sh, mend/dgx01.bios.json, …
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     found = subject.find(run)
-    remedy_text = _told(found, _rules(found.profile, rules), nodes)
+    remedy_text = _remedies(found, _rules(found.profile, rules), nodes)
     if output is not None:
         _written(output, remedy_text)
     if as_json:
@@ -81,7 +81,7 @@ class _Readings:
         self.runs |= {(judged.node, v.rule): run for v in judged.verdicts}
 
 
-def _told(found: subject.RunSubject, only: Collection[str], nodes: str | None) -> RemedyText:
+def _remedies(found: subject.RunSubject, only: Collection[str], nodes: str | None) -> RemedyText:
     read = _Readings()
     for number, (stored, job, _) in enumerate(found.jobs):
         for event in replay(job, stored.answers(), stored.done()):

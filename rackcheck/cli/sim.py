@@ -131,7 +131,7 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
     wanted = name.removeprefix("sim:") if name else _machine(machine or "")
     with running(f"{wanted}:{nodes}" if nodes else wanted, output and output.absolute()) as place:
         try:
-            print_lines(_told(place))
+            print_lines(_ways_in(place))
             threading.Event().wait()
         except KeyboardInterrupt:  # its normal end
             if sys.stdout.isatty():
@@ -161,7 +161,7 @@ def _machine(named: str) -> str:
     )
 
 
-def _told(place: Path) -> Iterable[Line]:
+def _ways_in(place: Path) -> Iterable[Line]:
     """Tell how to reach the rack, with rackcheck and by hand."""
     nodes = inventory.load(place).nodes
     yield Line(((f"up:   {len(nodes)} nodes: {fold(nodes)}", "bold"),))

@@ -7,7 +7,7 @@ from rackcheck.doctor.finding import Controller, PlaneTrouble, Trouble
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.question import Redfish
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import ROOT, Body, Resource
 from rackcheck.probe.plan import Plan
 
@@ -87,6 +87,6 @@ def _at(docs: Documents, link: str) -> Iterator[Resource]:
 
 def _text(resource: Resource | None, name: str) -> str:
     try:
-        return clean(said(resource.value(name)), 40) if resource is not None else ""
+        return clean(text_of(resource.value(name)), 40) if resource is not None else ""
     except Unreadable:
         return ""

@@ -209,7 +209,7 @@ class Questions:
     def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
         """Whether root told anything: where a tool or a device is missing, nobody was asked, and nothing is granted."""
         asks = (probe.ask for probe in root_probes(self.plan.probes) if probe.name not in denied)
-        return any(_told(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
+        return any(_answered(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
 
     def _hangs(self, capture: NodeCapture) -> bool:
         """Whether sudo, where it is called, did not say in time what it grants."""
@@ -235,7 +235,7 @@ class Questions:
         return Grant.ALL if re.search(r"^\s+\([^)]{1,200}\) NOPASSWD: ALL$", message, re.MULTILINE) else Grant.LIST
 
 
-def _told(answer: Output | Unknown, ok: Sequence[int]) -> bool:
+def _answered(answer: Output | Unknown, ok: Sequence[int]) -> bool:
     """Whether a command ran and said something, though it be of no use to a reader."""
     if isinstance(answer, Unknown):
         return answer.reason is Reason.TOO_LARGE

@@ -11,7 +11,7 @@ from typing import TypeVar
 from rackcheck.evaluate.waiver import Granted, taken
 from rackcheck.model import operator
 from rackcheck.model.catalogue import Kind, Type
-from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, said
+from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, clause_text
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 from rackcheck.model.path import EVERY, Path, Segment
 from rackcheck.model.profile import Across, AgreedFact, Rule
@@ -106,7 +106,7 @@ def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
         return Verdict(rule.id, status, "", waived)
     telling = tuple(e for e in evidence if e.status is status)
     more = f" and {len(telling) - TOLD} more" if len(telling) > TOLD else ""
-    return Verdict(rule.id, status, "; ".join(map(said, telling[:TOLD])) + more, (*telling[:SHOWN], *waived))
+    return Verdict(rule.id, status, "; ".join(map(clause_text, telling[:TOLD])) + more, (*telling[:SHOWN], *waived))
 
 
 def _paths(shared: AgreedFact, tree: Tree) -> Iterable[Path]:

@@ -38,7 +38,7 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
         again = two_readings.second(path, clause, tree)
         doubt = doubt or (again if isinstance(again, Unknown) else None)
         exact = f"{exact or seen}{two_readings.exact(again, clause, tree)}"
-        seen += two_readings.told(again, clause, tree)
+        seen += two_readings.second_reading(again, clause, tree)
     status = all_hold(Status.UNKNOWN if isinstance(s, Unknown) else s for s in statuses)
     return Evidence(status, name, seen, clause.expected, source, doubt, exact)
 

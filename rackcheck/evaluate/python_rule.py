@@ -5,7 +5,7 @@ from itertools import islice
 
 from rackcheck.evaluate.waiver import Granted, taken
 from rackcheck.model import path as paths
-from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, said
+from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, clause_text
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.model.inputs import Inputs
 from rackcheck.model.path import EVERY, Path, Segment
@@ -26,7 +26,7 @@ def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict
     """Judge one node by a rule in Python; unknown where a fact of it is, or where the rule itself fails."""
     hidden = next(_unknown(called, tree), None)
     if hidden is not None:
-        return Verdict(rule_id, Status.UNKNOWN, said(hidden), (hidden,))
+        return Verdict(rule_id, Status.UNKNOWN, clause_text(hidden), (hidden,))
     source = ", ".join(called.facts)
     try:
         wrong = tuple(islice(called.check(Inputs(_own(called, tree), called.planes)), MOST + 1))
@@ -42,7 +42,7 @@ def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict
         return Verdict(rule_id, status, "", waived)
     telling = tuple(each for each in found if each.status is status)
     more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
-    return Verdict(rule_id, status, "; ".join(map(said, telling[:3])) + more, (*telling[:SHOWN], *waived))
+    return Verdict(rule_id, status, "; ".join(map(clause_text, telling[:3])) + more, (*telling[:SHOWN], *waived))
 
 
 def _failed(rule_id: str, called: Called, why: Unknown) -> Verdict:

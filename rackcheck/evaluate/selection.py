@@ -10,7 +10,7 @@ from rackcheck.evaluate.fact_judge import judge_leaf
 from rackcheck.evaluate.waiver import NOTHING, Granted, taken
 from rackcheck.model import operator
 from rackcheck.model.catalogue import Kind, Type
-from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_holds, said
+from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_holds, clause_text
 from rackcheck.model.fact import Absent, Unknown, Value
 from rackcheck.model.operator import SIBLINGS, WARNING, Test
 from rackcheck.model.path import EVERY, Path, Segment
@@ -219,7 +219,7 @@ def _with_count(
     if status is Status.WARN:
         telling = tuple(e for e in found if e.status is Status.WARN)[:SHOWN]
     more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
-    return Verdict(rule.id, status, "; ".join(map(said, telling[:3])) + more, (*telling, *waived))
+    return Verdict(rule.id, status, "; ".join(map(clause_text, telling[:3])) + more, (*telling, *waived))
 
 
 def _interval(least: int, most: float, wanted: int) -> Status:
@@ -243,9 +243,9 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
     status = evidence.status
     if status is Status.WAIVED:
         return Verdict(rule.id, Status.PASS, "", (evidence,))
-    reason = "" if status is Status.PASS else said(evidence)
+    reason = "" if status is Status.PASS else clause_text(evidence)
     if status is Status.UNKNOWN and chosen.doubtful:
-        reason = f"{reason}; doubtful: {said(chosen.doubtful[0])}"
+        reason = f"{reason}; doubtful: {clause_text(chosen.doubtful[0])}"
     # The odd one out is among the few that did not belong.
     others = chosen.left if status is Status.FAIL and len(chosen.left) <= OTHERS else ()
     if others:

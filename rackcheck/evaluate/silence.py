@@ -122,7 +122,7 @@ class Silences:
             if of >= FEWEST and lost >= needed(of, QUORUM):
                 doubt = doubt or _doubt(each, 0, lost, of)
         if found:
-            return tuple(_said(*key, facts) for key, facts in list(found.items())[:MOST])
+            return tuple(_sentence(*key, facts) for key, facts in list(found.items())[:MOST])
         return () if doubt is None else doubt
 
 
@@ -137,7 +137,7 @@ def _items(siblings: Siblings, tree: Tree) -> tuple[list[tuple[str, Path, Siblin
     return [(str(item), item, sort_of(item, siblings, tree)) for item in kept], selection.unknown is not None
 
 
-def _said(role: str, sort: SiblingSort, nodes: tuple[str, ...], share: str, facts: Sequence[str]) -> str:
+def _sentence(role: str, sort: SiblingSort, nodes: tuple[str, ...], share: str, facts: Sequence[str]) -> str:
     more = f" and {len(facts) - NAMED} more" if len(facts) > NAMED else ""
     parts = f" of {clean(' '.join(sort), 60)}" if any(sort) else ""
     return f"{clean(fold(nodes), 120)}: no {', '.join(facts[:NAMED])}{more}{parts}, which {share} {role} nodes return"

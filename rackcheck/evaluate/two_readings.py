@@ -38,7 +38,7 @@ def second(path: Path, clause: Clause, tree: Tree) -> Reading:
     return tree.later.tree.reading(path, clause.plane)
 
 
-def told(again: Reading, clause: Clause, tree: Tree) -> str:
+def second_reading(again: Reading, clause: Clause, tree: Tree) -> str:
     """Say what the second reading was, to be put behind the first."""
     if isinstance(again, Unknown):
         return ""

@@ -10,7 +10,7 @@ from rackcheck.evaluate.python_rule import answered
 from rackcheck.evaluate.selection import looked
 from rackcheck.evaluate.waiver import NOTHING, Granted, pinned, taken
 from rackcheck.model import operator
-from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_holds, said, seen
+from rackcheck.model.evidence import Evidence, Status, Verdict, all_hold, any_holds, clause_text, seen
 from rackcheck.model.fact import Plane, Reading, Reason, Unknown
 from rackcheck.model.path import Path
 from rackcheck.model.profile import Phase, Profile, Rule, Severity
@@ -113,7 +113,7 @@ def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
         return None
     gate = judge_leaf(rule.when, Path(()), tree)
     if gate.status is Status.UNKNOWN:
-        return Verdict(rule.id, Status.UNKNOWN, f"whether it applies: {said(gate)}", (gate,))
+        return Verdict(rule.id, Status.UNKNOWN, f"whether it applies: {clause_text(gate)}", (gate,))
     if gate.status is not Status.PASS:
         return Verdict(rule.id, Status.NA, f"{gate.item} is {seen(gate)}", (gate,))
     return None
@@ -133,7 +133,9 @@ def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[
     if verdict.status is Status.PASS:
         rows = tuple(e for e in verdict.evidence if e.status is Status.WAIVED)
         words = dict.fromkeys(pins[pinned(e)].words for e in rows)
-        reason = "; ".join([*words, *map(said, rows[:3])]) + (f" and {len(rows) - 3} more" if len(rows) > 3 else "")
+        reason = "; ".join([*words, *map(clause_text, rows[:3])]) + (
+            f" and {len(rows) - 3} more" if len(rows) > 3 else ""
+        )
         return Verdict(rule.id, Status.WAIVED, reason, rows, truth.status)
     return verdict if verdict.status is truth.status else replace(verdict, truth=truth.status)
 
@@ -154,7 +156,7 @@ def _node(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
     found = tuple(taken(judge_leaf(clause, Path(()), tree), pins) for clause in rule.clauses)
     status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
     telling = found if status is Status.PASS else tuple(e for e in found if e.status is status)
-    reason = "" if status is Status.PASS else "; ".join(map(said, telling))
+    reason = "" if status is Status.PASS else "; ".join(map(clause_text, telling))
     waived = () if status is Status.PASS else tuple(e for e in found if e.status is Status.WAIVED)
     return Verdict(rule.id, status, reason, (*telling, *waived))
 

@@ -111,10 +111,10 @@ def said_by_groups(found: Mapping[str, InventoryGroup], problems: list[Problem])
                 before = own.setdefault(key, word)
                 if before.text != word.text:
                     clashes.setdefault((key, word.place, before.place, group.name), []).append(node)
-    problems += _told(clashes)
+    problems += _clash_problems(clashes)
     return values
 
 
-def _told(clashes: Mapping[tuple[str, SourcePlace, SourcePlace, str], list[str]]) -> Iterator[Problem]:
+def _clash_problems(clashes: Mapping[tuple[str, SourcePlace, SourcePlace, str], list[str]]) -> Iterator[Problem]:
     for (key, place, before, name), nodes in clashes.items():
         yield Problem(place, f"group {name} gives {fold(nodes)} one `{key}`, and another group another at {before}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
-from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, all_told, inside, same_place, why
+from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, check_count, inside, same_place, why
 
 HANDSHAKE = "tls:handshake"
 """Under this name stands what a BMC's handshake told, beside what it answered; no link can lead there."""
@@ -237,7 +237,7 @@ class Documents:
             page = self._fetched(following, collection)
         if failed is not None:
             raise Unreadable(failed.detail, failed.reason)
-        all_told(collection, "Members", len(names))
+        check_count(collection, "Members", len(names))
 
     def _listed(self, page: Resource) -> tuple[tuple[str, ...], Unknown | None]:
         """Give the links to the members that one page lists, and which of them is none."""

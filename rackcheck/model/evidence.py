@@ -61,7 +61,7 @@ def any_holds(found: Iterable[Status]) -> Status:
     return next((s for s in _ANY if s in statuses), Status.PASS if Status.WAIVED in statuses else Status.FAIL)
 
 
-def said(evidence: Evidence) -> str:
+def clause_text(evidence: Evidence) -> str:
     """Write a piece of evidence as a clause of a reason."""
     if evidence.status is Status.UNKNOWN:
         if evidence.unknown and evidence.observed and evidence.unknown.reason is Reason.NO_CONSENSUS:

@@ -18,7 +18,7 @@ _BLANK = frozenset(
 """Texts that BMCs give for a value they do not have (seen in the recorded trees and in field reports)."""
 
 
-def said(value: object) -> str:
+def text_of(value: object) -> str:
     """Give a text that says something; `null`, `N/A` and their like raise Unreadable."""
     if not isinstance(value, str):
         raise Unreadable(*_no("a text", value))
@@ -31,7 +31,7 @@ def said(value: object) -> str:
 
 def health(value: object) -> str:
     """Give a health as Redfish knows it: OK, Warning or Critical; another word is none."""
-    word = said(value)
+    word = text_of(value)
     if word not in HEALTH:
         raise Unreadable(f"neither OK, Warning nor Critical: {clean(word, 60)!r}")
     return word

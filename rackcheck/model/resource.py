@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, Value, clean
-from rackcheck.model.redfish_value import BROKEN, measured, said
+from rackcheck.model.redfish_value import BROKEN, measured, text_of
 from rackcheck.model.text import Sourced
 
 ROOT = "/redfish/v1"
@@ -71,7 +71,7 @@ class Resource:
             at = at.get(part) if isinstance(at, Mapping) else None
         return at
 
-    def read(self, name: str, reader: Callable[[object], Value] = said) -> Sourced:
+    def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
         """Read one property with one reader; null and missing are unknown, never absent."""
         source = inside(self.uri, *name.split("."))
         try:
@@ -99,10 +99,10 @@ class Resource:
         odd = [part for part in found if not isinstance(part, Mapping)]
         if odd:
             raise Unreadable(f"{self.uri}: one of its {name} is {clean(repr(odd[0]))}")
-        all_told(self, name, len(found))
+        check_count(self, name, len(found))
 
 
-def all_told(resource: Resource, name: str, value: int) -> None:
+def check_count(resource: Resource, name: str, value: int) -> None:
     """Hold a list against the count beside it; raises Unreadable where it holds fewer, or where the count is none.
 
     The DMTF's own example counts fewer than it lists.

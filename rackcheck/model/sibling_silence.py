@@ -159,7 +159,7 @@ class _Family:
             mine = self._told[item]
             others = [text for text, rows in self._told.items() if text != item and not _apart(mine, rows)]
             self._others[item] = others
-        return _said(clean(why, DETAIL), others, has, unseen=self.unseen)
+        return _silence(clean(why, DETAIL), others, has, unseen=self.unseen)
 
 
 def _family(siblings: Siblings, tree: Tree) -> _Family:
@@ -198,7 +198,7 @@ def _apart(one: Sequence[Reading], two: Sequence[Reading]) -> bool:
     return any(not isinstance(a, rows) and not isinstance(b, rows) and a != b for a, b in zip(one, two, strict=True))
 
 
-def _said(why: str, others: Sequence[str], has: Mapping[str, bool | None], *, unseen: bool) -> Unknown | None:
+def _silence(why: str, others: Sequence[str], has: Mapping[str, bool | None], *, unseen: bool) -> Unknown | None:
     for answer, words in ((True, "return it"), (None, "may have it, which is not known")):
         found = [other for other in others if other in has and has[other] is answer]
         if found:

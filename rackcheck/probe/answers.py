@@ -110,7 +110,7 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     for path, _ in complaints:
         contents.pop(path, None)
     if trouble is None:
-        refused |= {glob: SILENT for glob in question.globs if not _told(glob, rows)}
+        refused |= {glob: SILENT for glob in question.globs if not _has_matches(glob, rows)}
     return NodeCapture(globs=dict.fromkeys(question.globs, trouble), files=contents, refused=refused)
 
 
@@ -174,7 +174,7 @@ def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unkno
             yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)
 
 
-def _told(glob: str, rows: Sequence[str]) -> bool:
+def _has_matches(glob: str, rows: Sequence[str]) -> bool:
     """Whether anything was said of a glob: one that matches no file stays as it is, and `head` complains of it so."""
     at = bisect.bisect_left(rows, glob)
     return rows[at : at + 1] == [glob] or next(matching(rows, glob), None) is not None

@@ -42,13 +42,13 @@ def differences(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterat
         old = before.get(rule_id)
         if old is None or old.digest == rule.digest:
             continue
-        rows = list(_told(old, rule))
+        rows = list(_differences(old, rule))
         leans = {lean for lean, _ in rows}
         lean = leans.pop() if len(leans) == 1 else Lean.DIFFERENT
         yield Difference(rule_id, lean, "; ".join(how for _, how in rows) or "it judges other things")
 
 
-def _told(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
+def _differences(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
     severities = list(Severity)
     if new.severity is not old.severity:
         weaker = severities.index(new.severity) > severities.index(old.severity)

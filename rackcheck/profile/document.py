@@ -113,7 +113,7 @@ def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
         opened = error.context == OPEN_QUOTE and "end of stream" in str(error.problem)
         mark = error.context_mark if opened else error.problem_mark or error.context_mark
         raise BadFile(
-            [Problem(_mark(mark, file), "a quote that is never closed" if opened else _said(error))]
+            [Problem(_mark(mark, file), "a quote that is never closed" if opened else _yaml_message(error))]
         ) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
@@ -129,7 +129,7 @@ def _mark(mark: Any, file: str) -> SourcePlace:
     return SourcePlace(file, mark.line + 1, mark.column + 1) if mark is not None else SourcePlace(file, 1, 1)
 
 
-def _said(error: yaml.MarkedYAMLError) -> str:
+def _yaml_message(error: yaml.MarkedYAMLError) -> str:
     problem = str(error.problem or error.context)
     if "'\\t'" in problem:
         return "a tab; YAML wants blanks here"

@@ -50,11 +50,11 @@ def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
             looks.append({"if": _looks_at(path), "then": _rule_of(name)})
     defs["looks"] = {"allOf": looks}
     defs["shared"] = _choice([*_areas(plain), *(p for p, e in plain.items() if EVERY in p and _alike(e))])
-    _tell(whole["properties"], said.FILE)
+    _add_help(whole["properties"], said.FILE)
     _offer(whole["properties"]["extends"], _choice(words.profiles, words.profiles.values()))
     _offer(whole["properties"]["include"]["items"], _choice(words.profiles, words.profiles.values()))
-    _tell(whole["properties"]["applies-to"]["properties"], said.APPLIES)
-    _tell(whole["properties"]["params"]["additionalProperties"]["properties"], said.PARAM)
+    _add_help(whole["properties"]["applies-to"]["properties"], said.APPLIES)
+    _add_help(whole["properties"]["params"]["additionalProperties"]["properties"], said.PARAM)
     defs["sources"] = _choice(words.sources, words.sources.values())
     defs["roles"] = _choice(words.roles)
     _fill_rule(whole["properties"]["rules"]["additionalProperties"])
@@ -65,19 +65,19 @@ def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
 def _fill_rule(rule: Schema) -> None:
     """Put into a rule's schema what there is to choose, by where it looks."""
     keys = rule["properties"]
-    _tell(keys, {**said.RULE, **said.TEST})
+    _add_help(keys, {**said.RULE, **said.TEST})
     for leaf in (keys["where"], keys["when"], *(keys[key]["items"] for key in LEAVES)):
-        _tell(leaf["properties"], {**said.TEST, "fact": said.RULE["fact"]})
+        _add_help(leaf["properties"], {**said.TEST, "fact": said.RULE["fact"]})
     short = {key: keys["fact"].pop(key) for key in ("properties", "additionalProperties", "required", "minProperties")}
     keys["fact"] |= {"if": {"type": "object"}, "then": {"type": "object"} | short}
-    _tell(short["properties"], said.TEST)
+    _add_help(short["properties"], said.TEST)
     for look in LOOKS:
         _offer(keys[look], _ref("collections"))
     _offer(keys["when"], _ref("node"))
     _offer(keys["refs"]["items"], _ref("sources"))
     keys["role"]["anyOf"] = [_ref("roles"), {"items": _ref("roles")}]
     across = keys["across"]["properties"]
-    _tell(across, said.ACROSS)
+    _add_help(across, said.ACROSS)
     _offer(across["role"], _ref("roles"))
     for key in ("facts", "except"):
         across[key]["items"] = across[key]["items"] | {"allOf": [_ref("shared"), _ref("node-facts")]}
@@ -167,7 +167,7 @@ def _choice(words: Iterable[Any], helps: Iterable[str] = ()) -> Schema:
     return {"anyOf": [found, {}]} if found["enum"] else {}
 
 
-def _tell(keys: Schema, helps: Mapping[str, str]) -> None:
+def _add_help(keys: Schema, helps: Mapping[str, str]) -> None:
     for key, shape in keys.items():
         if key in helps:
             shape["description"] = helps[key]

@@ -257,11 +257,11 @@ def _sources(path: Path) -> Iterator[Source]:
             return
     except OSError:  # in a folder that may not be entered: `closed` says so
         return
-    yield from _told(text_of(path), _shown(path), ours=_ships(path))
+    yield from _sources_found(text_of(path), _shown(path), ours=_ships(path))
 
 
 @lru_cache(maxsize=16)
-def _told(text: str, shown: str, *, ours: bool) -> tuple[Source, ...]:
+def _sources_found(text: str, shown: str, *, ours: bool) -> tuple[Source, ...]:
     table = conform(read(text, shown, ours=ours), sources_schema())
     listed = table.items["sources"]
     assert isinstance(listed, YamlMapping)

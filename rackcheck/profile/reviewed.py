@@ -33,7 +33,7 @@ def _waits(name: str, text: str) -> bool:
     return not (isinstance(by, Scalar) and by.text.strip())
 
 
-def said(names: tuple[str, ...]) -> str:
+def review_notice(names: tuple[str, ...]) -> str:
     """Say of profiles that wait what is to be done; empty where none does."""
     if not names:
         return ""

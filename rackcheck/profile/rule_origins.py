@@ -115,7 +115,7 @@ class _Telling:
         if self.ended:  # written anew: what it was before is no part of it
             self.keys, self.gone, self.table, self.ended = {}, [], None, False
         self.table = rule_over(self.table, written.node)
-        news = {key: _said(key, node, written) for key, node in written.node.items.items()}
+        news = {key: _written_value(key, node, written) for key, node in written.node.items.items()}
         for key in [key for key in self.keys if key not in self.table.items]:
             self.gone.append(RemovedKey(self.keys.pop(key), _taker(key, news)))
         for key, value in news.items():
@@ -124,7 +124,7 @@ class _Telling:
             self.keys[key] = WrittenValue(value.key, value.value, value.layer, value.place, before)
 
 
-def _said(key: str, node: YamlNode, written: LayerEntry) -> WrittenValue:
+def _written_value(key: str, node: YamlNode, written: LayerEntry) -> WrittenValue:
     assert isinstance(written.node, YamlMapping)
     return WrittenValue(key, spelt(node), written.layer, line(written.node.keys[key]))
 

@@ -129,7 +129,7 @@ class _Reader:
         setting = self.table.settings.get(name)
         if setting is None or setting.apart or need.want.value is None:
             return f"bios.{name} is not told by attributes alone"
-        report = bios.tell(setting, self.given, self.shown)
+        report = bios.read_setting(setting, self.given, self.shown)
         if _passes(need, report.reading):
             return []
         if not report.attributes:
@@ -140,7 +140,7 @@ class _Reader:
             if isinstance(one, str):
                 return one
             found += [one] if one is not None else []
-        after = bios.tell(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
+        after = bios.read_setting(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
         return found if _passes(need, after.reading) else "its attributes would still not say what is wanted"
 
     def _raw(self, need: Firmware) -> list[AttributeChange] | str:

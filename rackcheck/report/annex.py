@@ -19,7 +19,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import Scope
 from rackcheck.report.burn_words import again
 from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
-from rackcheck.views.locations import said, sorts
+from rackcheck.views.locations import names_text, sorts
 
 OWN = ("model", "part_number", "serial")
 """What has a column of its own in the inventory; among the other identities it only says why it was not read."""
@@ -67,12 +67,12 @@ def files(dossier: Dossier) -> Mapping[str, str]:
         "waivers.csv": _waivers(dossier),
         "punch.csv": table(
             ("class", "rule", "what", "nodes", "where", "owner", "until"),
-            ((p.cls, p.rule, p.what, len(p.nodes), said(p.nodes), p.owner, p.until) for p in dossier.punch),
+            ((p.cls, p.rule, p.what, len(p.nodes), names_text(p.nodes), p.owner, p.until) for p in dossier.punch),
         ),
         "rework.csv": table(
             ("rule", "fact", "nodes", "where", "run", "time", "was"),
             (
-                (r.rule, r.fact, len(r.nodes), said(r.nodes), run, time, was)
+                (r.rule, r.fact, len(r.nodes), names_text(r.nodes), run, time, was)
                 for r in dossier.rework for run, time, was in r.steps
             ),
         ),
@@ -82,7 +82,7 @@ def files(dossier: Dossier) -> Mapping[str, str]:
         ),
         "unchecked.csv": table(
             ("kind", "what", "why", "count", "nodes", "where"),
-            ((u.kind, u.what, u.why, u.count, len(u.nodes), said(u.nodes)) for u in dossier.unchecked),
+            ((u.kind, u.what, u.why, u.count, len(u.nodes), names_text(u.nodes)) for u in dossier.unchecked),
         ),
         "rules.csv": _rules(dossier),
         "burn-in.csv": _burn_in(dossier),
@@ -136,7 +136,7 @@ def _findings(dossier: Dossier) -> str:
         (
             (
                 f.rule, gate.severity.value if gate else "", f.status.value, (f.truth or f.status).value, f.reason,
-                len(f.nodes), _peers(dossier, f.nodes), said(f.nodes),
+                len(f.nodes), _peers(dossier, f.nodes), names_text(f.nodes),
                 gate.title if gate else "", gate.why if gate else "", gate.fix if gate else "",
             )
             for f in dossier.findings if f.reason for gate in (gates.get(f.rule),)
@@ -162,7 +162,7 @@ def _verdicts(dossier: Dossier) -> str:
         ("node", *(gate.id for gate in dossier.gates)),
         (
             (
-                said([node.name]),
+                names_text([node.name]),
                 *(words.get(letter, "not in scope") for _, letter in zip(dossier.gates, node.vector, strict=False)),
             )
             for node in everyone
@@ -215,7 +215,7 @@ def _waivers(dossier: Dossier) -> str:
             (
                 e.rule, e.state, e.detail, e.until, e.by, e.ticket, e.reason,
                 "; ".join(f"{item} is {value}" for item, value in e.pins),
-                len(e.nodes), said(e.nodes), said(e.used), e.place,
+                len(e.nodes), names_text(e.nodes), names_text(e.used), e.place,
             )
             for e in dossier.exemptions
         ),

@@ -134,7 +134,7 @@ def _wrong(faults: Iterable[Fault]) -> list[BurnFinding]:
     for fault in faults:
         found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
     return [
-        BurnFinding(of, name, stage, ", ".join(_said(rows)), sum(_count(fault) for fault in rows))
+        BurnFinding(of, name, stage, ", ".join(_details(rows)), sum(_count(fault) for fault in rows))
         for (of, name, stage), rows in found.items()
     ]
 
@@ -143,7 +143,7 @@ def _count(fault: Fault) -> int:
     return int(min(fault.number("count") or fault.number("more") or 1, 1e15))
 
 
-def _said(rows: list[Fault]) -> Iterator[str]:
+def _details(rows: list[Fault]) -> Iterator[str]:
     """Say where in a thing something was wrong, and what was seen: units of all, the rest of the first."""
     first = rows[0]
     for name, word in (("sm", "SM"), ("cpu", "CPU")):

@@ -145,7 +145,9 @@ def _cases(dossier: Dossier, node: NodeRow | GroupRow, found: Mapping[tuple[str,
             finding = found.get((gate.id, node.name))
             aside = _is_other(node) and _STATUS[letter] in {Status.FAIL, Status.UNKNOWN}
             inner = (
-                _aside(_STATUS[letter], finding) if aside else _told(dossier, gate, _STATUS[letter], finding, node.name)
+                _aside(_STATUS[letter], finding)
+                if aside
+                else _case_body(dossier, gate, _STATUS[letter], finding, node.name)
             )
             yield _case(f"{profile}.{gate.id.partition('.')[0]}", f"{gate.id} [{node.name}]", inner)
 
@@ -162,7 +164,7 @@ def _aside(status: Status, finding: FindingEntry | None) -> str:
     return f"<skipped {_named(message=message + reason)}/>"
 
 
-def _told(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
+def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
     """Give what stands in a case that did not simply pass."""
     reason = finding.reason if finding is not None and finding.reason else "no reason is kept"
     match status:

@@ -94,7 +94,8 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     for outcome in tally.nodes:
         alike = [group.name for group in dossier.groups if group.outcome is outcome]
         if alike:
-            yield f"- {OUTCOMES[outcome]} {outcome}: {code(locations.told(alike, dossier.whole, fold, every=True))}"
+            names = locations.counted_names(alike, dossier.whole, fold, every=True)
+            yield f"- {OUTCOMES[outcome]} {outcome}: {code(names)}"
     yield ""
     yield f"| severity | {' | '.join(f'{sign} {status}' for status, sign in SIGNS.items())} |"
     yield f"| --- |{' ---: |' * len(SIGNS)}"
@@ -189,7 +190,7 @@ def _findings(dossier: Dossier) -> Iterator[str]:
         if block.causes:
             on = _on(block.nodes, dossier.whole)
             before = listed.setdefault(frozenset(block.rules), block)
-            same = f"the same rules as on {code(locations.said(before.nodes))}"
+            same = f"the same rules as on {code(locations.names_text(before.nodes))}"
             rules = _list(block.rules) if before is block else same
             yield f"- {sign} {block.title(gates)}{on}: {code(block.cause())}: {rules}"
             continue
@@ -205,7 +206,7 @@ def _waiver(e: Exemption, level: str) -> str:
     who = "".join(f", {word} {code(message) if message else missing(level, what)}" for word, message, what in rows)
     detail = f" ({code(e.detail)})" if e.detail else ""
     why = f": {code(e.reason) if e.reason else missing(level, 'reason')}"
-    what = f"{code(e.rule)} on {code(locations.said(e.nodes))}"
+    what = f"{code(e.rule)} on {code(locations.names_text(e.nodes))}"
     return f"- {_word(e.state)}{detail}: {what}, until {code(e.until)}{pins}{who}{why}"
 
 
@@ -228,7 +229,7 @@ def _on(names: tuple[str, ...], of: Whole, word: str = " on ") -> str:
     """Say on how many nodes, and which; racks and the fleet are counted among their own."""
     nodes, groups = ([name for name in names if is_group(name) is which] for which in (False, True))
     parts = [f"{len(nodes)} of {of.nodes}: {code(fold(nodes))}"] if nodes else []
-    parts += [code(locations.told(groups, of, fold))] if groups else []
+    parts += [code(locations.counted_names(groups, of, fold))] if groups else []
     return f"{word}{', '.join(parts)}" if parts else ""
 
 

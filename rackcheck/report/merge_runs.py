@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rackcheck.evaluate.consensus import large_enough
 from rackcheck.evaluate.verdict import Outcome, Status, Verdict, in_scope, over
 from rackcheck.model import path as paths
-from rackcheck.model.evidence import Evidence, said
+from rackcheck.model.evidence import Evidence, clause_text
 from rackcheck.model.fact import Absent, Class, Plane, Reason, Unknown
 from rackcheck.model.fit import ProfileFit
 from rackcheck.model.part_moves import TRACKED
@@ -143,7 +143,7 @@ def _unasked(
                 silent[plane] if plane is not None else Unknown(Reason.NOT_COLLECTED, "no one reading asked all of it")
             )
             shown = Evidence(Status.UNKNOWN, f"{plane or 'every'} plane", "", "must be read", "", why)
-            found[rule.id] = Verdict(rule.id, Status.UNKNOWN, said(shown), (shown,))
+            found[rule.id] = Verdict(rule.id, Status.UNKNOWN, clause_text(shown), (shown,))
     return found
 
 

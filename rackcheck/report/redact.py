@@ -391,9 +391,9 @@ class _Redaction:
         """Give what becomes of a thing's fields; what a fact like a serial was is an identity wherever it stands."""
         assert is_dataclass(value)
         hows = {name: both[self._at] for name, both in TABLE[type(value)].items()}
-        if self._public and isinstance(value, Exhibit) and _tells(value.item) and _is_value(value.observed):
+        if self._public and isinstance(value, Exhibit) and _names_identity(value.item) and _is_value(value.observed):
             return hows | {"observed": H.SERIAL}
-        if self._public and isinstance(value, Rework) and _tells(value.fact):
+        if self._public and isinstance(value, Rework) and _names_identity(value.fact):
             return hows | {"steps": (H.RUN, H.TIME, H.SERIAL)}
         return hows
 
@@ -494,7 +494,7 @@ def _hostnames(dossier: Dossier) -> Iterator[str]:
             yield name.partition(".")[0]
 
 
-def _tells(item: str) -> bool:
+def _names_identity(item: str) -> bool:
     return item.rpartition(".")[2].casefold() in IDENTITY
 
 

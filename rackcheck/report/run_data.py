@@ -92,7 +92,7 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
     for path, leaf in tree.leaves.items():
         if leaf.kind.cls not in VOLATILE:
             key = (leaf.plane, leaf.kind.cls)
-            gathered.setdefault(key, {})[path] = _said(leaf)
+            gathered.setdefault(key, {})[path] = _stable_value(leaf)
             unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
     for plane, why in tree.silent.items():  # one that said nothing is not one that nobody asked
         gathered.setdefault((plane, Class.CONFIG), {})[""] = {"unknown": why.reason.value}
@@ -103,7 +103,7 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
     }
 
 
-def _said(leaf: Leaf) -> object:
+def _stable_value(leaf: Leaf) -> object:
     """Give what a fact says, without what differs between two readings of it: where and when it was read."""
     doc = reading_json(leaf.reading)
     doc.pop("detail", None)

@@ -12,7 +12,7 @@ from rackcheck.model.profile import Severity
 from rackcheck.model.text import natural
 from rackcheck.report.report_model import FindingEntry, Gate, Unchecked
 from rackcheck.views import locations
-from rackcheck.views.causes import told
+from rackcheck.views.causes import detail_lines
 from rackcheck.views.summary import several
 
 MARK = "unknown: "
@@ -67,7 +67,7 @@ class Block:
     def cause(self, most: int = 3) -> str:
         """Say why, with so many causes at most."""
         more = f"; and {len(self.causes) - most} more like these" if len(self.causes) > most else ""
-        return "; ".join(told(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
+        return "; ".join(detail_lines(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
 
 
 def blocks(findings: Sequence[FindingEntry]) -> tuple[Block, ...]:
@@ -152,7 +152,7 @@ class Gap:
     def short(self) -> str:
         """Say it in a few words, for a cover: `bmc plane of dgx08`, `7 site values`."""
         if self.kind == "plane":
-            return f"{self.what} plane of {locations.said(self.nodes) or 'all nodes'}"
+            return f"{self.what} plane of {locations.names_text(self.nodes) or 'all nodes'}"
         if self.kind == "phase":
             return self.what
         if self.kind == "node":

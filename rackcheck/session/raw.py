@@ -18,7 +18,7 @@ SOURCE = 120
 """Letters of a source that are shown: a command may be a script of many lines."""
 
 
-def said(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:
+def replies_of(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:
     """Give all that a node said, with the questions of the probes that are installed."""
     probes = {probe.name: probe for probe in known().probes}
     return NodeReplies(tree, captures, asks=lambda path: _ask(path, probes))
@@ -41,7 +41,9 @@ def lines(path: str, all_said: NodeReplies) -> Iterator[Line]:
     whole = piece(path, all_said)
     yield from _fact(whole, "")
     for one in whole.replies:
-        yield from (Line(((f"  {text}", "bold" if text.startswith(">") else "dim"),)) for text in reply.told(one))
+        yield from (
+            Line(((f"  {text}", "bold" if text.startswith(">") else "dim"),)) for text in reply.reply_lines(one)
+        )
     for each in whole.inputs:
         yield from _fact(each, "  ")
     if whole.cut:

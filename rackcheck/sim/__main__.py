@@ -39,17 +39,17 @@ def main(name: str, folder: str = "") -> int:
     try:
         found = scenario.find(name)
         with room(Path(folder) if folder else None) as place, SimRack(found, place, leave.taken):
-            _say(f"up {json.dumps(str(place))}\n")
+            _print_ready(f"up {json.dumps(str(place))}\n")
             leave.taken(None)
     except UserError as error:
-        _say(f"{error}\n")
+        _print_ready(f"{error}\n")
         return 2
     except RackAbandoned:
         pass
     return 0
 
 
-def _say(text: str) -> None:
+def _print_ready(text: str) -> None:
     """Tell whoever started us, if they are there: written at once, so that nothing is left for a closed pipe."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, text.encode("utf-8", "surrogateescape"))

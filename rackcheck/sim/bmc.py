@@ -135,7 +135,7 @@ class SimBmc:
         if self.slash and not uri.endswith("/"):
             return TwistedReply(404, b"")
         if self.expand is not None:
-            return expand_query.said(self.body, uri, self.expand)
+            return expand_query.reply_to(self.body, uri, self.expand)
         body = self.body(uri)
         return TwistedReply(404, b"") if body is None else TwistedReply(200, body)
 

@@ -13,7 +13,7 @@ _LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
 """Options of uname, and which of its six words they mean; it prints those in this order, whatever was asked first."""
 
 
-def said(host: NodeCapture, name: str, command: str) -> Output | None:
+def lookup_output(host: NodeCapture, name: str, command: str) -> Output | None:
     """Answer a command that anybody may type; none where it is none of these, or the machine does not tell."""
     match command.split():
         case ["hostname"] | ["hostname", "-s"]:

@@ -26,7 +26,7 @@ def announced(body: bytes) -> bytes:
     return json.dumps(root).encode()
 
 
-def said(held: BodyReader, uri: str, way: str) -> TwistedReply:
+def reply_to(held: BodyReader, uri: str, way: str) -> TwistedReply:
     """Answer for one URI, with or without a question for whole members; 404 where nothing is."""
     match = ASKED.fullmatch(uri)
     page = f"?{match['page']}" if match is not None and match["page"] else ""

@@ -19,7 +19,7 @@ _READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
 """Doctor's question whether the files may be read: `l GLOB; l GLOB; …`, each glob's first one that may not."""
 
 
-def said(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
+def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
     """Answer a question about the login; None where a command is none. `sent` is the asker's clock."""
     looks = _LOOKS.match(command)
     if looks is not None:

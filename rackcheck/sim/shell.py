@@ -107,7 +107,7 @@ class SimShell:
             return held
         if isinstance(held, Unknown):
             return _as_unknown(held)
-        known = login.said(self._host, command, sudo=self._sudo, sent=sent) or command_lookup.said(
+        known = login.login_output(self._host, command, sudo=self._sudo, sent=sent) or command_lookup.lookup_output(
             self._host, self._name, command
         )
         word = next(iter(command.split()), "")

@@ -163,7 +163,7 @@ def _in_order(all_: Sequence[str], some: Counter[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def said(one: Differing) -> str:
+def difference_text(one: Differing) -> str:
     """Say one difference without its rules: `gpu/[0-7].vbios 96.00.89 -> 96.00.74`, `kernel.cmdline -a=1 +a=2`."""
     change = replace(one.change, path=one.path)
     split = word_difference(change.before, change.after) if change.kind is ChangeKind.CHANGED else None
@@ -171,7 +171,7 @@ def said(one: Differing) -> str:
         rows = [*(f"-{word}" for word in split[0]), *(f"+{word}" for word in split[1])]
         return f"{one.path} {clean(' '.join(rows), 4 * words.LETTERS)}" if rows else f"{one.path}: in another order"
     percent = f" ({one.percent:+.1f} %)" if one.percent is not None and change.cls is not Class.MEASUREMENT else ""
-    return words.said(change) + percent
+    return words.change_text(change) + percent
 
 
 def rules(one: Differing) -> str:

@@ -33,10 +33,10 @@ class Cause:
     @property
     def said(self) -> tuple[str, ...]:
         """The details as texts; of several, each names its nodes where these are few enough to be read."""
-        return told(self.details)
+        return detail_lines(self.details)
 
 
-def told(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def detail_lines(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Write different details, each after its nodes; one alone holds for all, and many names are left out."""
     if len(details) < 2:
         return tuple(details)

@@ -24,7 +24,7 @@ def folded(found: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(texts, key=natural))
 
 
-def said(found: Iterable[str], most: int) -> str:
+def folded_paths(found: Iterable[str], most: int) -> str:
     """Name paths, folded, so many at most: `gpu/[0-7].vbios, bios.nps and 3 more`."""
     rows = folded(found)
     more = f" and {len(rows) - most:,} more" if len(rows) > most else ""

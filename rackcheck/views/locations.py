@@ -54,7 +54,7 @@ def sorts(names: Iterable[str]) -> tuple[tuple[Scope, tuple[str, ...]], ...]:
     return tuple((scope, tuple(some)) for scope, some in found.items() if some)
 
 
-def said(names: Iterable[str]) -> str:
+def names_text(names: Iterable[str]) -> str:
     """Name them without a count: `dgx[01-03]`, `racks a[01-02]`, `rack a01, the fleet`."""
     return ", ".join(_named(scope, some) for scope, some in sorts(names))
 
@@ -65,10 +65,14 @@ def share(names: Collection[str], of: Whole) -> str:
     return ", ".join("the fleet" if scope is Scope.FLEET else _share(scope, len(some), of) for scope, some in kinds)
 
 
-def told(names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False) -> str:
+def counted_names(
+    names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False
+) -> str:
     """Count and name them; `nodes` writes the nodes, each rendering in its way, and `every` names all racks, too."""
     kinds = sorts(names)
-    return ", ".join(nodes(some) if scope is Scope.NODE else _told(scope, some, of, every) for scope, some in kinds)
+    return ", ".join(
+        nodes(some) if scope is Scope.NODE else _counted_names(scope, some, of, every) for scope, some in kinds
+    )
 
 
 def among(count: int, total: int, what: str) -> str:
@@ -93,7 +97,7 @@ def _named(scope: Scope, names: tuple[str, ...]) -> str:
     return folded if scope is Scope.NODE else f"rack{'' if len(names) == 1 else 's'} {folded}"
 
 
-def _told(scope: Scope, names: tuple[str, ...], of: Whole, every: bool) -> str:
+def _counted_names(scope: Scope, names: tuple[str, ...], of: Whole, every: bool) -> str:
     if scope is Scope.FLEET or of.racks <= 1:
         return _named(scope, names)
     if len(names) == of.racks:

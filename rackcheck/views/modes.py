@@ -87,7 +87,7 @@ class KnownNodes:
     nodes: tuple[str, ...]
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
-    told: Mapping[str, NodeReadings] = field(default_factory=dict)
+    readings: Mapping[str, NodeReadings] = field(default_factory=dict)
     drift: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -105,7 +105,7 @@ def needs(mode: Mode) -> tuple[str, ...]:
     return tuple(measure.pattern for measure in MEASURES.get(mode, ()))
 
 
-def told(mode: Mode, tree: Tree) -> dict[str, Reading]:
+def mode_readings(mode: Mode, tree: Tree) -> dict[str, Reading]:
     """Read one node's facts for a mode: a number each, or why there is none."""
     return {measure.pattern: _read(measure, tree) for measure in MEASURES.get(mode, ())}
 
@@ -167,7 +167,7 @@ def _unknown(why: str) -> Cell:
 
 def _measured(mode: Mode, seen: KnownNodes) -> Picture:
     measure = max(MEASURES[mode], key=lambda each: sum(_is_told(seen, node, each) for node in seen.nodes))
-    values = {n: value for n in seen.nodes if isinstance(value := seen.told.get(n, {}).get(measure.pattern), float)}
+    values = {n: value for n in seen.nodes if isinstance(value := seen.readings.get(n, {}).get(measure.pattern), float)}
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
     cells: dict[str, Cell] = {}
     for node in seen.nodes:
@@ -177,7 +177,7 @@ def _measured(mode: Mode, seen: KnownNodes) -> Picture:
         elif node in seen.asked:
             cells[node] = ASKED
         else:
-            cells[node] = _without(seen.told.get(node, {}).get(measure.pattern))
+            cells[node] = _without(seen.readings.get(node, {}).get(measure.pattern))
     if not seen.nodes:
         return Picture(cells, Line())
     if not values:
@@ -201,7 +201,7 @@ _HEAT = ("cyan",) * 3 + ("",) * 3 + ("yellow",) * 2 + ("bold yellow",) * 2
 
 
 def _is_told(seen: KnownNodes, node: str, measure: Measure) -> bool:
-    return isinstance(seen.told.get(node, {}).get(measure.pattern), float)
+    return isinstance(seen.readings.get(node, {}).get(measure.pattern), float)
 
 
 def _without(reading: Reading | None) -> Cell:

@@ -45,7 +45,7 @@ def progress(board: Board, now: float) -> list[NodeProgress]:
 
 def _one(board: Board, node: str, now: float) -> NodeProgress:
     asking = board.asking.get(node, {})
-    planes = tuple((plane, _seconds(each, now), _said(each)) for plane, each in sorted(asking.items()))
+    planes = tuple((plane, _seconds(each, now), _step_text(each)) for plane, each in sorted(asking.items()))
     begun = [each.asked for each in asking.values() if each.asked is not None]
     ended = [each.answered for each in asking.values() if each.answered is not None]
     open_ = [each for each in asking.values() if each.asked is not None and each.answered is None]
@@ -54,14 +54,14 @@ def _one(board: Board, node: str, now: float) -> NodeProgress:
         step = Step.ASKED
     elif asking and all(each.trouble is not None for each in asking.values()):
         step = Step.SILENT
-    elif not _told(board, node):
+    elif not _judged(board, node):
         step = Step.WAITS if not ended else Step.READ
     else:
         step = Step.JUDGED
     return NodeProgress(node, step, seconds, planes)
 
 
-def _told(board: Board, node: str) -> bool:
+def _judged(board: Board, node: str) -> bool:
     """Whether the reading under way, or the last one, has judged the node."""
     return node in board.judged and node not in board.waiting and (board.done is not None or node in board.fresh)
 
@@ -72,7 +72,7 @@ def _seconds(each: Asking, now: float) -> float | None:
     return (each.answered if each.answered is not None else now) - each.asked
 
 
-def _said(each: Asking) -> str:
+def _step_text(each: Asking) -> str:
     if each.answered is None:
         return "asked" if each.asked is not None else "waits"
     return str(each.trouble) if each.trouble is not None else "answered"
@@ -104,7 +104,7 @@ def pulse(rows: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
     left = (open_ + waiting * 2) / rate if rate > 0 and board.running else None
     times = [each.seconds for each in rows if each.seconds is not None and each.step in {Step.READ, Step.JUDGED}]
     return Pulse(
-        len(steps), sum(_told(board, each.node) for each in rows), steps.count(Step.READ), steps.count(Step.ASKED),
+        len(steps), sum(_judged(board, each.node) for each in rows), steps.count(Step.READ), steps.count(Step.ASKED),
         steps.count(Step.SILENT), rate, left, median(times) if times else None,
     )  # fmt: skip
 

@@ -50,7 +50,7 @@ def is_alone(reasons: Reasons, of: Whole) -> bool:
 
 def where(names: Sequence[str], of: Whole) -> str:
     """Count and name them: `7 of 8 nodes, dgx[02-08]`."""
-    return locations.told(names, of, lambda some: f"{locations.share(some, of)}, {fold(some)}")
+    return locations.counted_names(names, of, lambda some: f"{locations.share(some, of)}, {fold(some)}")
 
 
 def in_one_line(reasons: Reasons, of: Whole) -> str:

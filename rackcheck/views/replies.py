@@ -157,10 +157,10 @@ def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: SearchTer
     uris = dict.fromkeys(uri for link in links for uri in _led(link, capture))
     found = [_resource(uri, capture, wanted, most) for uri in uris]
     # What only leads to the resource that tells the value is of no use beside it.
-    yield from [reply for reply in found if _tells(reply, wanted)] or found
+    yield from [reply for reply in found if _shows_value(reply, wanted)] or found
 
 
-def _tells(reply: RawText, wanted: SearchTerms) -> bool:
+def _shows_value(reply: RawText, wanted: SearchTerms) -> bool:
     """Whether the value itself is among what is shown."""
     return any(value in row.text for row in reply.rows if row.hit for value in wanted.values)
 

@@ -37,7 +37,7 @@ class RawText:
         return self.of - len(self.rows)
 
 
-def told(reply: RawText) -> Iterator[str]:
+def reply_lines(reply: RawText) -> Iterator[str]:
     """Write a reply as lines of text: what was asked, what it said, and how much of that is left out."""
     status = f"  (exit {reply.status})" if reply.status else ""
     head, *rest = reply.name.split("\n")

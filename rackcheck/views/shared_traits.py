@@ -8,7 +8,7 @@ from itertools import chain
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Absent, Class, Unknown, clean
 from rackcheck.views.census import Census
-from rackcheck.views.items import said
+from rackcheck.views.items import folded_paths
 
 CELLS = 24
 """Letters of a hint in a column."""
@@ -71,13 +71,13 @@ class Trait:
         """Name it in a column."""
         if not self.paths or self.sort is HintKind.BATCH:
             return _cut(f"{self.sort.value} {self.value}")
-        whole = f"{said(self.paths, 1)} {self.value}"
+        whole = f"{folded_paths(self.paths, 1)} {self.value}"
         return whole if len(whole) <= CELLS else _cut(f"{self.paths[0].rpartition('.')[2]} {self.value}")
 
     @property
     def phrase(self) -> str:
         """Say it behind `are` where it is a place, behind `have` where it is a fact."""
-        return f"{said(self.paths, TOLD)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
+        return f"{folded_paths(self.paths, TOLD)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
 
 
 Hit = tuple[int, int, HintKind, str, str]

@@ -19,7 +19,7 @@ from rackcheck.probe.group import FLEET, is_group
 from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
 from rackcheck.run.judging import concluded
 from rackcheck.views.census import Census
-from rackcheck.views.modes import Mode, told
+from rackcheck.views.modes import Mode, mode_readings
 from rackcheck.views.summary import Finding, FindingKey, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
@@ -161,7 +161,7 @@ class Board:
         where = {"rack": place.rack, "row": row, "slot": place.slot}
         planes = frozenset({*map(Plane, started.planes), Plane.DERIVED})
         self.census.take(node, place.role, tree, {k: v for k, v in where.items() if v}, planes)
-        self.measured[node] = {**told(Mode.TEMPERATURE, tree), **told(Mode.POWER, tree)}
+        self.measured[node] = {**mode_readings(Mode.TEMPERATURE, tree), **mode_readings(Mode.POWER, tree)}
 
     def _begin(self, event: RunStarted) -> None:
         if self.started is None:

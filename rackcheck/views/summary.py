@@ -11,7 +11,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.profile import FIRST, Profile, Rule, Scope, Severity
 from rackcheck.model.text import natural
 from rackcheck.probe.group import is_group
-from rackcheck.profile.reviewed import said as said_of
+from rackcheck.profile.reviewed import review_notice as said_of
 from rackcheck.profile.reviewed import unreviewed
 from rackcheck.run.event import Event, FactsRead, Judged, RunDone, RunStarted
 from rackcheck.views.locations import Whole, whole

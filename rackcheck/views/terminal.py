@@ -151,7 +151,7 @@ def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 def _where(names: tuple[str, ...], summary: Summary) -> str:
     """Say where, after two blanks; one node alone needs no word."""
     of = summary.whole
-    message = locations.told(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
+    message = locations.counted_names(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
     return f"  {message}" if message else ""
 
 
@@ -232,7 +232,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     for outcome in Outcome:
         groups = [group.node for group in summary.groups if group.outcome is outcome]
         if groups:
-            yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {locations.said(groups)}", ""))
+            yield _line((f"{outcome.value:<11}", OUTCOMES[outcome]), (f"      {locations.names_text(groups)}", ""))
     if len(summary.judged) > 1:
         vectors = {n.node: tuple((v.rule, v.status, v.reason) for v in n.verdicts) for n in summary.judged}
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))

@@ -93,7 +93,7 @@ def machine(built: Path, tmp_path: Path) -> Iterator[Machine]:
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) in ([], ["state"])
 
 
-def told(records: list[Record]) -> dict[str, Reading]:
+def readings_of(records: list[Record]) -> dict[str, Reading]:
     return dict(every.facts(records))
 
 
@@ -113,7 +113,7 @@ def test_each_gpu_has_a_record_with_the_copy_its_version_and_a_rate(machine: Mac
         ("gpu/0", 0, "12.2.5"), ("gpu/1", 0, "12.2.5"),
     ]  # fmt: skip
     assert {tuple(each["argv"]) for each in records} == {(str(toolkit / "libcublasLt.so.12"),)}
-    facts = told(as_8192(records))
+    facts = readings_of(as_8192(records))
     assert facts["burnin.cublas.version"] == "12.2.5"
     assert facts["burnin.cublas.gpu"] == ("0", "1")
     for record, gpu in zip(records, "01", strict=True):
@@ -127,11 +127,11 @@ def test_the_rate_is_the_work_of_a_product_over_the_time_that_it_took(machine: M
 
 
 def test_a_rate_of_another_product_is_none(machine: Machine, toolkit: Path) -> None:
-    assert "of another kind" in why(told(machine.tool(toolkit))["burnin.cublas.gpu/0.rate"])
+    assert "of another kind" in why(readings_of(machine.tool(toolkit))["burnin.cublas.gpu/0.rate"])
 
 
 def test_a_node_without_a_copy_is_told_as_a_missing_tool(machine: Machine, tmp_path: Path) -> None:
-    facts = told(machine.tool(tmp_path))
+    facts = readings_of(machine.tool(tmp_path))
     for path in ("burnin.tool/cublas.status", "burnin.cublas.gpu", "burnin.cublas.version"):
         reading = facts[path]
         assert isinstance(reading, Unknown)
@@ -158,7 +158,7 @@ def test_what_could_not_be_measured_is_not_tested_and_says_why(machine: Machine,
     assert len(records) == 1
     assert records[0]["status"] is None
     assert UNTESTED[fault] in records[0]["why"]
-    reading = told(records)[f"burnin.tool/{'cublas:0' if records[0]['of'] != 'node' else 'cublas'}.status"]
+    reading = readings_of(records)[f"burnin.tool/{'cublas:0' if records[0]['of'] != 'node' else 'cublas'}.status"]
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.NOT_TESTED
 
@@ -228,7 +228,7 @@ def test_what_is_no_copy_is_not_taken_for_one(tmp_path: Path) -> None:
 def test_a_version_in_another_form_is_not_told(machine: Machine, toolkit: Path) -> None:
     records = machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS_VERSION="11605")
     assert records[0]["version"] is None
-    assert "not collected" in why(told(as_8192(records))["burnin.cublas.version"])
+    assert "not collected" in why(readings_of(as_8192(records))["burnin.cublas.version"])
 
 
 def test_random_values_are_of_mean_0_and_variance_1_and_integers_exact() -> None:
@@ -262,7 +262,7 @@ def test_a_record_that_is_nonsense_gives_no_rate(given: dict[str, Any]) -> None:
         "err": "",
         **given,
     }
-    rates = [reading for path, reading in told([record]).items() if path.endswith(".rate")]
+    rates = [reading for path, reading in readings_of([record]).items() if path.endswith(".rate")]
     assert all(isinstance(reading, Unknown) for reading in rates), rates
 
 

@@ -34,7 +34,7 @@ def of_rule(seen: Seen, rule: str) -> tuple[str, ...]:
     return seen.failed.get(ODD_NODE, {}).get(rule, ())
 
 
-def told(burn: Burn, of: str, name: str) -> Mapping[str, object]:
+def first_finding(burn: Burn, of: str, name: str) -> Mapping[str, object]:
     """The first finding of that name of a thing: its words and its numbers."""
     found = next((fault for fault in burn.faults if fault.of == of and fault.name == name), None)
     return {} if found is None else {**found.words, **found.numbers}
@@ -105,7 +105,7 @@ def test_where_cuda_is_not_ready_no_gpu_was_tested_and_each_says_so() -> None:
     for index in range(8):
         assert seen.fact(ODD_NODE, f"burnin.gpu/{index}.faults") == ("cuda",)
         assert "fabric manager down" in str(seen.fact(ODD_NODE, f"burnin.gpu/{index}.mismatches"))
-        assert told(found.burn, f"gpu/{index}", "cuda")["code"] == 802
+        assert first_finding(found.burn, f"gpu/{index}", "cuda")["code"] == 802
 
 
 def test_a_link_that_narrows_is_a_fact_of_its_gpu_and_of_no_other() -> None:
@@ -138,12 +138,12 @@ def test_an_sm_that_all_wait_for_is_named() -> None:
 def test_wrong_memory_is_named_by_its_address_and_its_bits() -> None:
     for kind, name, more in (("gpu-bitflip", "mismatch", {"bits": 1}), ("gpu-multibit", "mismatch", {"bits": 3})):
         _, found = with_fault(0, kind, gpu="4", address="0x123456780")
-        first = told(found.burn, "gpu/4", name)
+        first = first_finding(found.burn, "gpu/4", name)
         assert (first["address"], first["bits"]) == ("0x123456780", more["bits"])
         wrong = int(str(first["want"]), 16) ^ int(str(first["got"]), 16)
         assert wrong.bit_count() == more["bits"]
     _, found = with_fault(0, "gpu-alias", gpu="4", address="0x123456780", bit="33")
-    first = told(found.burn, "gpu/4", "alias")
+    first = first_finding(found.burn, "gpu/4", "alias")
     assert int(str(first["address"]), 16) ^ int(str(first["other"]), 16) == 1 << 33
 
 

@@ -25,7 +25,7 @@ def gpus(*words: str) -> dict[VotePlace, str | None]:
     }
 
 
-def told(found: Count) -> str:
+def letters(found: Count) -> str:
     """What comes of each voter, as its first letter."""
     return "".join({AGREES: "a", ODD: "O", DISPUTED: "d", NOT_TESTED: "."}[outcome] for outcome in found.said.values())
 
@@ -60,7 +60,7 @@ def told(found: Count) -> str:
 )
 def test_each_vote_of_nodes_ends_as_its_rule_says(words: str, golden: str | None, said: str, names: list[Name]) -> None:
     found = count(nodes(words), golden)
-    assert told(found) == said
+    assert letters(found) == said
     assert [finding.name for finding in found.findings] == names
 
 
@@ -83,19 +83,19 @@ def test_a_gpu_whose_every_sm_errs_alike_is_named_by_its_peers_once() -> None:
 def test_where_most_of_a_node_errs_the_fleet_names_the_node_and_clears_its_right_gpus() -> None:
     found = count(gpus("bbbbbaaa", "aaaaaaaa", "aaaaaaaa"))
     assert [(f.name, f.at) for f in found.findings] == [(Name.ODD, ("n0",))]
-    assert told(found)[:8] == "OOOOOaaa"
+    assert letters(found)[:8] == "OOOOOaaa"
 
 
 def test_a_node_alone_names_its_odd_gpu_while_the_rest_of_the_fleet_is_silent() -> None:
     found = count(gpus("aaaaaaab", "........"))
     assert [(f.name, f.at) for f in found.findings] == [(Name.ODD, ("n0", "gpu/7"))]
-    assert told(found) == "aaaaaaaO........"
+    assert letters(found) == "aaaaaaaO........"
 
 
 def test_two_nodes_that_differ_are_disputed_and_the_odd_gpu_in_one_is_still_named() -> None:
     found = count(gpus("aax", "bbb"))
     assert [(f.name, f.at) for f in found.findings] == [(Name.DISPUTED, ()), (Name.ODD, ("n0", "gpu/2"))]
-    assert told(found) == "ddOddd"
+    assert letters(found) == "ddOddd"
 
 
 def test_a_fleet_against_the_golden_is_one_finding_that_blames_no_part() -> None:
@@ -105,7 +105,7 @@ def test_a_fleet_against_the_golden_is_one_finding_that_blames_no_part() -> None
 
 
 def test_two_gpus_of_one_node_that_differ_are_told_apart_by_the_golden() -> None:
-    assert told(count(gpus("ab"), "a")) == "aO"
+    assert letters(count(gpus("ab"), "a")) == "aO"
 
 
 @pytest.mark.parametrize("results", [{("n1",): "a", ("n1", "gpu/0"): "a"}, {(): "a"}])

@@ -325,13 +325,13 @@ def right(tmp_path_factory: pytest.TempPathFactory) -> Profile:
     return _compiled(tmp_path_factory.mktemp("right"), (*OTHERS, *NODE_RULES))
 
 
-def _told_of(profile: Profile, judging: Judge) -> Iterator[str]:
+def _proofs(profile: Profile, judging: Judge) -> Iterator[str]:
     rules = {rule.id: rule for rule in profile.own}
     return (problem for rule in profile.own for problem in proven(rule, rules, CATALOGUE, judging))
 
 
 def _problems(profile: Profile, judging: Judge = judge) -> list[str]:
-    return list(_told_of(profile, judging))
+    return list(_proofs(profile, judging))
 
 
 def test_every_operator_is_proven_of_every_kind_it_may_be_asked_of(profile: Compile) -> None:
@@ -516,7 +516,7 @@ def test_a_gathering_that_is_wrong_in_one_thing_is_caught(
 # ---- judges that are wrong -----------------------------------------------------------------------------------------------
 
 
-def _told(change: Callable[[Verdict], Verdict]) -> Judge:
+def _altered_judge(change: Callable[[Verdict], Verdict]) -> Judge:
     """A judge who says something else than what he found."""
     return lambda rules, tree: tuple(change(verdict) for verdict in judge(rules, tree))
 
@@ -546,7 +546,7 @@ def _operator(op: str, other: str) -> Judge:
 
 
 def _becomes(status: Status, other: Status) -> Judge:
-    return _told(lambda v: replace(v, status=other) if v.status is status else v)
+    return _altered_judge(lambda v: replace(v, status=other) if v.status is status else v)
 
 
 def _apart(tree: Tree, times: float) -> Tree:
@@ -559,11 +559,11 @@ def _apart(tree: Tree, times: float) -> Tree:
 
 WRONG: Mapping[str, Judge] = {
     **{f"says {b} for {a}": _becomes(a, b) for a in Status for b in Status if a is not b and a is not Status.WAIVED},
-    "gives no reason": _told(lambda v: replace(v, reason="")),
-    "names no value": _told(lambda v: replace(v, reason=re.sub(r" is [^,]+,", " is,", v.reason))),
-    "names no item": _told(lambda v: replace(v, reason=re.sub(r"[a-z]+/[0-9]+\.", "", v.reason))),
-    "names no bound": _told(lambda v: replace(v, reason=re.sub(r"must .*", "must", v.reason))),
-    "turns must round": _told(lambda v: replace(v, reason=v.reason.replace("must not be", "must be"))),
+    "gives no reason": _altered_judge(lambda v: replace(v, reason="")),
+    "names no value": _altered_judge(lambda v: replace(v, reason=re.sub(r" is [^,]+,", " is,", v.reason))),
+    "names no item": _altered_judge(lambda v: replace(v, reason=re.sub(r"[a-z]+/[0-9]+\.", "", v.reason))),
+    "names no bound": _altered_judge(lambda v: replace(v, reason=re.sub(r"must .*", "must", v.reason))),
+    "turns must round": _altered_judge(lambda v: replace(v, reason=v.reason.replace("must not be", "must be"))),
     **{
         f"reads `{op}` as `{other}`": _operator(op, other)
         for op, other in (
@@ -601,4 +601,4 @@ WRONG: Mapping[str, Judge] = {
 
 @pytest.mark.parametrize("judging", WRONG.values(), ids=WRONG)
 def test_a_judge_that_is_wrong_in_one_thing_is_caught(right: Profile, judging: Judge) -> None:
-    assert next(_told_of(right, judging), None) is not None
+    assert next(_proofs(right, judging), None) is not None

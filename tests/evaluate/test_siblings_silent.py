@@ -11,7 +11,7 @@ import pytest
 from gpu_driver import SMI
 from h100_nodes import AUDIT, CATALOGUE, node, of_gpus, profile
 from recordings import shared_text
-from trees import ALL, DGX, told
+from trees import ALL, DGX, tree_leaves
 
 from rackcheck.evaluate.verdict import Status, Verdict, in_scope, judge
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
@@ -295,17 +295,17 @@ def test_an_empty_place_is_no_sibling_of_what_is_there_and_keeps_what_it_lacks(r
 
 
 def test_a_supply_of_a_recorded_bmc_without_its_serial_is_not_counted_out() -> None:
-    leaves = dict(told(DGX))
+    leaves = dict(tree_leaves(DGX))
     rules = [r for r in profile("h100-dgx").own if r.id == "psu.count"]
     path = next(p for p in leaves if p.startswith("psu/") and p.endswith(".serial"))
     leaves[path] = replace(leaves[path], reading=Absent("SerialNumber is null"))
-    (before,), (after,) = judge(rules, Tree(told(DGX))), judge(rules, Tree(leaves))
+    (before,), (after,) = judge(rules, Tree(tree_leaves(DGX))), judge(rules, Tree(leaves))
     assert (before.status, after.status) == (Status.PASS, Status.UNKNOWN)
 
 
 @pytest.mark.parametrize("tree", ALL)
 def test_no_verdict_on_a_recorded_bmc_changes_because_of_siblings(tree: str) -> None:
-    recorded = Tree(told(tree))
+    recorded = Tree(tree_leaves(tree))
     for name in ("h100-dgx", "h100-hgx", "gb200-nvl72", "xeon-server", "epyc-server"):
         rules = [r for r in library.load(name, CATALOGUE).own if r.across is None and r.called is None and not r.twice]
         assert judge(rules, recorded) == judge([rule.without_siblings() for rule in rules], recorded)

@@ -21,7 +21,7 @@ ERRORS = {
 STATE = dict(line.split("=", 1) for line in Path(os.environ["FAKE_NVML_STATE"]).read_text().splitlines() if line)
 
 
-def said(gpu: int, key: str) -> str:
+def state_value(gpu: int, key: str) -> str:
     """What the state tells of a GPU, a refusal as `!N`."""
     return STATE.get(f"{gpu}.{key}", STATE.get(f"*.{key}", "!3"))
 
@@ -210,8 +210,8 @@ GPU = {
 
 def shown(gpu: int, key: str, how: object) -> str:
     """Print one value, or why there is none; what belongs to a fabric that is not joined yet is N/A."""
-    text = said(gpu, key)
-    if key in ("fabric_status", "fabric_clique", "fabric_cluster") and said(gpu, "fabric_state") != "3":
+    text = state_value(gpu, key)
+    if key in ("fabric_status", "fabric_clique", "fabric_cluster") and state_value(gpu, "fabric_state") != "3":
         text = "!3"
     return ERRORS.get(int(text[1:]), "Unknown Error") if text[:1] == "!" else how(text)  # type: ignore[operator]
 
@@ -225,12 +225,12 @@ def show(gpu: int, table: dict[str, Any], depth: int) -> None:
             show(gpu, what, depth + 1)
             print(f"{indent}</{name}>")
         elif what == "instances":
-            count = int(said(gpu, "mig_devices").replace("!3", "0"))
+            count = int(state_value(gpu, "mig_devices").replace("!3", "0"))
             one = "<mig_device><index>{0}</index><gpu_instance_id>{0}</gpu_instance_id></mig_device>"
             print(f"{indent}<{name}>", *(one.format(n) for n in range(count)), *(["None"] * (not count)), f"</{name}>")
         elif what == "processes":
             one = "<process_info>\n<pid>{}</pid>\n<type>C</type>\n<process_name>x</process_name>\n</process_info>\n"
-            count = int(said(gpu, "processes"))
+            count = int(state_value(gpu, "processes"))
             print(f"{indent}<{name}>", *(one.format(1000 + n) for n in range(count)), f"</{name}>")
         else:
             print(f"{indent}<{name}>{shown(gpu, *what)}</{name}>")
@@ -245,7 +245,7 @@ def main() -> int:
     if not count:
         print("No devices were found")
         return 6
-    lost = [gpu for gpu in range(count) if said(gpu, "lost")[0] != "!"]
+    lost = [gpu for gpu in range(count) if state_value(gpu, "lost")[0] != "!"]
     if lost:
         print(f"Unable to determine the device handle for GPU{lost[0]}: GPU is lost.")
         return 15
@@ -257,7 +257,7 @@ def main() -> int:
         f"\t<cuda_version>{cuda // 1000}.{cuda % 1000 // 10}</cuda_version>\n\t<attached_gpus>{count}</attached_gpus>"
     )
     for gpu in range(count):
-        print(f'\t<gpu id="{said(gpu, "pci")}">')
+        print(f'\t<gpu id="{state_value(gpu, "pci")}">')
         show(gpu, GPU, 2)
         print("\t</gpu>\n")
     print("</nvidia_smi_log>")

@@ -237,11 +237,11 @@ class _Echo(http.server.BaseHTTPRequestHandler):
                 200, {"Chassis": {"@odata.id": "/redfish/v1/Chassis"}, "UpdateService": {"@odata.id": "/redfish/v1/U"}}
             )
         else:
-            self._say(400, _told(f"bad header {shown} ({plain})"))
+            self._say(400, _parsed(f"bad header {shown} ({plain})"))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        self._say(401 if self.has_sessions else 405, _told(f"no such login: {body}") if self.has_sessions else {})
+        self._say(401 if self.has_sessions else 405, _parsed(f"no such login: {body}") if self.has_sessions else {})
 
     def _say(self, status: int, body: object) -> None:
         data = json.dumps(body).encode()
@@ -252,7 +252,7 @@ class _Echo(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def _told(words: str) -> dict[str, Any]:
+def _parsed(words: str) -> dict[str, Any]:
     return {"error": {"@Message.ExtendedInfo": [{"MessageId": "Base.1.0.X", "Message": words}], "code": words}}
 
 

@@ -37,7 +37,7 @@ def rack(slots: Slots, nodes: Iterable[str] = ("n1", "n2")) -> dict[str, Compare
 Out = tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]
 
 
-def told(before: Mapping[str, ComparedFacts], after: Mapping[str, ComparedFacts]) -> Out:
+def moves_of(before: Mapping[str, ComparedFacts], after: Mapping[str, ComparedFacts]) -> Out:
     both = [node for node in before if node in after]
     changes = {node: tuple(compare(before[node], after[node])) for node in both}
     alone = {
@@ -74,7 +74,7 @@ PATCHY = WHOLE.flatmap(
 
 @given(WHOLE, WHOLE)
 def test_every_identity_that_changed_is_told_exactly_once(before: Slots, after: Slots) -> None:
-    left, came = serials(told(rack(before), rack(after)))
+    left, came = serials(moves_of(rack(before), rack(after)))
     assert left == Counter(f"serial {part}" for place, part in before.items() if after.get(place) != part)
     assert came == Counter(f"serial {part}" for place, part in after.items() if before.get(place) != part)
 
@@ -83,7 +83,7 @@ def test_every_identity_that_changed_is_told_exactly_once(before: Slots, after: 
 def test_where_all_is_known_a_part_is_new_or_gone_exactly_where_the_other_side_has_it_nowhere(
     before: Slots, after: Slots
 ) -> None:
-    moved, rest = told(rack(before), rack(after))
+    moved, rest = moves_of(rack(before), rack(after))
     assert {dict(one.ids)["serial"] for one in moved} == {
         f"serial {part}" for place, part in before.items() if part in after.values() and after.get(place) != part
     }
@@ -95,14 +95,14 @@ def test_where_all_is_known_a_part_is_new_or_gone_exactly_where_the_other_side_h
 def test_a_permutation_of_parts_gives_moves_alone(places: list[tuple[str, str]], held: list[tuple[str, str]]) -> None:
     before = {place: "ABCDEFGH"[PLACES.index(place)] for place in held}
     after = {places[PLACES.index(place)]: part for place, part in before.items()}
-    moved, rest = told(rack(before), rack(after))
+    moved, rest = moves_of(rack(before), rack(after))
     assert rest == {}
     assert len(moved) == sum(after.get(place) != part for place, part in before.items())
 
 
 @given(PATCHY)
 def test_a_rack_held_against_itself_gives_nothing(slots: Slots) -> None:
-    assert told(rack(slots), rack(slots)) == ((), {})
+    assert moves_of(rack(slots), rack(slots)) == ((), {})
 
 
 @given(WHOLE, WHOLE, st.sampled_from(["before", "after", "both"]), st.sampled_from(["part", "plane", "list", "node"]))
@@ -124,7 +124,7 @@ def test_what_is_unknown_never_makes_a_part_swapped_new_or_gone(
             case "node":
                 del facts["n2"]
                 facts["n3"] = {}
-    kinds = {c.kind for c in told(*racks)[1].get("n1", ()) if c.path.startswith("gpu/") and "pci" not in c.path}
+    kinds = {c.kind for c in moves_of(*racks)[1].get("n1", ()) if c.path.startswith("gpu/") and "pci" not in c.path}
     known_before, known_after = side == "after", side == "before"
     assert ChangeKind.SWAPPED not in kinds
     assert known_before or ChangeKind.NEW not in kinds
@@ -135,7 +135,7 @@ def test_a_part_that_stayed_elsewhere_under_the_same_serial_is_not_gone() -> Non
     """Placeholders for serials are alike on many items."""
     before = rack({("n1", "0"): "A", ("n1", "1"): "A"})
     after = rack({("n1", "0"): "A", ("n1", "1"): "B"})
-    assert {c.kind for c in told(before, after)[1]["n1"]} == {ChangeKind.CHANGED}
+    assert {c.kind for c in moves_of(before, after)[1]["n1"]} == {ChangeKind.CHANGED}
 
 
 def test_a_node_that_told_nothing_twice_may_hold_what_left() -> None:
@@ -149,7 +149,7 @@ def test_another_plane_that_is_silent_hides_no_part_of_this_one() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     for facts in (before, after):
         facts["n2"] = {Class.CONFIG: {"plane/bmc": {"unknown": "timeout", "plane": "bmc"}, "gpu": {"value": []}}}
-    assert {c.kind for c in told(before, after)[1]["n1"]} == {ChangeKind.SWAPPED}
+    assert {c.kind for c in moves_of(before, after)[1]["n1"]} == {ChangeKind.SWAPPED}
 
 
 def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
@@ -158,7 +158,7 @@ def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
         for path, doc in facts["n1"][Class.IDENTITY].items():
             if path.endswith("serial"):
                 doc["value"] = "board"  # type: ignore[index]
-    moved, rest = told(before, after)
+    moved, rest = moves_of(before, after)
     assert rest == {}
     assert [(dict(m.ids)["uuid"], m.was[1], m.now[1], len(m.ids)) for m in moved] == [
         ("uuid A", "gpu/0", "gpu/3", 2), ("uuid B", "gpu/1", "gpu/2", 2),
@@ -168,20 +168,20 @@ def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
 def test_a_unit_in_the_same_place_with_another_address_is_told_of_that_too() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     after["n1"][Class.IDENTITY]["gpu/0.pci"]["value"] = "other"  # type: ignore[index]
-    rows = [words.said(c) for c in told(before, after)[1]["n1"]]
+    rows = [words.change_text(c) for c in moves_of(before, after)[1]["n1"]]
     assert "gpu/0.pci address 0 -> other" in rows
     assert "gpu/0.serial swapped serial A -> serial B" in rows
 
 
 def test_an_item_that_came_or_went_names_its_part() -> None:
-    _, rest = told(rack({}), rack({("n1", "0"): "A", ("n2", "0"): "B"}))
-    assert [words.said(c) for c in gathered(rest["n1"])] == ["gpu/0 appeared (serial A)"]
+    _, rest = moves_of(rack({}), rack({("n1", "0"): "A", ("n2", "0"): "B"}))
+    assert [words.change_text(c) for c in gathered(rest["n1"])] == ["gpu/0 appeared (serial A)"]
     (both,) = folded({node: gathered(some) for node, some in rest.items()})
-    assert (words.said(both.change, alike=both.alike), both.nodes) == ("gpu/0 appeared", ("n1", "n2"))
+    assert (words.change_text(both.change, alike=both.alike), both.nodes) == ("gpu/0 appeared", ("n1", "n2"))
 
 
 def test_what_moved_from_an_item_that_is_unknown_now_is_told_once() -> None:
-    moved, rest = told(rack({("n1", "0"): "A"}), rack({("n1", "0"): None, ("n2", "0"): "A"}))
+    moved, rest = moves_of(rack({("n1", "0"): "A"}), rack({("n1", "0"): None, ("n2", "0"): "A"}))
     assert len(moved) == 1
     assert {(c.kind, c.before) for c in rest["n1"]} == {(ChangeKind.UNKNOWN_NOW, THERE)}
 

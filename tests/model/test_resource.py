@@ -16,7 +16,7 @@ from rackcheck.model.documents import PAGES, Documents, Missing, wanted
 from rackcheck.model.fact import Absent, Facts, Plane, Reason, Unknown, Unreadable
 from rackcheck.model.path import parse
 from rackcheck.model.question import Redfish
-from rackcheck.model.redfish_value import amount, health, measured, said, truth
+from rackcheck.model.redfish_value import amount, health, measured, text_of, truth
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, inside, same_place
 from rackcheck.model.tree import Tree
 from rackcheck.parse.bmc.item import fitted, gather, in_chassis, keyed, members, named
@@ -193,7 +193,7 @@ def test_a_reading_names_its_place() -> None:
 
 def test_a_text_that_could_not_be_decoded_is_no_value_and_no_name() -> None:
     with pytest.raises(Unreadable) as error:
-        said("O\ufffdK")
+        text_of("O\ufffdK")
     assert error.value.reason is Reason.UNPARSABLE
     assert Resource("/a/b", {"Id": "x\ufffd"}).id == "b"
 
@@ -211,7 +211,7 @@ def test_a_health_is_one_of_three_words_and_nothing_turns_less_than_not_at_all()
 @pytest.mark.parametrize("text", ["", " ", "null", "N/A", "Not Present", "-*", "To be filled by O.E.M.", "Unknown"])
 def test_a_text_that_says_nothing_is_no_value(text: str) -> None:
     with pytest.raises(Unreadable) as error:
-        said(text)
+        text_of(text)
     assert error.value.reason is Reason.NOT_COLLECTED
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nvl72 import rack
 from recordings import shared_text
-from sim_replies import told as simulated
+from sim_replies import leaves_of as simulated
 from trees import DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10
-from trees import told as recorded
+from trees import tree_leaves as recorded
 
 from rackcheck.model import identity
 from rackcheck.model.fact import Absent, Class, Plane, Reading, Reason, Unknown

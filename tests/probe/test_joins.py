@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sim_replies import told
+from sim_replies import leaves_of
 
 from rackcheck.model import path as paths
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
@@ -25,7 +25,7 @@ LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 def inputs(name: str) -> dict[str, Leaf]:
     """The leaves of the simulated machine that one join reads."""
     needs = set(JOINS[name].needs)
-    return {path: leaf for path, leaf in told().items() if str(paths.parse(path).pattern) in needs}
+    return {path: leaf for path, leaf in leaves_of().items() if str(paths.parse(path).pattern) in needs}
 
 
 def given_of(name: str, changes: Mapping[str, Reading] | None = None) -> dict[str, Reading]:
@@ -51,11 +51,11 @@ def test_a_storage_nic_has_no_rail() -> None:
 
 
 def test_a_link_that_trained_half_its_lanes_is_named_wherever_it_is_on_the_way() -> None:
-    upstream = told()['pcie/"0000:1b:00.0".upstream'].reading
-    for below in ("0000:1b:00.0", str(told()[f"pcie/{spell_key(str(upstream))}.upstream"].reading)):
+    upstream = leaves_of()['pcie/"0000:1b:00.0".upstream'].reading
+    for below in ("0000:1b:00.0", str(leaves_of()[f"pcie/{spell_key(str(upstream))}.upstream"].reading)):
         narrow = f"pcie/{spell_key(below)}.link.width"
         found = given_of("pcie_path", {narrow: 8})
-        above = told()[f"pcie/{spell_key(below)}.upstream"].reading
+        above = leaves_of()[f"pcie/{spell_key(below)}.upstream"].reading
         assert found['pcie/"0000:1b:00.0".path.narrowed'] == (f"{above} > {below}",)
         assert found['pcie/"0000:1b:00.0".path.bottleneck'] == f"{above} > {below}"
         assert found['pcie/"0000:1b:00.0".path.bandwidth'] == pytest.approx(32 * 8 * 128 / 130)
@@ -65,9 +65,9 @@ def test_a_link_that_trained_half_its_lanes_is_named_wherever_it_is_on_the_way()
 
 
 def test_a_gpu_that_idles_is_no_slow_link_but_one_above_it_is() -> None:
-    low = str(told()['pcie/"0000:1b:00.0".upstream'].reading)
-    upper = str(told()[f"pcie/{spell_key(low)}.upstream"].reading)
-    above = told()[f"pcie/{spell_key(upper)}.upstream"].reading
+    low = str(leaves_of()['pcie/"0000:1b:00.0".upstream'].reading)
+    upper = str(leaves_of()[f"pcie/{spell_key(low)}.upstream"].reading)
+    above = leaves_of()[f"pcie/{spell_key(upper)}.upstream"].reading
     own, other = 'pcie/"0000:1b:00.0".link.speed', f"pcie/{spell_key(upper)}.link.speed"
     idle = given_of("pcie_path", {own: 2.5})
     assert idle['pcie/"0000:1b:00.0".path.slowed'] == (f"{low} > 0000:1b:00.0",)
@@ -77,9 +77,9 @@ def test_a_gpu_that_idles_is_no_slow_link_but_one_above_it_is() -> None:
     assert slow["gpu/0.path.slowed_above"] == (f"{above} > {upper}",)
     assert slow["gpu/1.path.slowed_above"] == ()
     assert {slow[f"nic/mlx5_{n}.path.slowed"] for n in range(12)} == {()}
-    nic = str(told()["nic/mlx5_0.pci"].reading)
+    nic = str(leaves_of()["nic/mlx5_0.pci"].reading)
     found = given_of("gpu_near", {f"pcie/{spell_key(nic)}.link.speed": 16.0})
-    port = told()[f"pcie/{spell_key(nic)}.upstream"].reading
+    port = leaves_of()[f"pcie/{spell_key(nic)}.upstream"].reading
     assert found["nic/mlx5_0.path.slowed"] == (f"{port} > {nic}",)
 
 

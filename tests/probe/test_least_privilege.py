@@ -243,10 +243,10 @@ def test_without_the_list_what_root_tells_is_denied_and_nothing_else_changes(log
     assert others == granted.keys() - roots(granted).keys()
     steady = [p for p in others if bare[p]["class"] in {"config", "identity", "version"}]
     assert len(steady) > 100
-    assert [p for p in steady if _said(bare[p]) != _said(granted[p])] == []
+    assert [p for p in steady if _comparable(bare[p]) != _comparable(granted[p])] == []
 
 
-def _said(fact: dict[str, Any]) -> tuple[Any, ...]:
+def _comparable(fact: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(fact.get(word) for word in ("value", "absent", "unknown"))
 
 

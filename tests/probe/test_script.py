@@ -351,7 +351,7 @@ def test_only_a_plain_command_can_be_declared_as_roots(command: str) -> None:
         Shell(command, root=True)
 
 
-def said(ask: Read, out: str, err: str, status: int = 0) -> NodeCapture:
+def capture_of(ask: Read, out: str, err: str, status: int = 0) -> NodeCapture:
     """What we make of a node whose `head` says this."""
     frame = f"\n{MARK}<0\n{out}{MARK}:{status}={err}{MARK}.\n\n{MARK}>1\n"
     return split(frame.encode(), [ask], MARK, CUT).capture
@@ -363,7 +363,7 @@ SILENCE = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
 @pytest.mark.parametrize("status", [0, 1])
 def test_a_file_or_a_glob_of_which_head_says_nothing_is_unknown_not_absent(status: int) -> None:
     ask = Read("/proc/x", "/sys/*/y", "/etc/z")
-    files, trouble = said(ask, "==> /etc/z <==\nz\n", "", status).files_of(ask)
+    files, trouble = capture_of(ask, "==> /etc/z <==\nz\n", "", status).files_of(ask)
     assert trouble is None
     assert files.refused == {"/proc/x": SILENCE, "/sys/*/y": SILENCE}
     assert (files.read("/proc/x").reading, files.read("/etc/z").reading) == (SILENCE, "z")
@@ -383,7 +383,7 @@ def test_a_file_or_a_glob_of_which_head_says_nothing_is_unknown_not_absent(statu
 )
 def test_a_file_that_any_head_says_is_not_there_is_absent(complaint: str) -> None:
     ask = Read("/proc/x", "/sys/*/y")
-    files, trouble = said(ask, "", "".join(map(complaint.format, ask.globs)), 1).files_of(ask)
+    files, trouble = capture_of(ask, "", "".join(map(complaint.format, ask.globs)), 1).files_of(ask)
     assert (files.refused, trouble, list(files.found("/sys/*/y"))) == ({}, None, [])
     assert isinstance(files.read("/proc/x").reading, Absent)
 

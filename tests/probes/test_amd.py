@@ -32,13 +32,15 @@ def gpus(*addresses: str, running: bool = True) -> dict[str, str]:
     return files
 
 
-def told(probe: str, files: Mapping[str, str], refused: Mapping[str, Unknown] | None = None) -> dict[str, Reading]:
+def readings_of(
+    probe: str, files: Mapping[str, str], refused: Mapping[str, Unknown] | None = None
+) -> dict[str, Reading]:
     return facts(PROBES[probe], holding(PROBES[probe], files, refused))
 
 
 def topology(files: Mapping[str, str]) -> dict[str, Reading]:
     """What both probes of the compute driver's topology tell."""
-    return {**told("amd_compute", files), **told("amd_links", files)}
+    return {**readings_of("amd_compute", files), **readings_of("amd_links", files)}
 
 
 def of(address: str, leaf: str) -> str:
@@ -112,7 +114,7 @@ def test_a_link_that_may_not_be_read_makes_every_link_unknown_and_no_count_small
     files = tree("amd/kfd-topo-mi210-xgmi-pcie", "/sys/class/kfd/kfd/topology")
     hidden = f"{NODES}/2/io_links/1/properties"
     del files[hidden]
-    found = told("amd_links", files, {hidden: Unknown(Reason.DENIED, "Operation not permitted")})
+    found = readings_of("amd_links", files, {hidden: Unknown(Reason.DENIED, "Operation not permitted")})
     assert {reading.reason for reading in found.values() if isinstance(reading, Unknown)} == {Reason.DENIED}
     assert not [path for path in found if path.endswith(".peers") and isinstance(found[path], int)]
 
@@ -152,10 +154,10 @@ def mi100() -> dict[str, str]:
 def test_recorded_mi100_are_told_by_their_files_as_by_rocm_smi() -> None:
     at, files = "0000:83:00.0", mi100()
     found = {
-        **told("amd_gpu", files),
-        **told("amd_memory", files),
-        **told("amd_power", files),
-        **told("amd_thermal", files),
+        **readings_of("amd_gpu", files),
+        **readings_of("amd_memory", files),
+        **readings_of("amd_power", files),
+        **readings_of("amd_thermal", files),
     }
     assert found["gpu.amd"] == tuple(sorted({path.split("/")[6] for path in files if "/amdgpu/" in path}))
     expected = {
@@ -186,7 +188,7 @@ def test_the_recorded_table_of_firmware_is_told_block_by_block() -> None:
     )
     at = "0000:05:00.0"
     files = {f"{device(at)}/fw_version/{name.lower()}_fw_version": f"{version}\n" for name, version in table}
-    found = told("amd_firmware", gpus(at) | files)
+    found = readings_of("amd_firmware", gpus(at) | files)
     assert len(table) == 14
     assert found == {
         of(at, "firmware"): tuple(sorted((name.lower() for name, _ in table), key=lambda n: (re.sub(r"\d", "", n), n))),
@@ -290,17 +292,17 @@ def test_more_gpus_than_any_node_has_are_refused() -> None:
 def test_a_gpu_that_no_driver_runs_is_counted_and_nothing_else_of_it_is_known() -> None:
     files = gpus("0000:05:00.0", "0000:26:00.0", running=False) | gpus("0000:05:00.0")
     for probe in ("amd_gpu", "amd_memory", "amd_modes", "amd_power", "amd_thermal", "amd_ras", "amd_bad_pages"):
-        found = told(probe, files)
+        found = readings_of(probe, files)
         lost = {path: reading for path, reading in found.items() if "26:00.0" in path and not path.endswith(".driver")}
         assert lost, probe
         assert all(isinstance(r, Unknown) and r.reason is Reason.NOT_READY for r in lost.values()), probe
-    assert told("amd_gpu", files)["gpu.amd"] == ("0000:05:00.0", "0000:26:00.0")
+    assert readings_of("amd_gpu", files)["gpu.amd"] == ("0000:05:00.0", "0000:26:00.0")
 
 
 @pytest.mark.parametrize(("vendor", "kind"), [("0x10de", "0x030200"), ("0x1002", "0x040300"), ("0x1002", "0x060400")])
 def test_what_is_no_gpu_of_amd_is_not_counted(vendor: str, kind: str) -> None:
     at = "/sys/bus/pci/devices/0000:05:00.1"
-    assert told("amd_gpu", {f"{at}/vendor": f"{vendor}\n", f"{at}/class": f"{kind}\n"})["gpu.amd"] == ()
+    assert readings_of("amd_gpu", {f"{at}/vendor": f"{vendor}\n", f"{at}/class": f"{kind}\n"})["gpu.amd"] == ()
 
 
 def test_a_bus_that_may_not_be_read_is_not_an_empty_one() -> None:
@@ -325,7 +327,7 @@ def test_a_bus_that_may_not_be_read_is_not_an_empty_one() -> None:
 def test_a_block_that_does_not_tell_makes_the_sum_unknown(content: str, reason: Reason) -> None:
     at = "0000:05:00.0"
     counts = {f"{device(at)}/ras/umc_err_count": content, f"{device(at)}/ras/gfx_err_count": "ue: 0\nce: 0\n"}
-    found = told("amd_ras", gpus(at) | counts)
+    found = readings_of("amd_ras", gpus(at) | counts)
     for path in (of(at, "ecc.uncorrected"), of(at, "ecc.block/umc.uncorrected")):
         reading = found[path]
         assert isinstance(reading, Unknown), path
@@ -347,14 +349,16 @@ def test_the_file_that_is_cleared_by_who_reads_it_is_not_read() -> None:
 def test_a_gpu_with_two_sets_of_sensors_tells_neither() -> None:
     at = "0000:05:00.0"
     files = {f"{device(at)}/hwmon/hwmon{n}/power1_cap": "750000000\n" for n in (4, 5)}
-    reading = told("amd_power", gpus(at) | files)[of(at, "power.limit")]
+    reading = readings_of("amd_power", gpus(at) | files)[of(at, "power.limit")]
     assert reading == Unknown(Reason.NOT_COLLECTED, "2 sets of sensors of one GPU")
 
 
 def test_labels_decide_which_sensor_is_which() -> None:
     at = "0000:05:00.0"
     shown = {"temp1_label": "mem", "temp1_input": "38000", "temp2_label": "junction", "temp2_input": "45000"}
-    found = told("amd_thermal", gpus(at) | {f"{device(at)}/hwmon/hwmon0/{n}": f"{v}\n" for n, v in shown.items()})
+    found = readings_of(
+        "amd_thermal", gpus(at) | {f"{device(at)}/hwmon/hwmon0/{n}": f"{v}\n" for n, v in shown.items()}
+    )
     assert (found[of(at, "temperature_memory")], found[of(at, "temperature")]) == (38.0, 45.0)
     assert isinstance(found[of(at, "temperature_edge")], Absent)
 

@@ -10,9 +10,9 @@ import pytest
 from command import rackcheck
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sim_replies import told
+from sim_replies import leaves_of
 from trees import DELL, DGX
-from trees import told as recorded
+from trees import tree_leaves as recorded
 
 from rackcheck.evaluate.verdict import judge
 from rackcheck.model import path as paths
@@ -55,7 +55,7 @@ def needed() -> Mapping[str, Leaf]:
     """The leaves of the simulated machine that the profile or its joins read."""
     asked = {need for join in JOINS for need in join.needs}
     asked |= {str(fact.pattern) for rule in profile().own for fact in rule.facts()}
-    return {path: leaf for path, leaf in told().items() if str(paths.parse(path).pattern) in asked}
+    return {path: leaf for path, leaf in leaves_of().items() if str(paths.parse(path).pattern) in asked}
 
 
 def node(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Reading] = SEEN) -> Tree:

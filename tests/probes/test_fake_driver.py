@@ -101,7 +101,7 @@ def test_both_ways_to_the_driver_give_the_same_facts(case: str, by_nvml: Way, by
     values = made(case)
     nvml, smi = by_nvml(values), by_smi(values)
     alone = {path for path in nvml if any(fnmatchcase(path, only) for only in ONLY_NVML)}
-    assert {path: smi[path] for path in alone if not _untold(smi.get(path))} == {}
+    assert {path: smi[path] for path in alone if not _not_known(smi.get(path))} == {}
     shared = nvml.keys() - alone
     assert smi.keys() - alone == shared
     assert {p: (nvml[p], smi[p]) for p in sorted(shared) if _kind(nvml[p]) != _kind(smi[p])} == {}
@@ -113,7 +113,7 @@ def test_every_fact_that_only_nvml_tells_is_one_that_it_tells(by_nvml: Way) -> N
     assert [only for only in ONLY_NVML if not any(fnmatchcase(path, only) for path in names)] == []
 
 
-def _untold(reading: Reading | None) -> bool:
+def _not_known(reading: Reading | None) -> bool:
     return reading is None or (isinstance(reading, Unknown) and reading.reason is Reason.NOT_COLLECTED)
 
 

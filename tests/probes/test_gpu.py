@@ -4,7 +4,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from gpu_driver import GPU, PROBES, SMI, told
+from gpu_driver import GPU, PROBES, SMI, driver_readings
 from recordings import answering, ask, facts, shared_text
 
 from rackcheck.model.capture import PAYLOAD, named
@@ -63,7 +63,7 @@ def as_nvml_says(smi: ET.Element) -> dict[str, object]:
 def test_eight_recorded_h100_are_eight_gpus() -> None:
     root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-h100.xml"))
     gpus = [as_nvml_says(gpu) for gpu in root.findall("gpu")]
-    given = told(BUS, {"driver": value(root.findtext("driver_version")), "gpus": gpus})
+    given = driver_readings(BUS, {"driver": value(root.findtext("driver_version")), "gpus": gpus})
     assert given["driver.version"] == "580.105.08"
     assert given["gpu"] == tuple("01234567")
     assert given["gpu/0.name"] == "NVIDIA H100 80GB HBM3"
@@ -83,7 +83,9 @@ def test_eight_recorded_h100_are_eight_gpus() -> None:
 
 def test_what_a_desktop_gpu_does_not_have_is_absent_not_off() -> None:
     root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-telegraf-gtx-1660-ti.xml"))
-    given = told(BUS, {"driver": value("418.43"), "gpus": [as_nvml_says(gpu) for gpu in root.findall("gpu")]})
+    given = driver_readings(
+        BUS, {"driver": value("418.43"), "gpus": [as_nvml_says(gpu) for gpu in root.findall("gpu")]}
+    )
     assert given["gpu/0.persistence"] is False
     assert given["gpu/0.vbios"] == "90.16.25.00.4C"
     assert isinstance(given["gpu/0.serial"], Absent)
@@ -92,13 +94,13 @@ def test_what_a_desktop_gpu_does_not_have_is_absent_not_off() -> None:
 
 
 def test_a_node_without_nvidia_hardware_has_no_gpus_and_no_driver() -> None:
-    given = told("bus read\n", NO_LIBRARY)
+    given = driver_readings("bus read\n", NO_LIBRARY)
     assert given["gpu"] == ()
     assert isinstance(given["driver.version"], Absent)
 
 
 def test_a_gpu_on_the_bus_without_a_driver_is_unknown_not_none() -> None:
-    given = told(BUS, NO_LIBRARY)
+    given = driver_readings(BUS, NO_LIBRARY)
     assert given["gpu"] == given["driver.version"] == Unknown(Reason.TOOL_MISSING, NO_LIBRARY["detail"])
 
 
@@ -109,18 +111,18 @@ def test_a_gpu_on_the_bus_of_a_node_without_python_is_unknown_not_none() -> None
 
 
 def test_a_bus_that_could_not_be_read_leaves_the_gpus_unknown() -> None:
-    assert isinstance(told("", NO_LIBRARY)["gpu"], Unknown)
+    assert isinstance(driver_readings("", NO_LIBRARY)["gpu"], Unknown)
 
 
 def test_gpus_on_the_bus_that_the_driver_could_not_start_are_unknown_not_none() -> None:
-    given = told(BUS, {"driver": value("580.105.08"), "gpus": []})
+    given = driver_readings(BUS, {"driver": value("580.105.08"), "gpus": []})
     assert given["gpu"] == Unknown(Reason.NOT_READY, "NVIDIA GPUs on the PCI bus, and none that the driver could start")
     assert given["driver.version"] == "580.105.08"
 
 
 def test_a_lost_gpu_keeps_its_place_and_is_unknown() -> None:
     lost = {"unknown": "not collected", "detail": "NVML: GPU is lost"}
-    given = told(BUS, {"driver": value("580.105.08"), "gpus": [{"uuid": value("GPU-0")}, lost]})
+    given = driver_readings(BUS, {"driver": value("580.105.08"), "gpus": [{"uuid": value("GPU-0")}, lost]})
     assert given["gpu"] == ("0", "1")
     assert given["gpu/0.uuid"] == "GPU-0"
     assert given["gpu/1.uuid"] == given["gpu/1.ecc.mode"] == Unknown(Reason.NOT_COLLECTED, "NVML: GPU is lost")
@@ -128,7 +130,9 @@ def test_a_lost_gpu_keeps_its_place_and_is_unknown() -> None:
 
 def test_a_field_that_nvml_refuses_is_unknown_for_its_reason() -> None:
     denied = {"unknown": "denied", "detail": "NVML: Insufficient Permissions"}
-    given = told(BUS, {"driver": value("1.0"), "gpus": [{"power_limit": denied, "ecc": value(7), "uuid": value("")}]})
+    given = driver_readings(
+        BUS, {"driver": value("1.0"), "gpus": [{"power_limit": denied, "ecc": value(7), "uuid": value("")}]}
+    )
     assert given["gpu/0.power.limit"] == Unknown(Reason.DENIED, "NVML: Insufficient Permissions")
     assert isinstance(given["gpu/0.ecc.mode"], Unknown)
     assert isinstance(given["gpu/0.uuid"], Unknown)
@@ -204,7 +208,7 @@ def test_this_machine_gives_a_list_of_gpus_or_a_reason() -> None:
 )
 @pytest.mark.parametrize("number", [-1, -100_000, 1 << 64])
 def test_a_number_that_nvml_cannot_give_is_no_answer(name: str, fact: str, number: int) -> None:
-    given = told(BUS, {"driver": value("580.105.08"), "gpus": [{name: value(number)}]})[f"gpu/0.{fact}"]
+    given = driver_readings(BUS, {"driver": value("580.105.08"), "gpus": [{name: value(number)}]})[f"gpu/0.{fact}"]
     assert isinstance(given, Unknown)
     assert given.reason is Reason.UNPARSABLE
 
@@ -226,7 +230,7 @@ def test_a_bit_error_rate_is_held_against_a_power_of_ten_it_does_not_exceed(raw:
 @pytest.mark.parametrize("raw", [0, -1, 1 << 12, "1e-12", True, None])
 def test_what_is_no_bit_error_rate_is_none(raw: object) -> None:
     told_of = {"gpus": [{"nvlinks": value([{"effective_ber": value(raw)}])}]}
-    given = told(BUS, told_of)
+    given = driver_readings(BUS, told_of)
     assert isinstance(given["gpu/0.nvlink/0.effective_ber"], Unknown)
     assert isinstance(given["gpu/0.nvlink/0.effective_ber_exponent"], Unknown)
 
@@ -246,11 +250,13 @@ def test_a_margin_below_zero_is_read_as_one(number: int, read: float) -> None:
     [(0x0, False), (0x1, False), (0x4, False), (0x8, True), (0x20, True), (0x40, True), (0x84, True)],
 )
 def test_a_software_power_cap_alone_is_no_slowdown(mask: int, limited: bool) -> None:
-    assert told(BUS, {"gpus": [{"reasons": value(mask)}]})["gpu/0.clock.limited"] is limited
+    assert driver_readings(BUS, {"gpus": [{"reasons": value(mask)}]})["gpu/0.clock.limited"] is limited
 
 
 def test_a_gpu_without_nvlink_has_none_and_one_that_cannot_tell_is_unknown() -> None:
-    given = told(BUS, {"gpus": [{"nvlinks": {"absent": "NVML: Not Supported"}}, {}, {"nvlinks": value([{}, 7])}]})
+    given = driver_readings(
+        BUS, {"gpus": [{"nvlinks": {"absent": "NVML: Not Supported"}}, {}, {"nvlinks": value([{}, 7])}]}
+    )
     assert (given["gpu/0.nvlink"], given["gpu/0.nvlinks_active"]) == ((), Absent("NVML: Not Supported"))
     assert given["gpu/1.nvlink"] == given["gpu/1.nvlinks_active"] == Unknown(Reason.NOT_COLLECTED, "NVML was not asked")
     assert given["gpu/2.nvlink"] == ("0", "1")
@@ -259,7 +265,7 @@ def test_a_gpu_without_nvlink_has_none_and_one_that_cannot_tell_is_unknown() -> 
 
 @pytest.mark.parametrize("gpus", [[{}] * 257, [{"nvlinks": value([{}] * 257)}]], ids=["gpus", "links"])
 def test_more_than_any_machine_has_is_not_read(gpus: list[Any]) -> None:
-    given = told(BUS, {"driver": value("1.0"), "gpus": gpus})
+    given = driver_readings(BUS, {"driver": value("1.0"), "gpus": gpus})
     assert len(given) < 1000
     assert isinstance(given["gpu" if len(gpus) > 1 else "gpu/0.nvlink"], Unknown)
 

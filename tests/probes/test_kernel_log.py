@@ -16,7 +16,7 @@ BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4
 FALLEN = "NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
 
 
-def told(text: str) -> dict[str, Reading]:
+def readings_of(text: str) -> dict[str, Reading]:
     """The facts of a node whose dmesg prints this."""
     return facts(LOG, answering(LOG, text))
 
@@ -28,7 +28,7 @@ def log(name: str) -> str:
 
 def recorded(name: str) -> dict[str, Reading]:
     """The facts of a recorded log."""
-    return told(log(name))
+    return readings_of(log(name))
 
 
 def verdict(text: str) -> Status:
@@ -52,7 +52,7 @@ def test_a_gsp_timeout_in_a_log_with_dates_is_found() -> None:
 
 def test_a_decoded_log_with_iso_times_is_counted_line_by_line() -> None:
     text = log("dmesg-decode-iso-0.log")
-    given = told(text)
+    given = readings_of(text)
     keys = given["log.xid"]
     assert isinstance(keys, tuple)
     assert "0000:38:00.0" in keys
@@ -68,7 +68,7 @@ def test_a_log_with_iso_times_and_no_levels_is_read_too() -> None:
 def test_every_single_line_of_the_collection_is_an_xid() -> None:
     rows = [row for row in shared_text("logs/xid-lines-gpud-shared.txt").splitlines() if row.strip()]
     for row in rows:
-        keys = told(row + "\n")["log.xid"]
+        keys = readings_of(row + "\n")["log.xid"]
         assert isinstance(keys, tuple)
         assert len(keys) == 1, row
 
@@ -85,14 +85,17 @@ def test_an_nvswitchs_fatal_errors_are_counted_apart_from_the_others() -> None:
 
 def test_processes_killed_for_lack_of_memory_are_counted_once_each() -> None:
     assert recorded("dmesg-oom-iso.log")["log.kernel.oom_kills"] == 3
-    assert told(BOOT + "[ 9.1] Memory cgroup out of memory: Killed process 7 (python)\n")["log.kernel.oom_kills"] == 1
+    assert (
+        readings_of(BOOT + "[ 9.1] Memory cgroup out of memory: Killed process 7 (python)\n")["log.kernel.oom_kills"]
+        == 1
+    )
 
 
 def test_an_xids_key_is_the_address_that_the_driver_tells_of_its_gpu() -> None:
     gpu = os_probes()["gpu"]
     answer = '{"driver": {"value": "550.1"}, "gpus": [{"pci": {"value": "00000000:1B:00.0"}}]}'
     address = facts(gpu, answering(gpu, f"bus 0000:1b:00.0\nbus read\ndriver loaded\n{answer}\n"))["gpu/0.pci"]
-    assert told(f"{BOOT}[ 12.5] {FALLEN}\n")["log.xid"] == (address,)
+    assert readings_of(f"{BOOT}[ 12.5] {FALLEN}\n")["log.xid"] == (address,)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +105,7 @@ def test_an_xids_key_is_the_address_that_the_driver_tells_of_its_gpu() -> None:
      "kern  :warn  : [  171.630899] "],
 )  # fmt: skip
 def test_an_xid_is_found_behind_whatever_dmesg_puts_before_it(before: str) -> None:
-    assert told(f"{before}{FALLEN}\n")['log.xid/"0000:1b:00.0".codes'] == ("79",)
+    assert readings_of(f"{before}{FALLEN}\n")['log.xid/"0000:1b:00.0".codes'] == ("79",)
 
 
 FORGED = [
@@ -123,7 +126,7 @@ ODD = [
 
 @pytest.mark.parametrize("row", FORGED + ODD)
 def test_a_line_with_an_xid_that_cannot_be_taken_apart_names_no_gpu_and_is_not_lost(row: str) -> None:
-    given = told(f"{BOOT}{row}\n")
+    given = readings_of(f"{BOOT}{row}\n")
     unread = given["log.xid"]
     assert isinstance(unread, Unknown)
     assert unread.reason is Reason.UNPARSABLE
@@ -142,7 +145,7 @@ def test_a_line_with_an_xid_that_cannot_be_taken_apart_names_no_gpu_and_is_not_l
     ],
 )
 def test_a_line_with_an_sxid_that_cannot_be_taken_apart_names_no_switch_and_is_not_lost(row: str) -> None:
-    given = told(f"{BOOT}{row}\n")
+    given = readings_of(f"{BOOT}{row}\n")
     unread = given["log.sxid"]
     assert isinstance(unread, Unknown)
     assert unread.reason is Reason.UNPARSABLE
@@ -151,7 +154,7 @@ def test_a_line_with_an_sxid_that_cannot_be_taken_apart_names_no_switch_and_is_n
 
 
 def test_an_xid_that_was_found_stays_found_beside_one_that_cannot_be_taken_apart() -> None:
-    given = told(f"{BOOT}[ 2.1] {FALLEN}\n{ODD[0]}\n")
+    given = readings_of(f"{BOOT}[ 2.1] {FALLEN}\n{ODD[0]}\n")
     assert isinstance(given["log.xid"], Unknown)
     assert given['log.xid/"0000:1b:00.0".codes'] == ("79",)
 
@@ -180,7 +183,7 @@ def test_an_xid_that_was_found_stays_found_beside_one_that_cannot_be_taken_apart
     ],
 )  # fmt: skip
 def test_an_xid_is_read_in_every_spelling_of_the_driver(row: str, place: str, code: str) -> None:
-    given = told(f"{BOOT}[ 12.5] {row}\n")
+    given = readings_of(f"{BOOT}[ 12.5] {row}\n")
     assert given["log.xid"] == (place,)
     assert given[f'log.xid/"{place}".codes'] == (code,)
     assert given[f'log.xid/"{place}".count'] == 1
@@ -188,7 +191,7 @@ def test_an_xid_is_read_in_every_spelling_of_the_driver(row: str, place: str, co
 
 def test_the_last_line_of_a_gpu_in_mig_mode_says_which_instance_erred_and_not_whose_process() -> None:
     row = "NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=7, name=secret, Contained: SM (0x1). RST: No"
-    assert told(f"{BOOT}[ 12.5] {row}\n")['log.xid/"0000:3b:00.0".last'] == (
+    assert readings_of(f"{BOOT}[ 12.5] {row}\n")['log.xid/"0000:3b:00.0".last'] == (
         "NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=7, Contained: SM (0x1). RST: No"
     )
 
@@ -217,26 +220,26 @@ def test_every_error_of_the_recorded_logs_is_taken_apart(name: str) -> None:
 
 
 def test_a_log_that_begins_with_the_boot_says_so_and_one_that_has_wrapped_does_not() -> None:
-    assert told(BOOT)["log.kernel.from_boot"] is True
+    assert readings_of(BOOT)["log.kernel.from_boot"] is True
     arm = "[    0.000000] Booting Linux on physical CPU 0x0000000000 [0x413fd0c1]\n"
-    assert told(arm + BOOT)["log.kernel.from_boot"] is True
-    assert told("[ 9000.1] eth0: link becomes ready\n" * 30 + BOOT)["log.kernel.from_boot"] is False
+    assert readings_of(arm + BOOT)["log.kernel.from_boot"] is True
+    assert readings_of("[ 9000.1] eth0: link becomes ready\n" * 30 + BOOT)["log.kernel.from_boot"] is False
     assert recorded("dmesg-xid-119-gsp.log")["log.kernel.from_boot"] is False
 
 
 def test_a_log_that_has_wrapped_still_tells_what_it_holds_and_that_it_has_wrapped() -> None:
-    given = told(f"[ 9000.1] {FALLEN}\n")
+    given = readings_of(f"[ 9000.1] {FALLEN}\n")
     assert given["log.xid"] == ("0000:1b:00.0",)
     assert given["log.kernel.from_boot"] is False
 
 
 def test_an_empty_log_is_unknown_not_free_of_xids() -> None:
     for text in ("", "\n", " \n \n"):
-        assert isinstance(told(text)["log.xid"], Unknown)
+        assert isinstance(readings_of(text)["log.xid"], Unknown)
 
 
 def test_a_log_that_was_cut_in_a_line_is_unknown() -> None:
-    assert isinstance(told(f"{BOOT}[ 12.5] {FALLEN}")["log.xid"], Unknown)
+    assert isinstance(readings_of(f"{BOOT}[ 12.5] {FALLEN}")["log.xid"], Unknown)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +254,7 @@ def test_who_may_not_read_the_log_is_told_denied_of_every_fact(status: int, said
 
 
 def test_the_last_line_is_shown_without_control_characters_and_not_endlessly() -> None:
-    last = told(f"[ 1.0] NVRM: Xid (PCI:0000:1b:00): 31, pid=7, name=\x1b[31mred, {'x' * 5000}\n")
+    last = readings_of(f"[ 1.0] NVRM: Xid (PCI:0000:1b:00): 31, pid=7, name=\x1b[31mred, {'x' * 5000}\n")
     shown = last['log.xid/"0000:1b:00.0".last']
     assert isinstance(shown, str)
     assert "\x1b" not in shown

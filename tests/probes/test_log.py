@@ -31,14 +31,14 @@ def log(name: str) -> str:
     return shared_text(f"logs/{name}").rstrip("\n") + "\n"
 
 
-def told(probe: str, text: str) -> dict[str, Reading]:
+def readings_of(probe: str, text: str) -> dict[str, Reading]:
     """The facts of a probe whose question has this answer."""
     return facts(PROBES[probe], answering(PROBES[probe], text))
 
 
 def seen(probe: str, text: str) -> dict[str, Reading]:
     """What a probe found: counts above zero and lists that are not empty; last lines stand elsewhere."""
-    given = told(probe, text).items()
+    given = readings_of(probe, text).items()
     nothing = (Absent, Unknown)
     return {p: v for p, v in given if not isinstance(v, nothing) and v not in (0, ()) and not p.endswith(".last")}
 
@@ -549,7 +549,7 @@ def test_a_device_that_calls_itself_such_a_line_is_none(
 
 @pytest.mark.parametrize("name", [name for name in OF_THE_RING if name != "log_span"])
 def test_a_quiet_log_is_known_to_hold_nothing(name: str) -> None:
-    given = told(name, BOOT)
+    given = readings_of(name, BOOT)
     assert not [path for path, value in given.items() if isinstance(value, Unknown)]
     assert seen(name, BOOT) == ({"log.kernel.from_boot": True} if name == "kernel_log" else {})
 
@@ -665,21 +665,21 @@ def test_a_program_that_crashed_is_no_fault_of_the_kernel() -> None:
 
 def test_a_recorded_gsp_timeout_is_counted_with_the_line_that_says_how_many_are_withheld() -> None:
     text = log("dmesg-xid-119-gsp.log")
-    given = told("log_nvidia", text)
+    given = readings_of("log_nvidia", text)
     assert given["log.kernel.nvidia.gsp_timeouts"] == text.count("waiting for RPC response") + 1 == 6
     assert given["log.kernel.nvidia.fallen_off"] == 0
     assert "gpud" not in str(given["log.kernel.nvidia.last"])
     assert seen("log_crash", text) == {}  # a trace that a driver printed, and a warning about a stack
-    meaning = told("xid_meaning", text)
+    meaning = readings_of("xid_meaning", text)
     assert meaning['log.xid/"0000:9b:00.0".named'] == ("119 GSP did not answer an RPC in time",)
     assert meaning['log.xid/"0000:9b:00.0".actions'] == ("RESET_GPU",)
     assert meaning['log.xid/"0000:9b:00.0".serious'] == ("119",)
-    assert told("log_span", text)["log.kernel.begins"] == Absent("the lines bear no seconds since boot")
+    assert readings_of("log_span", text)["log.kernel.begins"] == Absent("the lines bear no seconds since boot")
 
 
 def test_recorded_memory_errors_are_named_and_disputed_where_their_judges_differ() -> None:
     text = log("dmesg-tail-0.log")
-    given = told("xid_meaning", text)
+    given = readings_of("xid_meaning", text)
     item = 'log.xid/"0000:19:00.0"'
     assert given[f"{item}.named"] == (
         "48 Double-bit ECC error in GPU memory",
@@ -689,13 +689,13 @@ def test_recorded_memory_errors_are_named_and_disputed_where_their_judges_differ
     assert given[f"{item}.serious"] == ("48",)
     assert given[f"{item}.disputed"] == ("63", "94")
     assert given[f"{item}.actions"] == ("IGNORE", "RESTART_APP", "WORKFLOW_XID_48")
-    assert told("log_nvidia", text)["log.kernel.nvidia.peermem_errors"] == text.count(
+    assert readings_of("log_nvidia", text)["log.kernel.nvidia.peermem_errors"] == text.count(
         "nv_get_p2p_free_callback:127 ERROR"
     )
 
 
 def test_recorded_program_errors_are_mild() -> None:
-    given = told("xid_meaning", log("dmesg-decode-iso-0.log"))
+    given = readings_of("xid_meaning", log("dmesg-decode-iso-0.log"))
     assert given['log.xid/"0000:38:00.0".mild'] == ("13", "43")
     assert given['log.xid/"0000:38:00.0".serious'] == given['log.xid/"0000:38:00.0".disputed'] == ()
 
@@ -707,7 +707,7 @@ def test_recorded_errors_of_peermem_are_counted() -> None:
 def test_a_recorded_panic_is_one_and_the_link_of_its_nic_came_up_once() -> None:
     text = log("pstore-erst-dmesg.txt")
     assert seen("log_crash", text) == {"log.kernel.crash.panics": 1}
-    assert told("log_crash", text)["log.kernel.crash.last"] == (
+    assert readings_of("log_crash", text)["log.kernel.crash.last"] == (
         "Kernel panic - not syncing: Test panic triggered by crash_test module"
     )
     ups = re.findall(r"mlx5_core \S+ (\S+): Link up", text)
@@ -717,8 +717,8 @@ def test_a_recorded_panic_is_one_and_the_link_of_its_nic_came_up_once() -> None:
     for name in ("log_edac", "log_mce", "log_disk", "log_filesystem", "log_nvme", "log_stall", "log_segfault"):
         assert seen(name, text) == {}, name
     suppressed = sum(int(number) for number in re.findall(r"([0-9]+) callbacks suppressed", text))
-    assert told("log_span", text)["log.kernel.suppressed"] == suppressed > 0
-    assert told("log_span", text)["log.kernel.ends"] == 3098.275598
+    assert readings_of("log_span", text)["log.kernel.suppressed"] == suppressed > 0
+    assert readings_of("log_span", text)["log.kernel.ends"] == 3098.275598
 
 
 def test_the_recorded_out_of_memory_log_speaks_of_nothing_else() -> None:
@@ -741,7 +741,7 @@ def test_every_recorded_nvlink_error_of_blackwell_is_taken_apart() -> None:
 
 
 def test_the_last_recovery_action_counts() -> None:
-    given = told("xid_detail", log("xid-lines-gpud-shared.txt"))
+    given = readings_of("xid_detail", log("xid-lines-gpud-shared.txt"))
     assert given['log.xid/"0018:01:00.0".recovery'] == "GPU Reset Required"
     assert given['log.xid/"0009:01:00.0".recovery'] == "Drain and Reset"
     assert isinstance(given['log.xid/"0000:05:00.0".recovery'], Absent)
@@ -755,7 +755,7 @@ def test_the_last_recovery_action_counts() -> None:
 
 
 def test_recorded_errors_of_nvswitches_have_the_drivers_words_and_their_links() -> None:
-    given = told("sxid_meaning", log("sxid-lines-gpud.txt"))
+    given = readings_of("sxid_meaning", log("sxid-lines-gpud.txt"))
     assert given['log.sxid/"0000:05:00.0".named'] == (
         "12028, Non-fatal, egress non-posted PRIV error (First)",
         "20034, Fatal, LTSSM Fault Up",
@@ -783,7 +783,7 @@ def searched(rows: str) -> str:
 def test_errors_of_the_recorded_fabric_manager_are_counted_since_its_last_start() -> None:
     text = log("fabric-manager-0.log")
     since = text[text.rindex("Fabric Manager version 535.161.08 is running") :]
-    given = told("fabric_manager_log", searched(text))
+    given = readings_of("fabric_manager_log", searched(text))
     assert given["log.fabric_manager.errors"] == since.count("] [ERROR] [")
     assert given["log.fabric_manager.warnings"] == since.count("] [WARNING] [")
     codes = set(re.findall(r"detected NVSwitch (?:non-)?fatal error ([0-9]+)", since))
@@ -799,7 +799,7 @@ LEAVES = ("errors", "warnings", "fatal", "sxids", "last")
 
 
 def test_a_fabric_manager_without_an_error_has_none_and_grep_that_finds_nothing_is_no_failure() -> None:
-    given = told("fabric_manager_log", searched(f"{STARTS}[Dec 19 2024 07:10:01] [INFO] [tid 1374] hello\n"))
+    given = readings_of("fabric_manager_log", searched(f"{STARTS}[Dec 19 2024 07:10:01] [INFO] [tid 1374] hello\n"))
     assert given["log.fabric_manager.errors"] == given["log.fabric_manager.fatal"] == 0
     assert given["log.fabric_manager.sxids"] == ()
     assert isinstance(given["log.fabric_manager.last"], Absent)
@@ -807,7 +807,7 @@ def test_a_fabric_manager_without_an_error_has_none_and_grep_that_finds_nothing_
 
 def test_a_fabric_managers_log_that_was_turned_over_since_its_start_is_not_one_without_errors() -> None:
     for text in ("", "[Dec 19 2024 07:10:01] [INFO] [tid 1374] hello\n"):
-        given = told("fabric_manager_log", searched(text))
+        given = readings_of("fabric_manager_log", searched(text))
         reasons = {leaf: given[f"log.fabric_manager.{leaf}"] for leaf in LEAVES}
         assert {r.reason if isinstance(r, Unknown) else r for r in reasons.values()} == {Reason.NOT_READ_FURTHER}
 
@@ -815,10 +815,10 @@ def test_a_fabric_managers_log_that_was_turned_over_since_its_start_is_not_one_w
 @pytest.mark.parametrize("size", [80, fabric_manager_log.NEWEST, fabric_manager_log.NEWEST + 1])
 def test_a_fabric_managers_log_without_its_start_in_what_was_read_leaves_the_errors_unknown(size: int) -> None:
     row = "[Dec 19 2024 19:17:49] [ERROR] [tid 1374] detected NVSwitch non-fatal error 12028 on fid 0\n"
-    errors = told("fabric_manager_log", f"{size}\n{row}")["log.fabric_manager.errors"]
+    errors = readings_of("fabric_manager_log", f"{size}\n{row}")["log.fabric_manager.errors"]
     assert isinstance(errors, Unknown)
     assert errors.reason is Reason.NOT_READ_FURTHER
-    assert told("fabric_manager_log", f"{size}\n{STARTS}{row}")["log.fabric_manager.errors"] == 1
+    assert readings_of("fabric_manager_log", f"{size}\n{STARTS}{row}")["log.fabric_manager.errors"] == 1
 
 
 @pytest.mark.parametrize(
@@ -829,7 +829,7 @@ def test_a_fabric_managers_log_without_its_start_in_what_was_read_leaves_the_err
     ],
 )
 def test_a_fabric_managers_error_in_another_form_is_not_lost(row: str) -> None:
-    given = told("fabric_manager_log", searched(f"{STARTS}{row}\n"))
+    given = readings_of("fabric_manager_log", searched(f"{STARTS}{row}\n"))
     reasons = {given[f"log.fabric_manager.{leaf}"] for leaf in LEAVES}
     assert {r.reason if isinstance(r, Unknown) else r for r in reasons} == {Reason.UNPARSABLE}
 
@@ -931,7 +931,7 @@ def test_a_process_name_is_dropped_and_the_rest_kept(before: str, after: str) ->
     ],
 )  # fmt: skip
 def test_no_last_line_names_a_process(probe: str, row: str, name: str, last: str) -> None:
-    shown = str(told(probe, f"{BOOT}[ 9.1] {row}\n")[f"{name}.last"])
+    shown = str(readings_of(probe, f"{BOOT}[ 9.1] {row}\n")[f"{name}.last"])
     assert "secret" not in shown
     assert last in shown
 
@@ -947,7 +947,7 @@ def journal_of(rows: int) -> str:
 
 
 def test_a_journal_that_was_read_to_its_end_is_known() -> None:
-    given = told("journal", journal_of(journal.MOST - 1))
+    given = readings_of("journal", journal_of(journal.MOST - 1))
     assert given["log.boot.xid"] == ("0000:1b:00.0",)
     assert given["log.boot.lines"] == journal.MOST - 1
     assert given["log.boot.begins"] == 0.5
@@ -955,7 +955,7 @@ def test_a_journal_that_was_read_to_its_end_is_known() -> None:
 
 
 def test_of_a_journal_that_was_not_read_to_its_end_nobody_says_that_there_is_no_more() -> None:
-    given = told("journal", journal_of(journal.MOST))
+    given = readings_of("journal", journal_of(journal.MOST))
     for path in ("log.boot.xid", "log.boot.sxid", "log.boot.lines"):
         reading = given[path]
         assert isinstance(reading, Unknown), path
@@ -968,14 +968,14 @@ LATE = "[86400.5] kernel: a warning of the second day\n"
 
 
 def test_a_journal_whose_beginning_was_vacuumed_is_not_a_boot_without_xids() -> None:
-    given = told("journal", LATE)
+    given = readings_of("journal", LATE)
     for path in ("log.boot.xid", "log.boot.sxid", "log.boot.lines"):
         reading = given[path]
         assert isinstance(reading, Unknown), path
         assert reading.reason is Reason.NOT_READ_FURTHER
     assert given["log.boot.begins"] == 86400.5
-    assert isinstance(told("journal", f"[{journal.EARLY + 0.1}] kernel: a warning\n")["log.boot.xid"], Unknown)
-    assert told("journal", f"[{journal.EARLY}.0] kernel: a warning\n{LATE}")["log.boot.xid"] == ()
+    assert isinstance(readings_of("journal", f"[{journal.EARLY + 0.1}] kernel: a warning\n")["log.boot.xid"], Unknown)
+    assert readings_of("journal", f"[{journal.EARLY}.0] kernel: a warning\n{LATE}")["log.boot.xid"] == ()
 
 
 ODD_XIDS = ["NVRM: Xid (PCI:0000:1b:00 GPU-J:05): 79, x", "[96B blob data]", "[1.9K blob data]"]
@@ -985,7 +985,10 @@ ODD_SXIDS = ["nvidia-nvswitch0: SXid (PCI:0000:05:00.0 PORT:1): 20034, Fatal, x"
 @pytest.mark.parametrize("row", ODD_XIDS)
 def test_an_xid_in_a_journal_that_cannot_be_taken_apart_is_not_lost(row: str) -> None:
     text = f"[ 0.5] kernel: a warning\n[ 9.5] kernel: {row}\n"
-    boot, before = told("journal", text)["log.boot.xid"], told("journal_before", text)["log.previous_boot.xids"]
+    boot, before = (
+        readings_of("journal", text)["log.boot.xid"],
+        readings_of("journal_before", text)["log.previous_boot.xids"],
+    )
     assert isinstance(boot, Unknown)
     assert isinstance(before, Unknown)
     assert boot.reason is before.reason is Reason.UNPARSABLE
@@ -994,7 +997,10 @@ def test_an_xid_in_a_journal_that_cannot_be_taken_apart_is_not_lost(row: str) ->
 @pytest.mark.parametrize("row", ODD_SXIDS)
 def test_an_sxid_in_a_journal_that_cannot_be_taken_apart_is_not_lost(row: str) -> None:
     text = f"[ 0.5] kernel: a warning\n[ 9.5] kernel: {row}\n"
-    boot, before = told("journal", text)["log.boot.sxid"], told("journal_before", text)["log.previous_boot.sxids"]
+    boot, before = (
+        readings_of("journal", text)["log.boot.sxid"],
+        readings_of("journal_before", text)["log.previous_boot.sxids"],
+    )
     assert isinstance(boot, Unknown)
     assert isinstance(before, Unknown)
     assert boot.reason is before.reason is Reason.UNPARSABLE
@@ -1003,20 +1009,20 @@ def test_an_sxid_in_a_journal_that_cannot_be_taken_apart_is_not_lost(row: str) -
 def test_an_xid_of_a_gpu_in_mig_mode_is_found_in_the_journals_of_this_boot_and_of_the_one_before() -> None:
     row = "[ 9.5] kernel: NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 95, pid=7194, name=x, Uncontained"
     text = f"[ 0.5] kernel: a warning\n{row}\n"
-    assert told("journal", text)['log.boot.xid/"0000:3b:00.0".codes'] == ("95",)
-    assert told("journal_before", text)["log.previous_boot.xids"] == ("95",)
+    assert readings_of("journal", text)['log.boot.xid/"0000:3b:00.0".codes'] == ("95",)
+    assert readings_of("journal_before", text)["log.previous_boot.xids"] == ("95",)
 
 
 @pytest.mark.parametrize("text", ["", "-- No entries --\n", "-- Logs begin at Sat 2021-05-29 10:50:24 UTC. --\n"])
 def test_a_journal_without_a_line_is_not_a_boot_without_xids(text: str) -> None:
-    assert {v.reason if isinstance(v, Unknown) else None for v in told("journal", text).values()} == {
+    assert {v.reason if isinstance(v, Unknown) else None for v in readings_of("journal", text).values()} == {
         Reason.NOT_COLLECTED
     }
 
 
 def test_a_journal_in_another_form_or_cut_is_unknown() -> None:
     for text in ("May 29 10:50:24 ubu kernel: hello\n", "[ 1.5] kernel: hello\n[ 2.5] kern"):
-        assert isinstance(told("journal", text)["log.boot.xid"], Unknown), text
+        assert isinstance(readings_of("journal", text)["log.boot.xid"], Unknown), text
 
 
 def journalled(second: float, priority: str, kind: str = "") -> str:
@@ -1029,7 +1035,7 @@ BEGINS = journalled(4, "6", journalctl.STARTED)
 
 
 def test_entries_of_each_priority_are_counted_and_no_others() -> None:
-    given = told("journal_priorities", journalled(9, "3") * 2 + journalled(8, "0") + BEGINS + journalled(1, "3"))
+    given = readings_of("journal_priorities", journalled(9, "3") * 2 + journalled(8, "0") + BEGINS + journalled(1, "3"))
     assert given == {
         "log.boot.priority.emergencies": 1,
         "log.boot.priority.alerts": 0,
@@ -1052,15 +1058,15 @@ def test_entries_of_each_priority_are_counted_and_no_others() -> None:
     ],
 )
 def test_a_journal_that_does_not_reach_back_to_its_start_is_not_one_without_errors(text: str) -> None:
-    assert all(isinstance(reading, Unknown) for reading in told("journal_priorities", text).values())
+    assert all(isinstance(reading, Unknown) for reading in readings_of("journal_priorities", text).values())
 
 
 def test_a_boot_before_that_said_nothing_bad_is_known_and_one_that_the_journal_has_not_kept_is_not() -> None:
-    quiet = told("journal_before", "[ 0.5] kernel: a warning\n")
+    quiet = readings_of("journal_before", "[ 0.5] kernel: a warning\n")
     assert quiet["log.previous_boot.panics"] == quiet["log.previous_boot.uncorrected"] == 0
     assert quiet["log.previous_boot.lines"] == 1
     assert quiet["log.previous_boot.xids"] == quiet["log.previous_boot.sxids"] == ()
-    assert isinstance(told("journal_before", "")["log.previous_boot.panics"], Unknown)
+    assert isinstance(readings_of("journal_before", "")["log.previous_boot.panics"], Unknown)
     gone = answering(
         PROBES["journal_before"], "", 1, "Data from the specified boot (-1) is not available: No such boot ID"
     )
@@ -1069,7 +1075,7 @@ def test_a_boot_before_that_said_nothing_bad_is_known_and_one_that_the_journal_h
 
 @pytest.mark.parametrize("text", ["-- No entries --\n", LATE])
 def test_of_a_boot_before_whose_beginning_was_vacuumed_only_the_end_is_known(text: str) -> None:
-    given = told("journal_before", text)
+    given = readings_of("journal_before", text)
     for leaf in ("lines", "uncorrected", "xids", "sxids"):
         reading = given[f"log.previous_boot.{leaf}"]
         assert isinstance(reading, Unknown), leaf
@@ -1087,12 +1093,12 @@ def test_every_uncorrected_machine_check_of_the_boot_before_is_counted_as_the_ri
         "mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 7: 8c00004000010091",
     ]
     text = "".join(f"[ {at}.5] kernel: {row}\n" for at, row in enumerate(rows))
-    assert told("journal_before", text)["log.previous_boot.uncorrected"] == 5
+    assert readings_of("journal_before", text)["log.previous_boot.uncorrected"] == 5
 
 
 def test_the_newest_lines_before_a_crash_are_read_and_that_there_are_more_is_said() -> None:
     row = "[ 9.5] kernel: Kernel panic - not syncing: Fatal machine check\n"
-    given = told("journal_before", "[ 1.5] kernel: a warning\n" * (journal_before.MOST - 1) + row)
+    given = readings_of("journal_before", "[ 1.5] kernel: a warning\n" * (journal_before.MOST - 1) + row)
     assert given["log.previous_boot.panics"] == 1
     assert given["log.previous_boot.last"] == "Kernel panic - not syncing: Fatal machine check"
     lines = given["log.previous_boot.lines"]

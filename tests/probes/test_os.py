@@ -65,7 +65,7 @@ def command(name: str) -> str:
     return ask.command
 
 
-def said(name: str, text: str) -> dict[str, Reading]:
+def readings_of(name: str, text: str) -> dict[str, Reading]:
     """The facts of a probe whose command gave this text."""
     return facts(PROBES[name], answering(PROBES[name], text))
 
@@ -106,7 +106,7 @@ def test_a_command_that_is_missing_leaves_every_fact_unknown(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHELLS)
 def test_a_command_that_says_nothing_at_all_tells_nothing(name: str) -> None:
-    assert all(isinstance(reading, Unknown) for reading in said(name, "").values())
+    assert all(isinstance(reading, Unknown) for reading in readings_of(name, "").values())
 
 
 def test_what_moves_by_itself_is_called_a_counter_or_a_measurement() -> None:
@@ -213,7 +213,7 @@ def test_a_tuned_that_was_told_to_do_nothing_has_no_profile(content: str) -> Non
 
 def test_a_unit_of_a_real_systemctl_show_lacks_what_that_systemd_does_not_tell() -> None:
     tuned = shared_text("services/systemctl-show.txt").partition("\nId=tuned.service")[2]
-    given = said("service_limits", f"Id=tuned.service{tuned.partition('ABC=')[0].rstrip()}\n\n{END}")
+    given = readings_of("service_limits", f"Id=tuned.service{tuned.partition('ABC=')[0].rstrip()}\n\n{END}")
     assert {path: type(reading) for path, reading in given.items()} == {
         "service/tuned.restarts": Absent,
         "service/tuned.limits.memlock": Absent,
@@ -226,7 +226,7 @@ def test_a_services_limit_is_in_kib_and_infinity_has_two_spellings() -> None:
         f"Id={name}.service\nLoadState=loaded\nActiveState=active\nNRestarts=7\nLimitNOFILE=1024\nLimitMEMLOCK={limit}\n\n"
         for name, limit in (("a", "65536"), ("b", "infinity"), ("c", "18446744073709551615"))
     )
-    given = said("service_limits", f"{units}\n{END}")
+    given = readings_of("service_limits", f"{units}\n{END}")
     assert [given[f"service/{name}.limits.memlock"] for name in "abc"] == [64, math.inf, math.inf]
     assert given["service/a.restarts"] == 7
 
@@ -238,7 +238,7 @@ def centos(pattern: str) -> list[str]:
 def test_timers_of_a_recorded_machine_are_read_from_both_lists() -> None:
     files = re.findall(r"^\S+\.timer +\S+ *$", shared_text("services/systemctl-list-unit-files-centos77.txt"), re.M)
     rows = centos(r"^..(\S+\.timer +.*)$")
-    given = said("timers", "".join(f"{row}\n" for row in (*rows, "-- unit files --", *files)) + END)
+    given = readings_of("timers", "".join(f"{row}\n" for row in (*rows, "-- unit files --", *files)) + END)
     names = ("docker-cleanup", "fstrim", "systemd-readahead-done", "systemd-tmpfiles-clean")
     assert given["os.timer"] == names
     assert [given[f"os.timer/{name}.active"] for name in names] == ["active", "inactive", "inactive", "active"]
@@ -249,14 +249,14 @@ def test_timers_of_a_recorded_machine_are_read_from_both_lists() -> None:
 def test_a_failed_unit_is_named_whatever_mark_stands_before_it(mark: str) -> None:
     row = f"{mark}xrdp.service loaded failed failed xrdp daemon\n"
     text = f"Version=219\nSystemState=degraded\n-- target --\nmulti-user.target\n-- failed --\n{row}{END}"
-    given = said("systemd", text)
+    given = readings_of("systemd", text)
     assert given["os.systemd.failed"] == ("xrdp.service",)
     assert given["os.systemd.state"] == "degraded"
     assert isinstance(given["os.systemd.limits.memlock"], Absent)
 
 
 def test_every_state_of_a_process_counts_and_the_hanging_are_named() -> None:
-    given = said(
+    given = readings_of(
         "processes",
         f"hangs nvidia-smi\nhangs nvidia-smi\nhangs a (b) state D 9\nstate S 5 24\nstate D 3 70000\nstate Z 2 80001\n"
         f"up 1000\n{END}",
@@ -272,7 +272,7 @@ def test_every_state_of_a_process_counts_and_the_hanging_are_named() -> None:
 
 
 def test_a_process_that_began_within_this_second_is_not_older_than_the_node() -> None:
-    given = said("processes", f"state R 1 100050\nstate D 1 100050\nup 1000\n{END}")
+    given = readings_of("processes", f"state R 1 100050\nstate D 1 100050\nup 1000\n{END}")
     assert given["os.processes.uninterruptible_oldest"] == 0
 
 
@@ -291,20 +291,22 @@ def test_a_name_with_brackets_hides_neither_its_process_state_nor_its_start(shel
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
 def test_this_machines_processes_are_counted_by_every_shell(shell: str) -> None:
-    count = said("processes", ran(command("processes"), shell_or_skip(shell)))["os.processes.count"]
+    count = readings_of("processes", ran(command("processes"), shell_or_skip(shell)))["os.processes.count"]
     assert isinstance(count, int)
     assert count > 1
 
 
 def test_interrupts_of_thousands_of_vectors_are_held_against_the_cpus_near_the_device() -> None:
     vectors = "".join(f"{n} {n % 384}\n" for n in range(3840))
-    given = said("irq", f"device 0000:18:00.0 0-191\n{vectors}default ff\n{END}")
+    given = readings_of("irq", f"device 0000:18:00.0 0-191\n{vectors}default ff\n{END}")
     assert given['pcie/"0000:18:00.0".irq.vectors'] == 3840
     assert given['pcie/"0000:18:00.0".irq.remote'] == 1920
 
 
 def test_a_vector_on_all_cpus_is_remote_and_one_that_is_not_started_is_not() -> None:
-    given = said("irq", f"device 0000:18:00.0 0-3\n10 0-7\n11 \n12 2\ndevice 0000:19:00.0 \n13 1\ndefault \n{END}")
+    given = readings_of(
+        "irq", f"device 0000:18:00.0 0-3\n10 0-7\n11 \n12 2\ndevice 0000:19:00.0 \n13 1\ndefault \n{END}"
+    )
     assert given['pcie/"0000:18:00.0".irq.vectors'] == 3
     assert given['pcie/"0000:18:00.0".irq.remote'] == 1
     assert isinstance(given['pcie/"0000:19:00.0".irq.remote'], Absent)
@@ -332,10 +334,10 @@ def test_what_is_no_list_of_cpus_is_unreadable(text: str) -> None:
 def test_a_start_without_a_shutdown_before_it_is_unclean() -> None:
     # Lines as `last` prints them (unix.stackexchange.com/q/7760 quotes some); the oldest start may have had one.
     up, down = "reboot   system boot  2.6.32-28-generi Mon Feb 21 17:02 - 18:09  (01:07)\n", "shutdown system down  x\n"
-    given = said("boots", f"{up}{up}{down}{up}{up}\nwtmp begins Sat Feb 12 08:31:00 2011\n{NOW}{END}")
+    given = readings_of("boots", f"{up}{up}{down}{up}{up}\nwtmp begins Sat Feb 12 08:31:00 2011\n{NOW}{END}")
     assert given["os.boot.count"] == 4
     assert given["os.boot.unclean"] == 2
-    assert isinstance(said("boots", f"usage: last\n{NOW}{END}")["os.boot.count"], Unknown)
+    assert isinstance(readings_of("boots", f"usage: last\n{NOW}{END}")["os.boot.count"], Unknown)
 
 
 NOW = "now 1795162269 3600\n"
@@ -346,7 +348,7 @@ LATE = f"{UP}Fri Nov 20 07:11:09 2026   still running\n{UP}Fri Nov 20 06:30:00 2
 
 def lately(text: str) -> list[object]:
     """The starts of two hours, a day and a week, or that they are unknown."""
-    given = said("boots", text)
+    given = readings_of("boots", text)
     readings = [given[f"os.boot.within.{leaf}"] for leaf in ("two_hours", "day", "week")]
     return [Unknown if isinstance(reading, Unknown) else reading for reading in readings]
 
@@ -379,7 +381,7 @@ def test_a_start_in_the_future_or_at_no_time_is_not_counted_as_none(start: str) 
 def test_a_node_that_has_started_and_has_no_record_of_it_says_so() -> None:
     empty = f"\nwtmp begins Tue May 20 00:00:00 2025\n{NOW}{END}"
     assert lately(empty) == [Unknown] * 3
-    given = said("boots", empty)
+    given = readings_of("boots", empty)
     none = Unknown(Reason.NOT_COLLECTED, "wtmp has no start on record")
     assert given["os.boot.count"] == given["os.boot.unclean"] == none
 
@@ -387,7 +389,7 @@ def test_a_node_that_has_started_and_has_no_record_of_it_says_so() -> None:
 def test_only_the_kernels_crashes_are_dumps() -> None:
     names = ["/var/crash/202411211030", "/var/crash/127.0.0.1-2024-11-21-10:30:00", "/var/lib/systemd/pstore/7440"]
     others = ["/var/crash/_usr_bin_python3.10.0.crash", "/var/crash/kexec_cmd"]
-    given = said("crash_dumps", "".join(f"{name}\n" for name in (*names, *others)) + END)
+    given = readings_of("crash_dumps", "".join(f"{name}\n" for name in (*names, *others)) + END)
     assert given["os.crash.dumps"] == tuple(sorted(names))
 
 
@@ -396,16 +398,20 @@ def test_a_pstore_that_would_not_be_listed_is_not_an_empty_one() -> None:
     reading = facts(PROBES["pstore"], refused)["os.crash.pstore"]
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.DENIED
-    assert isinstance(said("pstore", "sysfs/sys/fs\nsysfs/sys/fs/bpf\nproc/proc/version\n")["os.crash.pstore"], Absent)
-    full = said("pstore", "sysfs/sys/fs\npstore/sys/fs/pstore\npstore/sys/fs/pstore/dmesg-efi-1\nproc/proc/version\n")
+    assert isinstance(
+        readings_of("pstore", "sysfs/sys/fs\nsysfs/sys/fs/bpf\nproc/proc/version\n")["os.crash.pstore"], Absent
+    )
+    full = readings_of(
+        "pstore", "sysfs/sys/fs\npstore/sys/fs/pstore\npstore/sys/fs/pstore/dmesg-efi-1\nproc/proc/version\n"
+    )
     assert full["os.crash.pstore"] == ("dmesg-efi-1",)
 
 
 def test_a_pstore_that_nobody_has_mounted_is_not_an_empty_one() -> None:
-    reading = said("pstore", "sysfs/sys/fs\nsysfs/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"]
+    reading = readings_of("pstore", "sysfs/sys/fs\nsysfs/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"]
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.NOT_COLLECTED
-    assert said("pstore", "sysfs/sys/fs\npstore/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"] == ()
+    assert readings_of("pstore", "sysfs/sys/fs\npstore/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"] == ()
 
 
 def test_a_sudo_that_refuses_leaves_pstore_denied() -> None:
@@ -422,7 +428,7 @@ def test_packages_of_rpm_are_named_with_epoch_and_release() -> None:
     rows = ["ii |kernel|x86_64|5.14.0-427.13.1.el9_4", "ii |kernel|x86_64|5.14.0-362.8.1.el9_3",
             "ii |docker-ce|x86_64|3:26.1.4-1.el9", "ii |gpg-pubkey|(none)|8d8b756f-59e9f1a9",
             "ii |glibc|x86_64|2.34-100.el9", "ii |glibc|i686|2.34-100.el9"]  # fmt: skip
-    given = said("packages", "rpm x86_64\n" + "".join(f"{row}\n" for row in rows) + END)
+    given = readings_of("packages", "rpm x86_64\n" + "".join(f"{row}\n" for row in rows) + END)
     assert given["package"] == ("docker-ce", "glibc", "glibc:i686", "kernel")
     assert given["package/docker-ce.version"] == "3:26.1.4-1.el9"
     assert given["package/kernel.version"] == "5.14.0-362.8.1.el9_3 5.14.0-427.13.1.el9_4"
@@ -431,24 +437,24 @@ def test_packages_of_rpm_are_named_with_epoch_and_release() -> None:
 
 def test_what_dpkg_has_not_ended_is_broken_and_what_it_removed_is_gone() -> None:
     rows = ["hi |a|amd64|1", "iF |b|amd64|2", "rc |c|amd64|3", "iiR|d|all|4", "un |e|amd64|"]
-    given = said("packages", "dpkg amd64\n" + "".join(f"{row}\n" for row in rows) + END)
+    given = readings_of("packages", "dpkg amd64\n" + "".join(f"{row}\n" for row in rows) + END)
     assert given["package"] == ("a", "b", "d")
     assert (given["os.packages.held"], given["os.packages.broken"]) == (("a",), ("b", "d"))
 
 
 def test_no_package_at_all_is_no_list_of_packages() -> None:
-    assert isinstance(said("packages", f"dpkg amd64\n{END}")["package"], Unknown)
+    assert isinstance(readings_of("packages", f"dpkg amd64\n{END}")["package"], Unknown)
 
 
 def test_the_newest_kernel_is_the_newest_by_its_numbers() -> None:
-    given = said("kernels", f"5.15.0-1053-nvidia\n5.15.0-999-nvidia\n{END}")
+    given = readings_of("kernels", f"5.15.0-1053-nvidia\n5.15.0-999-nvidia\n{END}")
     assert given["kernel.newest"] == "5.15.0-1053-nvidia"
-    assert isinstance(said("kernels", f"5.15.0-1053-nvidia\nmine\n{END}")["kernel.newest"], Unknown)
+    assert isinstance(readings_of("kernels", f"5.15.0-1053-nvidia\nmine\n{END}")["kernel.newest"], Unknown)
 
 
 def test_both_spellings_of_dkms_and_its_warning_are_read() -> None:
     # Lines quoted in strongtz/i915-sriov-dkms#274 and negativo17/nvidia-driver#56.
-    given = said(
+    given = readings_of(
         "dkms",
         "i915-sriov-dkms/2025.03.26, 6.11.11-2-pve, x86_64: installed "
         "(WARNING! Diff between built and installed module!)\n"
@@ -465,12 +471,12 @@ def test_both_spellings_of_dkms_and_its_warning_are_read() -> None:
     ("row", "on"), [('::Unattended-Upgrade "1"', True), ('::Unattended-Upgrade "0"', False), (' ""', False)]
 )
 def test_an_unattended_upgrade_is_on_only_where_apt_says_so(row: str, on: bool) -> None:
-    assert said("unattended", f"APT::Periodic{row};\n{END}")["os.unattended_upgrade"] is on
+    assert readings_of("unattended", f"APT::Periodic{row};\n{END}")["os.unattended_upgrade"] is on
 
 
 @pytest.mark.parametrize(("octets", "on"), [("6 0 0 0 1", True), ("22 0 0 0 0", False)])
 def test_secure_boot_is_the_byte_after_the_attributes(octets: str, on: bool) -> None:
-    given = said("secure_boot", f"SecureBoot {octets}\n{END}")
+    given = readings_of("secure_boot", f"SecureBoot {octets}\n{END}")
     assert given["os.secure_boot.enabled"] is on
     assert isinstance(given["os.secure_boot.setup_mode"], Absent)
 
@@ -482,7 +488,7 @@ def test_docker_info_of_a_recorded_machine_is_read_after_the_nodes_own_choice_of
     kept = command("docker_info").partition("t=$(docker info) || exit 1\n")[2]
     answer = ran(f"t=$(cat '{shared('services/docker-info-1.txt')}')\n{kept}")
     assert "dhcp.example.com" not in answer
-    given = said("docker_info", answer)
+    given = readings_of("docker_info", answer)
     assert given["container.docker.daemon"] == "1.9.1"
     assert given["container.docker.storage_driver"] == "devicemapper"
     assert given["container.docker.logging_driver"] == "json-file"
@@ -534,7 +540,7 @@ def test_a_file_is_asked_for_its_named_settings_and_no_secret_leaves_the_node(
     assert script != command(name)
     answer = ran(script, shell_or_skip(shell))
     assert "s3cret" not in answer
-    given = said(name, answer.replace(str(tmp_path / "file"), place))
+    given = readings_of(name, answer.replace(str(tmp_path / "file"), place))
     assert {path: given[path] for path in expected} == expected
 
 
@@ -547,7 +553,7 @@ def test_slurm_conf_is_asked_for_its_named_settings_and_no_secret_leaves_the_nod
     assert script != command("slurm")
     answer = ran(script)
     assert "s3cret" not in answer
-    given = said("slurm", answer)
+    given = readings_of("slurm", answer)
     assert given["scheduler.slurm.proctrack_type"] == "proctrack/cgroup"
     assert given["scheduler.slurm.constrain_devices"] == "yes"
     assert [given[f"scheduler.slurm.file.{name}"] for name in ("slurm", "cgroup", "gres")] == [True, True, False]
@@ -571,11 +577,11 @@ def test_slurm_conf_is_asked_for_its_named_settings_and_no_secret_leaves_the_nod
     ],
 )
 def test_a_tool_tells_its_version_in_its_own_words(row: str, tool: str, version: str) -> None:
-    assert said("container_tools", f"{row}\n{END}")[f"container.{tool}.version"] == version
+    assert readings_of("container_tools", f"{row}\n{END}")[f"container.{tool}.version"] == version
 
 
 def test_a_tool_that_fails_or_says_something_else_has_no_known_version() -> None:
-    given = said("container_tools", f"fails docker\nrunc something else\nnone crio\n{END}")
+    given = readings_of("container_tools", f"fails docker\nrunc something else\nnone crio\n{END}")
     kinds = [type(given[f"container.{tool}.version"]) for tool in ("docker", "runc", "crio")]
     assert kinds == [Unknown, Unknown, Absent]
 
@@ -629,7 +635,7 @@ NODE = """NodeName=gpu-102 Arch=x86_64 CoresPerSocket=1
     ],
 )
 def test_a_nodes_state_in_slurm_is_a_word_and_its_marks(shown: str, state: str, marks: tuple[str, ...]) -> None:
-    given = said("slurm_node", NODE.format(shown) + END)
+    given = readings_of("slurm_node", NODE.format(shown) + END)
     at = "scheduler.slurm.node"
     assert (given[f"{at}.state"], given[f"{at}.marks"]) == (state, marks)
     assert (given[f"{at}.cpus"], given[f"{at}.memory"], given[f"{at}.gres"]) == (8, 1, "gpu:nvidia-rtx-3090:1")
@@ -638,7 +644,7 @@ def test_a_nodes_state_in_slurm_is_a_word_and_its_marks(shown: str, state: str, 
 
 
 def test_a_controller_that_is_down_is_counted_as_one_that_there_is() -> None:
-    given = said("slurm_ping", f"Slurmctld(primary) at a is DOWN\nSlurmctld(backup) at b is UP\n{END}")
+    given = readings_of("slurm_ping", f"Slurmctld(primary) at a is DOWN\nSlurmctld(backup) at b is UP\n{END}")
     assert given == {"scheduler.slurm.controllers.up": 1, "scheduler.slurm.controllers.count": 2}
 
 
@@ -712,7 +718,7 @@ def test_where_securityfs_is_not_mounted_nobody_knows_the_modules() -> None:
 
 
 def test_a_setting_that_may_stand_in_an_included_file_is_not_absent() -> None:
-    given = said(
+    given = readings_of(
         "slurm",
         "slurm 23.11.7\n== slurm.conf\nTaskPlugin=task/cgroup\n  Include slurm_parallelcluster.conf\n== cgroup.conf\n"
         + END,
@@ -727,7 +733,7 @@ def test_a_setting_that_may_stand_in_an_included_file_is_not_absent() -> None:
 
 def test_a_slurmd_that_fails_is_not_a_missing_one() -> None:
     for row, kind in (("fails slurmd", Unknown), ("hidden slurmd", Unknown), ("no slurmd", Absent)):
-        assert isinstance(said("slurm", f"{row}\n{END}")["scheduler.slurm.version"], kind)
+        assert isinstance(readings_of("slurm", f"{row}\n{END}")["scheduler.slurm.version"], kind)
 
 
 def test_a_slurmd_of_parallelcluster_is_found_below_opt(tmp_path: Path) -> None:
@@ -738,7 +744,7 @@ def test_a_slurmd_of_parallelcluster_is_found_below_opt(tmp_path: Path) -> None:
     tool.chmod(0o755)
     conf.write_text("ProctrackType=proctrack/cgroup\n")
     script = command("slurm").replace("/etc/slurm /etc/slurm-llnl /run/slurm/conf ", "")
-    given = said("slurm", ran(script.replace("/opt/slurm", str(tmp_path))))
+    given = readings_of("slurm", ran(script.replace("/opt/slurm", str(tmp_path))))
     assert given["scheduler.slurm.version"] == "23.11.7"
     assert given["scheduler.slurm.file.slurm"] is True
     assert given["scheduler.slurm.proctrack_type"] == "proctrack/cgroup"
@@ -750,4 +756,4 @@ def test_where_firmwares_folder_is_hidden_nobody_knows_how_it_booted(tmp_path: P
     given = facts(PROBES["secure_boot"], answering(PROBES["secure_boot"], done.stdout, done.returncode, done.stderr))
     assert all(isinstance(reading, Unknown) for reading in given.values())
     (tmp_path / "acpi").mkdir()
-    assert isinstance(said("secure_boot", ran(script))["os.secure_boot.enabled"], Absent)
+    assert isinstance(readings_of("secure_boot", ran(script))["os.secure_boot.enabled"], Absent)

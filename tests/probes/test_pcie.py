@@ -19,7 +19,7 @@ def lspci(recording: str) -> NodeCapture:
     return answering(PROBES["pcie_acs"], shared_text(f"pcie/lspci-vvvx-cap-{recording}.txt").rstrip("\n") + "\n\n")
 
 
-def told(probe: str, capture: NodeCapture, address: str) -> dict[str, Any]:
+def facts_of_function(probe: str, capture: NodeCapture, address: str) -> dict[str, Any]:
     """What a probe says of one function, by the rest of each path."""
     item = f'pcie/"{address}".'
     return {path.removeprefix(item): r for path, r in facts(PROBES[probe], capture).items() if path.startswith(item)}
@@ -118,7 +118,7 @@ CASES: list[tuple[str, str, str, Mapping[str, Any]]] = [
 def test_a_recorded_register_is_read_value_for_value(
     probe: str, recording: str, address: str, expected: Mapping[str, Any]
 ) -> None:
-    agree(told(probe, lspci(recording), address), expected)
+    agree(facts_of_function(probe, lspci(recording), address), expected)
 
 
 def test_every_probe_of_the_registers_is_in_the_table() -> None:
@@ -157,7 +157,7 @@ GONE = """\
 def test_of_a_function_whose_registers_are_not_shown_nothing_is_said(
     probe: str, answer: str, reason: Reason | None
 ) -> None:
-    given = told(probe, answering(PROBES[probe], answer), "0000:1b:00.0")
+    given = facts_of_function(probe, answering(PROBES[probe], answer), "0000:1b:00.0")
     assert given
     for path, reading in given.items():
         if path == "bar.unassigned" and reason is not Reason.NOT_READY:
@@ -208,20 +208,20 @@ def registers(*lines: str, title: str = "Express (v2) Endpoint, MSI 00", more: s
 )
 def test_a_link_is_compared_with_its_own_end(now: str, most: str, expected: tuple[Any, Any]) -> None:
     capture = registers(f"LnkCap:\tPort #0, {most}, ASPM not supported", f"LnkSta:\t{now}")
-    given = told("pcie_link", capture, "0000:1b:00.0")
+    given = facts_of_function("pcie_link", capture, "0000:1b:00.0")
     agree(given, {"link.state.speed": expected[0], "link.state.width": expected[1]})
 
 
 @pytest.mark.parametrize(("one", "two", "count"), [("-", "-", 0), ("+", "-", 1), ("+", "+", 2), ("-", "+", 2)])
 def test_retimers_are_counted(one: str, two: str, count: int) -> None:
     capture = registers(f"LnkSta2: Current De-emphasis Level: -6dB, Retimer{one} 2Retimers{two}")
-    assert told("pcie_training", capture, "0000:1b:00.0")["link.retimers"] == count
+    assert facts_of_function("pcie_training", capture, "0000:1b:00.0")["link.retimers"] == count
 
 
 # Decoded by version 3.9 from the dump of a Haswell root port: after training every lane held an error.
 def test_lane_errors_are_named() -> None:
     lines = ("LnkCtl3: LnkEquIntrruptEn- PerformEqu-", "LaneErrStat: LaneErr at lane: 0 1 2 3 4 5 6 7")
-    given = told("pcie_training", registers(*lines, title="Secondary PCI Express"), "0000:1b:00.0")
+    given = facts_of_function("pcie_training", registers(*lines, title="Secondary PCI Express"), "0000:1b:00.0")
     assert given["link.lane_errors"] == tuple("01234567")
 
 
@@ -233,7 +233,7 @@ def test_of_the_errors_held_those_count_that_nothing_hides() -> None:
         "CESta:\tRxErr+ BadTLP+ AdvNonFatalErr+",
         "CEMsk:\tRxErr- BadTLP+ AdvNonFatalErr+",
     )
-    given = told("pcie_aer", registers(*lines, title="Advanced Error Reporting"), "0000:1b:00.0")
+    given = facts_of_function("pcie_aer", registers(*lines, title="Advanced Error Reporting"), "0000:1b:00.0")
     expected = {
         "aer.uncorrectable": ("SDES", "CmpltTO", "UnsupReq"),
         "aer.unmasked": ("SDES", "CmpltTO"),
@@ -245,7 +245,7 @@ def test_of_the_errors_held_those_count_that_nothing_hides() -> None:
 
 
 def test_errors_without_their_mask_are_not_called_unmasked() -> None:
-    given = told("pcie_aer", registers("UESta:\tDLP+", title="Advanced Error Reporting"), "0000:1b:00.0")
+    given = facts_of_function("pcie_aer", registers("UESta:\tDLP+", title="Advanced Error Reporting"), "0000:1b:00.0")
     agree(given, {"aer.uncorrectable": ("DLP",), "aer.unmasked": Unknown, "aer.fatal": Unknown})
 
 
@@ -254,23 +254,26 @@ def test_one_bit_of_access_control_is_enough_to_turn_traffic_away(bit: str) -> N
     words = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans")
     on = " ".join(f"{word}{'+' if word == bit else '-'}" for word in words)
     lines = (f"ACSCap:\t{on}", f"ACSCtl:\t{on}")
-    given = told("pcie_acs", registers(*lines, title="Access Control Services"), "0000:1b:00.0")
+    given = facts_of_function("pcie_acs", registers(*lines, title="Access Control Services"), "0000:1b:00.0")
     assert (given["acs.enabled"], given["acs.redirect"]) == ((bit,), True)
     on = on.replace(bit, "TransBlk", 1)
-    given = told("pcie_acs", registers(f"ACSCtl:\t{on}", title="Access Control Services"), "0000:1b:00.0")
+    given = facts_of_function("pcie_acs", registers(f"ACSCtl:\t{on}", title="Access Control Services"), "0000:1b:00.0")
     assert given["acs.redirect"] is False
 
 
 def test_the_bar_that_could_be_largest_is_told_with_its_size_now() -> None:
     lines = ("BAR 0: current size: 16MB, supported: 16MB 32MB", "BAR 2: current size: 32GB, supported: 64MB 32GB 128GB")
-    given = told("pcie_resizable", registers(*lines, title="Physical Resizable BAR"), "0000:1b:00.0")
+    given = facts_of_function("pcie_resizable", registers(*lines, title="Physical Resizable BAR"), "0000:1b:00.0")
     assert (given["bar.resizable"], given["bar.resizable_max"]) == (32.0, 128.0)
 
 
 @pytest.mark.parametrize("title", ["Physical Resizable BAR", "#15"])
 def test_a_resizable_bar_that_is_not_decoded_is_unknown(title: str) -> None:
     capture = registers(title="Power Management", more=f"\n\tCapabilities: [bb0 v1] {title} <?>")
-    agree(told("pcie_resizable", capture, "0000:1b:00.0"), {"bar.resizable": Unknown, "bar.resizable_max": Unknown})
+    agree(
+        facts_of_function("pcie_resizable", capture, "0000:1b:00.0"),
+        {"bar.resizable": Unknown, "bar.resizable_max": Unknown},
+    )
 
 
 # sysfs
@@ -305,14 +308,14 @@ SYSFS: list[tuple[str, str, str, Mapping[str, Any]]] = [
 
 @pytest.mark.parametrize(("probe", "name", "at", "expected"), SYSFS, ids=lambda v: v if type(v) is str else "")
 def test_a_recorded_folder_is_read_value_for_value(probe: str, name: str, at: str, expected: Mapping[str, Any]) -> None:
-    agree(told(probe, holding(PROBES[probe], device(name, at)), at), expected)
+    agree(facts_of_function(probe, holding(PROBES[probe], device(name, at)), at), expected)
 
 
 def test_a_drive_below_a_recorded_port_is_read() -> None:
     files = tree("pcie/sysfs-pci-0101-procfs/0000:01:00.0", f"{PCI}/0000:01:00.0")
-    agree(told("pcie_bar", holding(PROBES["pcie_bar"], files), "0000:01:00.0"), {"bar0": 2**14 / 2**30})
-    agree(told("pcie_errors", holding(PROBES["pcie_errors"], files), "0000:01:00.0"), {"errors.seen": ()})
-    agree(told("pcie_driver", holding(PROBES["pcie_driver"], files), "0000:01:00.0"), {"driver": "nvme"})
+    agree(facts_of_function("pcie_bar", holding(PROBES["pcie_bar"], files), "0000:01:00.0"), {"bar0": 2**14 / 2**30})
+    agree(facts_of_function("pcie_errors", holding(PROBES["pcie_errors"], files), "0000:01:00.0"), {"errors.seen": ()})
+    agree(facts_of_function("pcie_driver", holding(PROBES["pcie_driver"], files), "0000:01:00.0"), {"driver": "nvme"})
 
 
 def test_an_intel_server_is_read_in_what_its_recording_holds() -> None:
@@ -331,7 +334,7 @@ AT = f"{PCI}/0000:1b:00.0"
 def gpu(probe: str, files: Mapping[str, str]) -> dict[str, Any]:
     """What a probe says of a GPU with these files."""
     shown = {f"{AT}/class": "0x030200\n"} | {f"{AT}/{name}": text for name, text in files.items()}
-    return told(probe, holding(PROBES[probe], shown), "0000:1b:00.0")
+    return facts_of_function(probe, holding(PROBES[probe], shown), "0000:1b:00.0")
 
 
 def test_errors_that_came_are_named_with_their_kind() -> None:
@@ -417,7 +420,7 @@ def tree_of(*links: str) -> NodeCapture:
 
 def test_a_link_tells_the_port_above_and_the_root_port() -> None:
     way = "../../../devices/pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:00.0"
-    given = told("pcie_tree", tree_of(f"0000:17:00.0 -> {way}"), "0000:17:00.0")
+    given = facts_of_function("pcie_tree", tree_of(f"0000:17:00.0 -> {way}"), "0000:17:00.0")
     assert given == {"upstream": "0000:16:00.0", "root": "0000:15:01.0", "host_bridge": "0000:15"}
 
 
@@ -439,7 +442,7 @@ def test_a_link_tells_the_port_above_and_the_root_port() -> None:
     ],
 )
 def test_the_last_host_bridge_of_a_way_counts(target: str, bridge: str, upstream: Any) -> None:
-    given = told("pcie_tree", tree_of(f"0000:17:00.0 -> {target}"), "0000:17:00.0")
+    given = facts_of_function("pcie_tree", tree_of(f"0000:17:00.0 -> {target}"), "0000:17:00.0")
     agree(given, {"host_bridge": bridge, "upstream": upstream})
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judged_racks import GONE, ROW, _leaf, judged, nodes
 from nvl72 import LEAKING, Leaves, absent, altered, rack, tray
-from trees import GB200, told
+from trees import GB200, tree_leaves
 
 from rackcheck.inventory import Node
 from rackcheck.model.evidence import Status, Verdict
@@ -72,7 +72,7 @@ def test_a_tray_that_is_silent_makes_unknown_what_it_might_change_and_is_named(p
 
 
 def test_a_tray_whose_operating_system_is_silent_hides_its_gpus_and_not_its_leaks(profile: Profile) -> None:
-    found = of_rack(profile, odd(rack(), "a01-tray07", Tree({**told(GB200), **_dry()}, {Plane.OS: GONE})))
+    found = of_rack(profile, odd(rack(), "a01-tray07", Tree({**tree_leaves(GB200), **_dry()}, {Plane.OS: GONE})))
     assert {rule for rule in RULES if found[rule].status is Status.UNKNOWN} == {
         "rack.gpus", "rack.one_domain", "rack.vbios_alike"
     }  # fmt: skip
@@ -134,7 +134,7 @@ def test_a_place_without_a_detector_is_no_leak(profile: Profile) -> None:
 
 
 def test_the_recorded_tray_leaks(profile: Profile) -> None:
-    found = of_rack(profile, odd(rack(), "a01-tray07", {**tray(), **told(GB200)}))
+    found = of_rack(profile, odd(rack(), "a01-tray07", {**tray(), **tree_leaves(GB200)}))
     assert found["rack.no_leak"].status is Status.FAIL
 
 

@@ -18,11 +18,11 @@ PROBES = os_probes()
 VERSION, LIB = "/proc/driver/nvidia/version", "/usr/lib/x86_64-linux-gnu"
 
 
-def told(probe: str, files: dict[str, str], refused: dict[str, Unknown] | None = None) -> dict[str, Reading]:
+def file_readings(probe: str, files: dict[str, str], refused: dict[str, Unknown] | None = None) -> dict[str, Reading]:
     return facts(PROBES[probe], holding(PROBES[probe], files, refused))
 
 
-def said(probe: str, answer: str, status: int = 0, err: str = "") -> dict[str, Reading]:
+def output_readings(probe: str, answer: str, status: int = 0, err: str = "") -> dict[str, Reading]:
     return facts(PROBES[probe], answering(PROBES[probe], answer, status, err))
 
 
@@ -45,7 +45,7 @@ def one(found: dict[str, Reading]) -> Reading:
     ],
 )  # fmt: skip
 def test_the_first_line_tells_the_open_module_from_the_proprietary_one(line: str, flavour: str) -> None:
-    found = told(
+    found = file_readings(
         "nvidia_module", {VERSION: f"NVRM version: {line}\nGCC version:  gcc version 9.3.0 (Arch Linux 9.3.0-1)\n"}
     )
     assert found == {
@@ -55,7 +55,7 @@ def test_the_first_line_tells_the_open_module_from_the_proprietary_one(line: str
 
 
 def test_a_module_that_does_not_say_what_compiled_it() -> None:
-    found = told(
+    found = file_readings(
         "nvidia_module", {VERSION: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  595.84  Release Build\n"}
     )
     assert found["driver.module.flavour"] == "open"
@@ -64,19 +64,21 @@ def test_a_module_that_does_not_say_what_compiled_it() -> None:
 
 @pytest.mark.parametrize("content", ["", "\n", "NVRM version: NVIDIA UNIX\n", "NVRM version: nouveau 1.0\n", "x\n" * 9])
 def test_another_first_line_is_neither_module(content: str) -> None:
-    found = told("nvidia_module", {VERSION: content})
+    found = file_readings("nvidia_module", {VERSION: content})
     assert {type(reading) for reading in found.values()} == {Unknown}
 
 
 def test_a_file_that_may_not_be_read_is_not_a_module_that_is_not_loaded() -> None:
     denied = Unknown(Reason.DENIED, "Permission denied")
-    found = told("nvidia_module", {}, {VERSION: denied})
+    found = file_readings("nvidia_module", {}, {VERSION: denied})
     assert {reading.reason for reading in found.values() if isinstance(reading, Unknown)} == {Reason.DENIED}
 
 
 def test_a_gpu_of_a_driver_that_does_not_say_whether_it_is_excluded_is_not_taken_as_used() -> None:
     information = "Model: \t\t Tesla V100-SXM2-16GB\nBus Location: \t 0000:06:00.0\n"
-    found = told("nvidia_excluded", {VERSION: "x\n", "/proc/driver/nvidia/gpus/0000:06:00.0/information": information})
+    found = file_readings(
+        "nvidia_excluded", {VERSION: "x\n", "/proc/driver/nvidia/gpus/0000:06:00.0/information": information}
+    )
     assert isinstance(one(found), Unknown)
 
 
@@ -94,7 +96,9 @@ Device Minor: \t 5
 GPU Firmware: \t 535.129.03
 GPU Excluded:\t No
 """
-    found = told("nvidia_excluded", {VERSION: "x\n", "/proc/driver/nvidia/gpus/0000:62:00.0/information": information})
+    found = file_readings(
+        "nvidia_excluded", {VERSION: "x\n", "/proc/driver/nvidia/gpus/0000:62:00.0/information": information}
+    )
     assert found == {"driver.excluded": ()}
 
 
@@ -111,14 +115,14 @@ GPU Excluded:\t No
     ],
 )
 def test_a_tool_tells_the_version_that_is_installed(probe: str, answer: str, version: str) -> None:
-    assert one(said(probe, answer)) == version
+    assert one(output_readings(probe, answer)) == version
 
 
 @pytest.mark.parametrize("probe", ["fabric_installed", "imex_installed", "dcgm"])
 def test_what_is_not_installed_is_absent_and_what_fails_is_not(probe: str) -> None:
-    assert isinstance(one(said(probe, "none\n")), Absent)
-    assert isinstance(one(said(probe, "")), Unknown)
-    assert isinstance(one(said(probe, "", 1, "cannot open shared object file")), Unknown)
+    assert isinstance(one(output_readings(probe, "none\n")), Absent)
+    assert isinstance(one(output_readings(probe, "")), Unknown)
+    assert isinstance(one(output_readings(probe, "", 1, "cannot open shared object file")), Unknown)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +135,12 @@ def test_what_is_not_installed_is_absent_and_what_fails_is_not(probe: str) -> No
     ],
 )
 def test_ofed_is_told_by_name_and_by_a_version_that_can_be_ordered(line: str, name: str, version: str) -> None:
-    assert said("ofed", f"{line}\n") == {"os.ofed.name": name, "os.ofed.version": version}
+    assert output_readings("ofed", f"{line}\n") == {"os.ofed.name": name, "os.ofed.version": version}
 
 
 @pytest.mark.parametrize("answer", ["", "MLNX_OFED_LINUX\n", "MLNX_OFED_LINUX-23.10-1.1.9.0:", "a: b: c\n"])
 def test_another_line_is_no_version_of_ofed(answer: str) -> None:
-    assert {type(reading) for reading in said("ofed", answer).values()} == {Unknown}
+    assert {type(reading) for reading in output_readings("ofed", answer).values()} == {Unknown}
 
 
 # Toolkits
@@ -173,7 +177,7 @@ def test_a_chain_of_links_leads_to_the_version_at_its_end() -> None:
     link = f"lrwxrwxrwx. 1 0 0         12 Jun  5  2024 {LIB}/libnccl.so -> libnccl.so.2"
     next_link = f"lrwxrwxrwx. 1 0 0         17 Jun  5  2024 {LIB}/libnccl.so.2 -> libnccl.so.2.21.5"
     followed = [file.replace("libnccl.so.2.21.5", name) for name in ("libnccl.so", "libnccl.so.2", "libnccl.so.2.21.5")]
-    found = said("libraries", rows(link, next_link, file, libraries.FOLLOWED, *followed, libraries.END))
+    found = output_readings("libraries", rows(link, next_link, file, libraries.FOLLOWED, *followed, libraries.END))
     for name in ("libnccl.so", "libnccl.so.2", "libnccl.so.2.21.5"):
         assert found[f'os.library/"{LIB}/{name}".version'] == "2.21.5"
         assert found[f'os.library/"{LIB}/{name}".usable'] is True
@@ -183,27 +187,27 @@ def test_links_in_a_ring_end() -> None:
     ring = [
         f"lrwxrwxrwx 1 0 0 9 Jun  5  2024 {LIB}/libnccl.so{a} -> libnccl.so{b}" for a, b in (("", ".2"), (".2", ""))
     ]
-    found = said("libraries", rows(*ring, libraries.FOLLOWED, libraries.END))
+    found = output_readings("libraries", rows(*ring, libraries.FOLLOWED, libraries.END))
     assert found[f'os.library/"{LIB}/libnccl.so.2".usable'] is False
 
 
 def test_an_empty_file_in_place_of_a_library_is_not_usable() -> None:
     empty = f"-rw-r--r-- 1 0 0 0 Jun  5 10:01 {LIB}/libcuda.so.570.86.15"
-    found = said("libraries", rows(empty, libraries.FOLLOWED, empty, libraries.END))
+    found = output_readings("libraries", rows(empty, libraries.FOLLOWED, empty, libraries.END))
     assert found[f'os.library/"{LIB}/libcuda.so.570.86.15".usable'] is False
     assert found[f'os.library/"{LIB}/libcuda.so.570.86.15".version'] == "570.86.15"
 
 
 def test_a_folder_that_may_not_be_listed_leaves_the_list_open() -> None:
     file = f"-rw-r--r-- 1 0 0 1048576 Jun  5 10:01 {LIB}/libcuda.so.1"
-    found = said("libraries", rows("hidden /usr/local/lib", file, libraries.FOLLOWED, file, libraries.END))
+    found = output_readings("libraries", rows("hidden /usr/local/lib", file, libraries.FOLLOWED, file, libraries.END))
     assert found["os.library"] == Unknown(Reason.DENIED, "/usr/local/lib may not be listed")
     assert found[f'os.library/"{LIB}/libcuda.so.1".size'] == 1.0
 
 
 def test_a_link_that_leads_where_nobody_may_look_is_not_one_that_leads_nowhere() -> None:
     link = f"lrwxrwxrwx 1 0 0 20 Jun  5 10:01 {LIB}/libcuda.so.1 -> /opt/closed/libcuda.so.570.86.15"
-    found = said("libraries", rows(link, f"hidden {LIB}/libcuda.so.1", libraries.FOLLOWED, libraries.END))
+    found = output_readings("libraries", rows(link, f"hidden {LIB}/libcuda.so.1", libraries.FOLLOWED, libraries.END))
     for leaf in ("size", "usable"):
         reading = found[f'os.library/"{LIB}/libcuda.so.1".{leaf}']
         assert isinstance(reading, Unknown)
@@ -227,7 +231,7 @@ def test_every_shell_lists_files_links_and_ends_that_are_missing(shell: list[str
     command = ask.command.replace(" ".join(libraries.PLACES), f"{tmp_path} {tmp_path}/none")
     environment = {"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
     done = subprocess.run([*shell, "-c", command], capture_output=True, text=True, env=environment, check=True)
-    found = said("libraries", done.stdout)
+    found = output_readings("libraries", done.stdout)
     usable = {path.split('"')[1].split("/")[-1]: reading for path, reading in found.items() if path.endswith(".usable")}
     assert usable == {"libcuda.so": True, "libcuda.so.1": True, "libnccl.so.2": False, "libnvidia-ml.so.1": False}
     assert found[f'os.library/"{tmp_path}/libnccl.so.2".version'] == "2.99.1"
@@ -243,7 +247,7 @@ def test_every_shell_runs_the_question_to_its_end(shell: list[str], probe: str) 
     environment = {"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     done = subprocess.run([*shell, "-c", ask.command], capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert [reading for reading in said(probe, done.stdout).values() if isinstance(reading, Unknown)] == []
+    assert [reading for reading in output_readings(probe, done.stdout).values() if isinstance(reading, Unknown)] == []
 
 
 # Ports, daemons, IMEX
@@ -262,13 +266,13 @@ def test_connections_and_other_states_are_no_listeners() -> None:
     )
     assert re.search(match[1], listener)
     assert not re.search(match[1], established)
-    assert said("listening", f"{listener}\n-- end --\n")["driver.fabric.listening"] is True
-    assert isinstance(said("listening", f"{established}\n-- end --\n")["driver.fabric.listening"], Unknown)
-    assert said("listening", "-- end --\n")["driver.fabric.listening"] is False
+    assert output_readings("listening", f"{listener}\n-- end --\n")["driver.fabric.listening"] is True
+    assert isinstance(output_readings("listening", f"{established}\n-- end --\n")["driver.fabric.listening"], Unknown)
+    assert output_readings("listening", "-- end --\n")["driver.fabric.listening"] is False
 
 
 def test_a_fabric_manager_that_runs_in_a_container_is_seen() -> None:
-    found = said("nvidia_daemons", "nv-fabricmanage\nnv-fabricmanage\n-- end --\n")
+    found = output_readings("nvidia_daemons", "nv-fabricmanage\nnv-fabricmanage\n-- end --\n")
     assert found == {"driver.daemons": ("nv-fabricmanager",), "driver.persistence_socket": False}
 
 
@@ -276,7 +280,7 @@ def test_a_fabric_manager_that_runs_in_a_container_is_seen() -> None:
     "answer", ["[]\n", "null\n", '{"nodes": []}\n', '{"nodes": "x", "status": "UP"}\n', "UP\n", ""]
 )
 def test_another_shape_is_no_domain(answer: str) -> None:
-    assert {type(reading) for reading in said("imex_domain", answer).values()} == {Unknown}
+    assert {type(reading) for reading in output_readings("imex_domain", answer).values()} == {Unknown}
 
 
 def test_a_node_that_one_other_does_not_reach_is_not_connected() -> None:
@@ -285,19 +289,21 @@ def test_a_node_that_one_other_does_not_reach_is_not_connected() -> None:
         return {"status": "READY", "host": "10.0.0.1", "hostName": "N/A", "connections": links}
 
     up, broken = node("CONNECTED", "CONNECTED", "CONNECTED"), node("CONNECTED", "RECOVERING", "CONNECTED")
-    found = said("imex_domain", json.dumps({"nodes": {"0": up, "1": broken, "2": up}, "status": "DEGRADED"}) + "\n")
+    found = output_readings(
+        "imex_domain", json.dumps({"nodes": {"0": up, "1": broken, "2": up}, "status": "DEGRADED"}) + "\n"
+    )
     assert [found[f"driver.imex.domain.{leaf}"] for leaf in ("state", "nodes", "ready", "connected")] == [
         "DEGRADED", 3, 3, 2,
     ]  # fmt: skip
 
 
 def test_a_word_that_nobody_documents_is_no_state_of_the_daemon() -> None:
-    assert isinstance(one(said("imex_daemon", "OK\n")), Unknown)
+    assert isinstance(one(output_readings("imex_daemon", "OK\n")), Unknown)
 
 
 def test_no_tool_and_no_daemon_is_no_imex_and_a_daemon_without_its_tool_is_not_known() -> None:
-    assert isinstance(one(said("imex_daemon", "none\n")), Absent)
-    missing = said("imex_daemon", "", 127, "nvidia-imex-ctl: not found, though the daemon runs\n")
+    assert isinstance(one(output_readings("imex_daemon", "none\n")), Absent)
+    missing = output_readings("imex_daemon", "", 127, "nvidia-imex-ctl: not found, though the daemon runs\n")
     assert one(missing) == Unknown(Reason.TOOL_MISSING, "nvidia-imex-ctl: not found, though the daemon runs")
 
 
@@ -306,7 +312,7 @@ def test_no_tool_and_no_daemon_is_no_imex_and_a_daemon_without_its_tool_is_not_k
 
 def test_options_of_modules_that_are_none_of_ours_are_no_facts() -> None:
     content = 'options nvidia NVreg_RegistryDwords="A=1;B=0x2" NVreg_EnableMSI=1\noptions wifi password=x\n'
-    found = told("module_parameters", {"/etc/modprobe.d/nvidia.conf": content})
+    found = file_readings("module_parameters", {"/etc/modprobe.d/nvidia.conf": content})
     assert found == {
         "kernel.modules.parameter": (),
         "kernel.modules.option": ("nvidia.NVreg_EnableMSI", "nvidia.NVreg_RegistryDwords"),
@@ -317,5 +323,5 @@ def test_options_of_modules_that_are_none_of_ours_are_no_facts() -> None:
 
 def test_of_an_option_that_is_given_twice_the_last_counts() -> None:
     content = "options mlx5_core prof_sel=2\noptions mlx5-core prof_sel=3\n"
-    found = told("module_parameters", {"/etc/modprobe.d/mlx5.conf": content})
+    found = file_readings("module_parameters", {"/etc/modprobe.d/mlx5.conf": content})
     assert found['kernel.modules.option/"mlx5_core.prof_sel".value'] == "3"

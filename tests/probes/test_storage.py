@@ -440,7 +440,7 @@ def at_home(text: str, tmp_path: Path, mounts: str, table: str = "") -> str:
     return text.replace("/proc/mounts", f"{tmp_path}/mounts").replace("/etc/fstab", f"{tmp_path}/fstab")
 
 
-def said(shell: list[str], text: str, path: str = "") -> str:
+def shell_output(shell: list[str], text: str, path: str = "") -> str:
     """What a shell answers, as a node's would."""
     environment = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "LC_ALL": "C"}
     try:
@@ -456,7 +456,7 @@ def test_every_shell_asks_each_network_mount_by_its_true_name_and_no_other(shell
     (tmp_path / "a b").mkdir()
     mounts = f"srv:/a {tmp_path}/a\\040b lustre rw 0 0\nsrv:/b {tmp_path}/gone nfs4 rw 0 0\n/dev/md0 {tmp_path} ext4 rw 0 0\n"
     probe = PROBES["network_mounts"]
-    found = facts(probe, answering(probe, said(shell, at_home(network_mounts.COMMAND, tmp_path, mounts))))
+    found = facts(probe, answering(probe, shell_output(shell, at_home(network_mounts.COMMAND, tmp_path, mounts))))
     values = {path: reading for path, reading in found.items() if path.endswith(".responds")}
     assert values == {f'mount/"{tmp_path}/a b".responds': True, f'mount/"{tmp_path}/gone".responds': False}
     assert found[f'mount/"{tmp_path}/gone".remote.size'] == Unknown(Reason.NOT_COLLECTED, "No such file or directory")
@@ -469,7 +469,7 @@ def test_a_dead_server_s_mount_is_given_up_and_holds_nothing(shell: list[str], t
     stat.chmod(0o755)
     text = at_home(network_mounts.COMMAND, tmp_path, f"srv:/a {tmp_path} nfs rw 0 0\n")
     probe = PROBES["network_mounts"]
-    found = facts(probe, answering(probe, said(shell, text.replace("KILL 4", "KILL 1"), str(tmp_path))))
+    found = facts(probe, answering(probe, shell_output(shell, text.replace("KILL 4", "KILL 1"), str(tmp_path))))
     if shell[0] == "busybox" and found.get(f'mount/"{tmp_path}".responds') is True:
         pytest.skip("this busybox runs a stat of its own")
     assert found[f'mount/"{tmp_path}".responds'] is False
@@ -483,7 +483,7 @@ def test_no_shell_sends_the_options_of_fstab_home(shell: list[str], tmp_path: Pa
         "/dev/sdb1 /usb vfat user,noauto 0 0\n/swapfile none swap sw 0 0\n/dev/sdc1 /data\\040set/ xfs defaults"
     )
     mounts = "/dev/md0 / ext4 rw 0 0\n/dev/sdc1 /data\\040set xfs rw 0 0\n"
-    answer = said(shell, at_home(fstab.COMMAND, tmp_path, mounts, table))
+    answer = shell_output(shell, at_home(fstab.COMMAND, tmp_path, mounts, table))
     assert "hush" not in answer
     assert "bob" not in answer
     assert facts(PROBES["fstab"], answering(PROBES["fstab"], answer)) == {"storage.fstab.unmounted": ("/mnt/share",)}

@@ -19,7 +19,7 @@ MEANT = re.compile(r"did you mean `?'?(?P<right>.+?)'?`?\?")
 PLACE = re.compile(r"(?:[^:]*/)?(?P<file>[^/:]+\.yaml):(?P<rest>\d+:\d+: .*)", re.DOTALL)
 
 
-def told(path: Path) -> list[str]:
+def problems_of(path: Path) -> list[str]:
     """What the loader, else the lint, says of a profile: LINE:COLUMN, and of another file that file before it."""
     try:
         profile, laid = library.load_laid(str(path), registry().catalogue, None, (PARENTS,))
@@ -54,7 +54,7 @@ def like(output: str, wanted: str) -> bool:
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
 def test_a_broken_profile_is_told_what_is_wrong_and_where(path: Path) -> None:
-    found, wanted = told(path), expected(path)
+    found, wanted = problems_of(path), expected(path)
     assert wanted
     assert [like(*pair) for pair in zip(found, wanted, strict=False)] == [True] * len(wanted), found
     assert len(found) == len(wanted)
@@ -103,7 +103,7 @@ def test_the_word_that_is_proposed_mends_it(path: Path, tmp_path: Path) -> None:
         if wrong in rest:
             lines[number] = before + rest.replace(wrong, meant["right"], 1)
             mended.write_text("".join(lines), encoding="utf-8")
-            told_after.append(told(mended))
+            told_after.append(problems_of(mended))
     gone = wanted.partition(": ")[2]
     assert any(
         not any(gone in line for line in after) and not any("did you mean" in line for line in after)

@@ -26,17 +26,17 @@ PROFILES = sorted(path for path in (ROOT / "profiles").glob("*.yaml") if path.st
 
 
 @cache
-def told() -> Any:
+def schema_of() -> Any:
     return json.loads(COMMITTED.read_text(encoding="utf-8"))
 
 
 @cache
 def judges() -> tuple[Any, Any]:
-    return jsonschema.Draft202012Validator(profile()), jsonschema.Draft202012Validator(told())
+    return jsonschema.Draft202012Validator(profile()), jsonschema.Draft202012Validator(schema_of())
 
 
 def offered(name: str) -> set[Any]:
-    return {word for part in told()["$defs"][name]["anyOf"] for word in part.get("enum", ())}
+    return {word for part in schema_of()["$defs"][name]["anyOf"] for word in part.get("enum", ())}
 
 
 def test_the_committed_schema_is_the_generated_one_byte_for_byte() -> None:
@@ -45,7 +45,7 @@ def test_the_committed_schema_is_the_generated_one_byte_for_byte() -> None:
 
 
 def test_the_schema_is_valid_small_and_has_no_one_of() -> None:
-    jsonschema.Draft202012Validator.check_schema(told())
+    jsonschema.Draft202012Validator.check_schema(schema_of())
     text = COMMITTED.read_bytes()
     assert b"oneOf" not in text
     assert len(text) < LARGEST
@@ -101,13 +101,17 @@ def test_every_fact_and_collection_of_the_catalogue_is_offered_where_it_may_stan
 
 
 def test_each_fact_is_told_with_its_help_its_unit_and_its_plane() -> None:
-    memory = next(part for part in told()["$defs"]["node-facts"]["anyOf"] if "memory.total" in part.get("enum", ()))
+    memory = next(
+        part for part in schema_of()["$defs"]["node-facts"]["anyOf"] if "memory.total" in part.get("enum", ())
+    )
     value = memory["enumDescriptions"][memory["enum"].index("memory.total")]
     assert value == f"{registry().catalogue.entries['memory.total'].kind.help} (quantity GiB, os)"
 
 
 def test_every_shipped_profile_source_and_role_is_offered() -> None:
-    extends = {word for part in told()["properties"]["extends"]["allOf"][0]["anyOf"] for word in part.get("enum", ())}
+    extends = {
+        word for part in schema_of()["properties"]["extends"]["allOf"][0]["anyOf"] for word in part.get("enum", ())
+    }
     assert {word.partition("@")[0] for word in extends} == {path.stem for path in PROFILES} - {"built-in"}
     sources = yaml.safe_load((ROOT / "profiles" / "sources.yaml").read_text(encoding="utf-8"))["sources"]
     assert offered("sources") == set(sources)
@@ -120,7 +124,7 @@ def test_every_key_of_a_profile_has_its_sentence() -> None:
     assert set(whole) <= editor_help.FILE.keys()
     assert set(rule) <= editor_help.RULE.keys() | editor_help.TEST.keys()
     assert set(WORDS) <= editor_help.TEST.keys()
-    shown = told()["properties"]["rules"]["additionalProperties"]["properties"]
+    shown = schema_of()["properties"]["rules"]["additionalProperties"]["properties"]
     assert [key for key in rule if not shown[key].get("description")] == []
 
 
@@ -137,7 +141,7 @@ def test_a_profile_and_a_probe_of_this_machine_are_in_the_schema_that_is_written
     assert done.status == 0, done.err
     words = [word for word in ("site@7", "storage", "ours.book", "h100-dgx@", "tuned.throughput") if word in done.out]
     assert len(words) == 5, words
-    assert set(json.loads(done.out)["$defs"]) == set(told()["$defs"])
+    assert set(json.loads(done.out)["$defs"]) == set(schema_of()["$defs"])
 
 
 def test_a_schema_that_cannot_be_written_is_our_users_mistake(tmp_path: Path) -> None:

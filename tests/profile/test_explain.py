@@ -66,7 +66,7 @@ def ours(tmp_path: Path) -> Path:
     return tmp_path / "ours.yaml"
 
 
-def told(ours: Path, rule: str, *words: str) -> dict[str, Any]:
+def explained(ours: Path, rule: str, *words: str) -> dict[str, Any]:
     done = rackcheck("profile", "explain", "-p", ours, rule, "--json", *words)
     assert done.status == 0, done.err
     found: dict[str, Any] = json.loads(done.out)
@@ -81,7 +81,7 @@ def keys(found: dict[str, Any]) -> dict[str, tuple[str, str, str, list[str]]]:
 
 
 def test_each_key_has_the_line_that_wrote_it_and_those_it_took_the_place_of(ours: Path) -> None:
-    found = keys(told(ours, "memory.enough"))
+    found = keys(explained(ours, "memory.enough"))
     assert found["severity"] == ("major", "ours@1", "ours.yaml:8", ["middle.yaml:7", "base.yaml:11"])
     assert found["at-most"] == ("9 TiB", "ours@1", "ours.yaml:9", ["base.yaml:14"])
     assert found["fact"] == ("memory.total", "base@2026.11", "base.yaml:12", [])
@@ -89,11 +89,11 @@ def test_each_key_has_the_line_that_wrote_it_and_those_it_took_the_place_of(ours
 
 
 def test_a_rule_of_a_fragment_names_the_fragment(ours: Path) -> None:
-    assert keys(told(ours, "smt.known"))["present"] == ("true", "part@7", "part.yaml:5", [])
+    assert keys(explained(ours, "smt.known"))["present"] == ("true", "part@7", "part.yaml:5", [])
 
 
 def test_what_a_new_look_takes_away_is_told_with_who_took_it(ours: Path) -> None:
-    found = told(ours, "gpu.names")
+    found = explained(ours, "gpu.names")
     gone = {(one["key"], one["value"], one["taken_by"]["key"], one["taken_by"]["place"]) for one in found["gone"]}
     assert gone == {
         ("each", "gpu", "any", "ours.yaml:10"),
@@ -104,7 +104,7 @@ def test_what_a_new_look_takes_away_is_told_with_who_took_it(ours: Path) -> None
 
 def test_what_a_new_fact_takes_away_is_told_with_who_took_it(ours: Path) -> None:
     ours.write_text(OURS.replace("gpu.names: { any: gpu }", "gpu.names: { fact: uuid, is-not: x }"))
-    found = told(ours, "gpu.names")
+    found = explained(ours, "gpu.names")
     assert [(one["key"], one["value"], one["place"], one["taken_by"]["key"]) for one in found["gone"]] == [
         ("present", "true", "base.yaml:16", "fact")
     ]
@@ -118,7 +118,7 @@ def test_what_a_new_fact_takes_away_is_told_with_who_took_it(ours: Path) -> None
 def test_a_param_is_told_with_its_value_and_every_line_that_gave_one(
     ours: Path, words: tuple[str, ...], value: str, given: bool
 ) -> None:
-    (param,) = told(ours, "memory.enough", *words)["params"]
+    (param,) = explained(ours, "memory.enough", *words)["params"]
     assert (param["name"], param["value"], param["set"]) == ("floor", value, given)
     assert (param["type"], param["about"]) == ("quantity GiB", "what this site bought")
     origin = param["default"]
@@ -129,7 +129,7 @@ def test_a_param_is_told_with_its_value_and_every_line_that_gave_one(
 
 
 def test_a_dropped_rule_is_told_with_the_reason_and_what_it_was(ours: Path) -> None:
-    found = told(ours, "gone")
+    found = explained(ours, "gone")
     assert found["dropped"] is True
     assert found["drops"] == [{"reason": "nobody here cares", "layer": "ours@1", "place": "ours.yaml:11"}]
     assert keys(found)["fact"] == ("cpu.smt", "base@2026.11", "base.yaml:17", [])
@@ -138,12 +138,12 @@ def test_a_dropped_rule_is_told_with_the_reason_and_what_it_was(ours: Path) -> N
 
 
 def test_a_rule_written_anew_holds_nothing_of_what_was_dropped(ours: Path) -> None:
-    found = told(ours, "twice")
+    found = explained(ours, "twice")
     assert (found["dropped"], found["drops"][0]["place"]) == (False, "middle.yaml:8")
     assert {key: rows[1] for key, rows in keys(found).items()} == {
         "fact": "ours@1", "at-least": "ours@1", "needs": "ours@1"
     }  # fmt: skip
-    assert told(ours, "memory.enough")["needed_by"] == ["twice"]
+    assert explained(ours, "memory.enough")["needed_by"] == ["twice"]
 
 
 def test_what_it_takes_to_pass_the_facts_and_the_sources_are_told_in_words(ours: Path) -> None:

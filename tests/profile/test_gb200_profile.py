@@ -8,7 +8,7 @@ import pytest
 from judged_racks import judged
 from nvl72 import Leaves, absent, altered, rack, tray
 from recordings import shared_text
-from trees import DELTA, GB200, NVSWITCH, told
+from trees import DELTA, GB200, NVSWITCH, tree_leaves
 
 from rackcheck.evaluate.verdict import judge
 from rackcheck.model.evidence import Status, Verdict
@@ -90,7 +90,7 @@ def failing(found: Mapping[str, Verdict]) -> set[str]:
 def test_the_recorded_tray_fails_for_its_leak_its_one_vbios_and_its_shell_and_for_nothing_else(
     profile: Profile,
 ) -> None:
-    found = verdicts(profile, {**tray(), **told(GB200)})
+    found = verdicts(profile, {**tray(), **tree_leaves(GB200)})
     assert failing(found) == {"leak.none", "bmc.gpu_firmware_alike", "bios.no_uefi_shell"}
     assert found["leak.none"].reason == "leak/Chassis_0_LeakDetector_1_ColdPlate.state is Critical, must be OK"
     for rule, verdict in found.items():
@@ -104,7 +104,7 @@ def test_the_recorded_tray_fails_for_its_leak_its_one_vbios_and_its_shell_and_fo
 def test_the_recorded_switch_tray_and_shelf_pass_all_that_needs_no_site_value(
     role: str, recorded: str, profile: Profile
 ) -> None:
-    found = verdicts(profile, told(recorded), role)
+    found = verdicts(profile, tree_leaves(recorded), role)
     assert len(found) >= 4
     assert {v.status for v in found.values()} == {Status.PASS, Status.NA}
     assert all("site value not set" in v.reason for v in found.values() if v.status is Status.NA)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command import rackcheck
 from mockup_server import Mockup
-from trees import GB200, client, facts, links, resource, told, tree
+from trees import GB200, client, facts, links, resource, tree, tree_leaves
 
 from rackcheck.evaluate.verdict import judge
 from rackcheck.model.evidence import Status, Verdict
@@ -62,7 +62,7 @@ def profile(tmp_path: Path) -> Profile:
 
 
 def verdicts(profile: Profile, leaves: Mapping[str, Leaf] | None = None) -> dict[str, Verdict]:
-    return {v.rule: v for v in judge(profile.own, Tree(told(GB200) if leaves is None else leaves))}
+    return {v.rule: v for v in judge(profile.own, Tree(tree_leaves(GB200) if leaves is None else leaves))}
 
 
 def altered(uri: str, **properties: object) -> dict[str, Leaf]:
@@ -103,7 +103,7 @@ def test_the_detector_that_is_critical_is_found_without_a_figure_and_no_other_on
 
 def test_two_limits_of_one_processor_that_mean_two_things_are_not_held_against_each_other(profile: Profile) -> None:
     found = verdicts(profile)
-    limits = {leaf.reading for path, leaf in told(GB200).items() if path.endswith(".set_point")}
+    limits = {leaf.reading for path, leaf in tree_leaves(GB200).items() if path.endswith(".set_point")}
     assert limits == {300.0, 420.0}
     for rule in ("cpu.tdp_alike", "cpu.edpp_alike", "cpu.uncapped"):
         assert found[rule].status is Status.PASS, found[rule].reason

@@ -9,7 +9,7 @@ import pytest
 from gpu_driver import SMI
 from h100_nodes import AUDIT, node, of_gpus, row
 from recordings import shared, shared_text
-from trees import DGX, LENOVO, SUPERMICRO, resource, told
+from trees import DGX, LENOVO, SUPERMICRO, resource, tree_leaves
 
 from rackcheck.evaluate.verdict import in_scope, judge
 from rackcheck.model import path as paths
@@ -393,7 +393,7 @@ def test_how_many_parts_a_maker_fits_is_the_sites_to_say(name: str) -> None:
 def of_bmc(name: str, tree: str) -> dict[str, Verdict]:
     """What the rules that ask the BMC alone say of a recorded one, where the site's own values are not in play."""
     chosen = [r for r in profile(name).own if Plane.BMC in r.planes and r.planes <= {Plane.BMC, Plane.DERIVED}]
-    return {v.rule: v for v in judge([r for r in chosen if not (r.unset or r.across)], Tree(told(tree)))}
+    return {v.rule: v for v in judge([r for r in chosen if not (r.unset or r.across)], Tree(tree_leaves(tree)))}
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_what_a_recorded_bmc_does_not_pass_is_what_its_recording_shows(
 def test_a_part_of_other_firmware_is_found_on_boards_of_two_makers(
     tree: str, path: str, other: str, rule_id: str
 ) -> None:
-    leaves = dict(told(tree))
+    leaves = dict(tree_leaves(tree))
     leaf = leaves[path]
     leaves[path] = Leaf(other, leaf.kind, leaf.plane, leaf.source, leaf.time)
     assert judge([rules("h100-hgx")[rule_id]], Tree(leaves))[0].status is Status.FAIL
@@ -514,7 +514,7 @@ def dgx_h100() -> Tree:
         facts[f"gpu/{gpu}.nvlinks_active"] = len(speeds)
         facts |= {f"gpu/{gpu}.nvlink/{n}.speed": speed for n, speed in enumerate(speeds)}
         facts |= {f"gpu/{gpu}.nvlink/{n}.state": "active" for n in range(len(speeds))}
-    return Tree({**node(facts).leaves, **told(DGX)})
+    return Tree({**node(facts).leaves, **tree_leaves(DGX)})
 
 
 @cache

@@ -210,7 +210,7 @@ def test_what_is_learned_passes_on_every_machine_it_was_learned_from(
 
 @pytest.mark.parametrize("name", trees.ALL)
 def test_what_is_learned_from_a_recorded_bmc_passes_on_it(name: str) -> None:
-    machine = LearnedRun(name, Tree(trees.told(name), {Plane.OS: Unknown(Reason.NOT_COLLECTED, "no host")}))
+    machine = LearnedRun(name, Tree(trees.tree_leaves(name), {Plane.OS: Unknown(Reason.NOT_COLLECTED, "no host")}))
     learned = holds_on_its_own([machine], registry().catalogue)
     assert len(learned.lessons) > 10
 

@@ -48,7 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "two.yaml").write_text(B)
 
 
-def told(*words: object) -> tuple[int, dict[str, Any]]:
+def diff_of(*words: object) -> tuple[int, dict[str, Any]]:
     done = rackcheck("profile", "diff", *words, "--json")
     assert done.status in {0, 1}, done.err
     found: dict[str, Any] = json.loads(done.out)
@@ -56,7 +56,7 @@ def told(*words: object) -> tuple[int, dict[str, Any]]:
 
 
 def test_every_difference_is_told_once_and_in_its_kind() -> None:
-    status, found = told("one.yaml", "two.yaml")
+    status, found = diff_of("one.yaml", "two.yaml")
     assert status == 1
     assert [rule["rule"] for rule in found["only_in_a"]] == ["b.first", "b.second"]
     assert found["only_in_b"] == [{"rule": "c.mine", "title": "Mine"}]
@@ -76,7 +76,7 @@ def test_every_difference_is_told_once_and_in_its_kind() -> None:
 
 def test_the_other_way_round_weaker_is_stricter() -> None:
     leans = [
-        {one["rule"]: one["lean"] for one in told(*pair)[1]["changed"]}
+        {one["rule"]: one["lean"] for one in diff_of(*pair)[1]["changed"]}
         for pair in (("one.yaml", "two.yaml"), ("two.yaml", "one.yaml"))
     ]
     turned = {"weaker": "stricter", "stricter": "weaker", "different": "different"}
@@ -97,17 +97,17 @@ def test_lines_are_folded_and_name_what_was_dropped() -> None:
 def test_two_profiles_alike_are_told_so_and_exit_0() -> None:
     done = rackcheck("profile", "diff", "one.yaml", "one.yaml")
     assert (done.status, "they ask for the same in the same words" in done.out) == (0, True)
-    assert told("one.yaml", "one.yaml")[0] == 0
+    assert diff_of("one.yaml", "one.yaml")[0] == 0
 
 
 def test_other_words_alone_are_a_difference() -> None:
     Path("words.yaml").write_text(A.replace("because", "for good"))
-    status, found = told("one.yaml", "words.yaml")
+    status, found = diff_of("one.yaml", "words.yaml")
     assert (status, found["changed"], found["words"]) == (1, [], [{"rule": "a.words", "keys": ["why"]}])
 
 
 def test_site_values_are_given_to_both_that_have_the_param() -> None:
-    _, found = told("one.yaml", "two.yaml", "--set", "floor=4 GiB", "--set", "new=2")
+    _, found = diff_of("one.yaml", "two.yaml", "--set", "floor=4 GiB", "--set", "new=2")
     assert "site" not in {one["rule"] for one in found["changed"]}
     assert "floor" not in {param["name"] for param in found["params"]}
 
@@ -115,19 +115,19 @@ def test_site_values_are_given_to_both_that_have_the_param() -> None:
 def test_the_same_rules_by_extending_and_by_including_differ_in_nothing() -> None:
     Path("by-extends.yaml").write_text("rackcheck: 1\nprofile: x\nversion: 1\nextends: one@1\n")
     Path("by-include.yaml").write_text("rackcheck: 1\nprofile: x\nversion: 1\ninclude: [one]\n")
-    assert told("by-extends.yaml", "by-include.yaml")[0] == 0
+    assert diff_of("by-extends.yaml", "by-include.yaml")[0] == 0
 
 
 def test_a_run_and_an_acceptance_have_their_own_profile_and_site_values() -> None:
-    status, found = told(folder() / "first", "h100-dgx")
+    status, found = diff_of(folder() / "first", "h100-dgx")
     assert status == 1
     assert [(p["name"], p["a"], p["b"]) for p in found["params"]] == [
         ("bios_version", "1.5.3", "not set"), ("bmc_firmware", "24.09.17", "not set"),
     ]  # fmt: skip
     assert {one["lean"] for one in found["changed"]} == {"weaker"}
-    assert told(folder() / "first", "h100-dgx", *SITE)[0] == 0
+    assert diff_of(folder() / "first", "h100-dgx", *SITE)[0] == 0
     assert accepted("pod", "first").status in {0, 1, 3}
-    assert told("pod", folder() / "first")[0] == 0
+    assert diff_of("pod", folder() / "first")[0] == 0
 
 
 def wrong(*words: object) -> Done:
@@ -163,4 +163,4 @@ def test_a_figure_that_only_warns_leans_as_one_that_fails_does(key: str, old: st
     text = "rackcheck: 1\nprofile: {0}\nversion: 1\nrules:\n  r: {{ fact: memory.total, at-least: 4 GiB, {1}: {2} }}\n"
     Path("was.yaml").write_text(text.format("was", key, old))
     Path("now.yaml").write_text(text.format("now", key, new))
-    assert [one["lean"] for one in told("was.yaml", "now.yaml")[1]["changed"]] == [lean]
+    assert [one["lean"] for one in diff_of("was.yaml", "now.yaml")[1]["changed"]] == [lean]

@@ -15,7 +15,7 @@ from gpu_driver import SMI
 from h100_nodes import AUDIT, CATALOGUE, SITE, node, of_gpus, profile, row
 from recordings import answering, os_probes, shared, shared_text
 from recordings import facts as read_facts
-from trees import DGX, told
+from trees import DGX, tree_leaves
 
 from rackcheck.evaluate.verdict import in_scope, judge
 from rackcheck.model import path as paths
@@ -251,7 +251,7 @@ def test_the_four_reasons_for_slowness_are_the_bits_of_the_published_mask() -> N
 
 
 def test_hyper_threading_disable_set_to_enabled_means_that_it_is_on() -> None:
-    tree = Tree(told(DGX))
+    tree = Tree(tree_leaves(DGX))
     raw = tree.reading(paths.parse("bios.attribute/ProcessorHyperThreadingDisable"), Plane.BMC)
     assert raw == "Enabled"
     assert judge([rule("bios.smt")], tree)[0].status is Status.PASS
@@ -423,7 +423,7 @@ NOT_TOLD = {
 
 def test_the_recorded_dgx_passes_but_for_what_the_recording_shows() -> None:
     rules = [r for r in profile("h100-dgx", site=True).own if r.planes <= {Plane.BMC, Plane.DERIVED}]
-    found = {v.rule: v.status for v in judge(rules, Tree(told(DGX)))}
+    found = {v.rule: v.status for v in judge(rules, Tree(tree_leaves(DGX)))}
     assert len(found) > 20
     assert {r: s for r, s in found.items() if s is not Status.PASS} == NOT_TOLD
 
@@ -434,7 +434,7 @@ def test_nothing_that_the_recorded_dgx_does_not_tell_leaves_it_incomplete() -> N
 
 def test_an_older_bios_than_the_qualified_one_is_found_on_the_recorded_dgx() -> None:
     with_other = library.load("h100-dgx", CATALOGUE, SITE | {"bios_version": "1.5.3"})
-    found = judge([r for r in with_other.own if r.id == "firmware.bios"], Tree(told(DGX)))[0]
+    found = judge([r for r in with_other.own if r.id == "firmware.bios"], Tree(tree_leaves(DGX)))[0]
     assert found.status is Status.FAIL
     assert "1.1.3" in found.reason
 
@@ -442,7 +442,7 @@ def test_an_older_bios_than_the_qualified_one_is_found_on_the_recorded_dgx() -> 
 def changed(change: Callable[[str, Reading], Reading | None]) -> Tree:
     """The recorded DGX with other readings; None leaves one as it is."""
     leaves: dict[str, Leaf] = {}
-    for path, leaf in told(DGX).items():
+    for path, leaf in tree_leaves(DGX).items():
         other = change(path, leaf.reading)
         leaves[path] = leaf if other is None else replace(leaf, reading=other)
     return Tree(leaves)
@@ -465,7 +465,7 @@ def changed(change: Callable[[str, Reading], Reading | None]) -> Tree:
     ],
 )
 def test_a_fault_on_the_recorded_dgx_is_found(rule_id: str, path: str, reading: Reading) -> None:
-    assert path in told(DGX)
+    assert path in tree_leaves(DGX)
     tree = changed(lambda at, _: reading if at == path else None)
     assert judge([rule(rule_id)], tree)[0].status is Status.FAIL
 
@@ -482,7 +482,7 @@ PARTS = {
 
 @pytest.mark.parametrize(("rule_id", "part"), [(i, part) for i, parts in PARTS.items() for part in parts])
 def test_a_part_of_the_board_that_the_bmc_lists_no_more_is_found_whichever_it_is(rule_id: str, part: str) -> None:
-    leaves = dict(told(DGX))
+    leaves = dict(tree_leaves(DGX))
     listing = leaves["firmware.component"]
     assert isinstance(listing.reading, tuple)
     assert part in listing.reading

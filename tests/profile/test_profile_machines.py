@@ -10,7 +10,7 @@ import pytest
 from command import rackcheck
 from h100_nodes import node, row
 from recordings import OURS, leaves, os_probes, recorded
-from trees import DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10, told
+from trees import DELL, DELTA, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO, X10, tree_leaves
 
 from rackcheck.model.fact import Absent, Plane, Reading
 from rackcheck.model.fit import Match, fit
@@ -72,7 +72,7 @@ ON_BMC: Mapping[str, tuple[set[str], set[str]]] = {
 
 @pytest.mark.parametrize("machine", ON_BMC)
 def test_a_recorded_bmc_fits_the_profiles_of_its_machine_and_is_another_to_the_rest(machine: str) -> None:
-    found = matching(Tree(told(machine)), Plane.BMC)
+    found = matching(Tree(tree_leaves(machine)), Plane.BMC)
     fits, silent = ON_BMC[machine]
     assert (found[Match.FITS], found[Match.UNKNOWN]) == (fits, silent)
     assert found[Match.NOT_STATED] == PARTS

@@ -11,7 +11,21 @@ import pytest
 from command import rackcheck
 from machines import put, tree
 from recordings import OURS, leaves, os_probes, recorded
-from trees import ALL, DELL, DGX, DMTF, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO, X10, bmc_probes, read, told
+from trees import (
+    ALL,
+    DELL,
+    DGX,
+    DMTF,
+    GB200,
+    HPE_AMD,
+    HPE_INTEL,
+    LENOVO,
+    SUPERMICRO,
+    X10,
+    bmc_probes,
+    read,
+    tree_leaves,
+)
 
 from rackcheck.evaluate.verdict import judge
 from rackcheck.model import path as paths
@@ -134,7 +148,7 @@ SILENT = re.compile(r"none of \d+ attributes is known as|this BMC has no|says no
 
 @pytest.mark.parametrize(("name", "machine"), FINDINGS)
 def test_what_fails_on_a_recorded_machine_is_what_its_bios_says_and_all_of_it(name: str, machine: str) -> None:
-    found = judged(name, Tree(told(machine)))
+    found = judged(name, Tree(tree_leaves(machine)))
     failed = only(found, Status.FAIL, Status.WARN)
     assert failed == set(FINDINGS[name, machine])
     for rule, word in FINDINGS[name, machine].items():
@@ -147,7 +161,7 @@ def bmc_only(rule: Rule) -> bool:
 
 @pytest.mark.parametrize(("name", "machine"), [*FINDINGS, *(("bmc-security", machine) for machine in ALL)])
 def test_what_is_unknown_on_a_recorded_bmc_is_what_it_does_not_tell(name: str, machine: str) -> None:
-    found = judged(name, Tree(told(machine)))
+    found = judged(name, Tree(tree_leaves(machine)))
     unknown = [rule for rule in profile(name).own if found[rule.id].status is Status.UNKNOWN]
     assert [(r.id, found[r.id].reason) for r in unknown if bmc_only(r) and not SILENT.search(found[r.id].reason)] == []
     # The rest waits for the operating system, which nobody asked here.
@@ -164,7 +178,7 @@ OPEN: Mapping[str, set[str]] = {
 
 @pytest.mark.parametrize("machine", ALL)
 def test_a_bmc_is_found_open_where_its_services_say_so_and_fails_for_telnet_alone(machine: str) -> None:
-    found = judged("bmc-security", Tree(told(machine)))
+    found = judged("bmc-security", Tree(tree_leaves(machine)))
     assert only(found, Status.FAIL, Status.WARN) == OPEN.get(machine, set())
     assert only(found, Status.FAIL) <= {TELNET}
 
@@ -417,8 +431,14 @@ def test_the_host_side_of_grace(rule: str, known: Mapping[str, Reading], status:
 def test_what_is_right_on_x86_and_wrong_on_grace_is_asked_of_x86_alone() -> None:
     facts = {str(path) for rule in profile("grace-server").own for path in rule.facts()}
     assert facts & {"bios.acs", "bios.pcie_aspm", "bios.ten_bit_tag"} == set()
-    assert judged("grace-host", Tree(told(GB200)), ("active_cores", "144"))["bios.active_cores"].status is Status.PASS
-    assert judged("grace-host", Tree(told(GB200)), ("active_cores", "72"))["bios.active_cores"].status is Status.FAIL
+    assert (
+        judged("grace-host", Tree(tree_leaves(GB200)), ("active_cores", "144"))["bios.active_cores"].status
+        is Status.PASS
+    )
+    assert (
+        judged("grace-host", Tree(tree_leaves(GB200)), ("active_cores", "72"))["bios.active_cores"].status
+        is Status.FAIL
+    )
 
 
 # ---- the example -----------------------------------------------------------------------------------------------------

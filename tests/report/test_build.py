@@ -37,7 +37,7 @@ BOTH = (Plane.OS, Plane.BMC)
 # ---- made-up readings ------------------------------------------------------------------------------------------------
 
 
-def told(
+def run_of(
     rules: Sequence[Rule], trees: Mapping[str, Tree], *, number: int = 0, planes: Sequence[Plane] = BOTH,
     cut: bool = False, roles: Mapping[str, str] | None = None,
 ) -> CollectedRun:  # fmt: skip
@@ -85,7 +85,7 @@ def many(draw: st.DrawFn, least: int = 1) -> tuple[tuple[Rule, ...], tuple[Colle
         trees = {
             node: _quiet(draw(worlds(rules)), draw(st.sampled_from([(), (), (Plane.BMC,), BOTH]))) for node in nodes
         }
-        readings.append(told(rules, trees, number=number, planes=planes, cut=draw(st.integers(0, 7)) == 0))
+        readings.append(run_of(rules, trees, number=number, planes=planes, cut=draw(st.integers(0, 7)) == 0))
     return rules, tuple(readings)
 
 
@@ -203,11 +203,13 @@ def leaf(reading: Reading, cls: Class = Class.CONFIG, plane: Plane = Plane.OS, k
 
 
 def runs(*trees: Tree, planes: Sequence[Sequence[Plane]] = ()) -> tuple[CollectedRun, ...]:
-    return tuple(told((), {"n1": tree}, number=n, planes=planes[n] if planes else BOTH) for n, tree in enumerate(trees))
+    return tuple(
+        run_of((), {"n1": tree}, number=n, planes=planes[n] if planes else BOTH) for n, tree in enumerate(trees)
+    )
 
 
 def test_no_node_and_no_rule_come_to_incomplete_and_are_said_to_block() -> None:
-    nothing = documented([told((), {})], (), kind="run")
+    nothing = documented([run_of((), {})], (), kind="run")
     assert (nothing.tally.outcome, [p.what for p in nothing.punch]) == (Outcome.INCOMPLETE, ["no node was read"])
     bare = documented(runs(Tree({})), (), kind="run")
     assert (bare.tally.outcome, bare.tally.total) == (Outcome.INCOMPLETE, 0)

@@ -43,7 +43,7 @@ SEED = 4711
 FLIP = ills("gpu-bitflip", gpu="6")
 
 
-def told(found: Mapping[int, BurnCapture], *, targets: str = "all") -> Dossier:
+def document_of(found: Mapping[int, BurnCapture], *, targets: str = "all") -> Dossier:
     """Give the document of one run over nodes, as their captures by number tell it."""
     of = job(len(found))
     names = tuple(node.name for node in of.nodes)
@@ -63,13 +63,13 @@ def told(found: Mapping[int, BurnCapture], *, targets: str = "all") -> Dossier:
 @cache
 def rack() -> Dossier:
     """A rack of sixteen, of which the third node has a GPU with a bit that flips."""
-    return told({n: capture(n, SEED, FLIP if n == 3 else (), chips=1) for n in range(1, 17)})
+    return document_of({n: capture(n, SEED, FLIP if n == 3 else (), chips=1) for n in range(1, 17)})
 
 
 @cache
 def lone() -> Dossier:
     """The node with that GPU alone."""
-    return told({1: capture(1, SEED, FLIP, chips=1)})
+    return document_of({1: capture(1, SEED, FLIP, chips=1)})
 
 
 def burned(dossier: Dossier) -> Burned:
@@ -150,7 +150,7 @@ def test_what_was_done_stands_there_with_tier_seed_seconds_version_and_that_it_w
     assert run.simulated
     assert float(run.seconds) >= 15
     first, *rest = capture(1, SEED).records
-    of = told({1: BurnCapture(({**first, "version": "9.8.7"}, *rest))})
+    of = document_of({1: BurnCapture(({**first, "version": "9.8.7"}, *rest))})
     assert burned(of).runs[0].version == "9.8.7"
     assert "rackcheck 9.8.7" in page(of)
     assert rack().subject.readings[0].kind == "burn-in"
@@ -205,14 +205,14 @@ def test_what_was_not_tested_is_said_and_a_figure_nobody_told_is_never_a_number(
             for r in whole.records
         )
     )
-    found = burned(told({1: cut}))
+    found = burned(document_of({1: cut}))
     assert [(u.what, u.why, u.nodes) for u in found.untested] == [("GPU links", "contended: 0.2", ("n01",))]
-    assert "in what was tested, no part" in told({1: cut}).performance
+    assert "in what was tested, no part" in document_of({1: cut}).performance
     table = next(table for table in found.tables if table.kind == "GPU links")
     (row,) = (row for row in table.rows if row.item == "gpu/5")
     assert row.values[0] == ""
     assert table.figures[0].known == 7
-    assert "7 of 8" in page(told({1: cut}))
+    assert "7 of 8" in page(document_of({1: cut}))
 
 
 def test_sentences_that_differ_in_numbers_alone_are_one_with_a_range() -> None:
@@ -349,12 +349,12 @@ def test_a_simulation_says_so_on_every_page_and_a_machine_never() -> None:
     assert "**SIMULATION**" in markdown.text(lone(), "0" * 64)
     assert 'name="rackcheck.simulation" value="yes"' in junit.text(lone(), "0" * 64)
     assert all("SIMULATION" in each for each in pdf_pages(lone()))
-    real = told(
+    real = document_of(
         {1: BurnCapture(tuple({k: v for k, v in r.items() if k != "simulated"} for r in capture(1, SEED).records))}
     )
     assert not real.simulated
     assert "SIMULATION" not in page(real).replace(html._file("report.css"), "")
-    assert told({1: capture(1, SEED)}, targets="all 8 nodes of sim:dgx-h100").simulated
+    assert document_of({1: capture(1, SEED)}, targets="all 8 nodes of sim:dgx-h100").simulated
 
 
 def test_the_pdf_tells_what_the_page_tells() -> None:
@@ -373,7 +373,7 @@ def test_the_pdf_tells_what_the_page_tells() -> None:
 
 
 def test_the_same_capture_gives_the_same_bytes() -> None:
-    once, twice = (told({1: capture(1, SEED, FLIP, chips=1)}) for _ in range(2))
+    once, twice = (document_of({1: capture(1, SEED, FLIP, chips=1)}) for _ in range(2))
     assert record.text(once) == record.text(twice)
     assert page(once) == page(twice)
     assert record.read(record.text(once)) == once
@@ -422,7 +422,7 @@ def hostile(output: str) -> BurnCapture:
 
 @pytest.mark.parametrize("said", HOSTILE)
 def test_what_a_node_says_is_text_in_page_drawing_and_annex(said: str) -> None:
-    found = told({1: hostile(said)})
+    found = document_of({1: hostile(said)})
     text = page(found)
     assert text.count("<script") == 2
     assert "<img src=x" not in text
@@ -435,7 +435,7 @@ def test_what_a_node_says_is_text_in_page_drawing_and_annex(said: str) -> None:
 
 
 def test_a_hostile_burn_in_can_be_set_on_paper() -> None:
-    assert pdf_pages(told({n: hostile(output) for n, output in enumerate(HOSTILE, 1)}))
+    assert pdf_pages(document_of({n: hostile(output) for n, output in enumerate(HOSTILE, 1)}))
 
 
 def renderings(dossier: Dossier) -> str:
@@ -465,7 +465,7 @@ def test_a_secret_that_a_node_plants_in_its_words_is_gone_from_every_copy_but_th
         {**r, "fans": {f"FAN {serial}": 1.0}} if r.get("of") == "bmc" else r for r in capture(1, SEED, FLIP).records
     )
     more = ({"k": "error", "t": 9.0, "of": "gpu/1", "stage": "links", "name": "xid", "said": f"{serial} at 10.1.2.3"},)
-    found = told({1: BurnCapture((*records[:-1], *more, records[-1]))})
+    found = document_of({1: BurnCapture((*records[:-1], *more, records[-1]))})
     assert f"{serial} at 10.1.2.3" in renderings(found)
     assert serial not in renderings(redact.redacted(found, "public"))
     for level in redact.LEVELS:

@@ -32,7 +32,7 @@ from rackcheck.run.event import Event, RunDone
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging
 from rackcheck.views import machine, terminal
-from rackcheck.views.locations import NodeLocation, Whole, among, passing, said, share, told, whole
+from rackcheck.views.locations import NodeLocation, Whole, among, counted_names, names_text, passing, share, whole
 from rackcheck.views.summary import Summary, summarize
 
 DIGEST = "0" * 64
@@ -343,15 +343,15 @@ def test_nodes_racks_and_the_fleet_are_each_counted_among_their_own(
     names: tuple[str, ...], named: str, counted: str
 ) -> None:
     of = whole(8, ["@rack:a01", "@rack:a02", "@rack:a03", "@rack:a04", "@fleet"])
-    assert said(names) == named
+    assert names_text(names) == named
     assert share(names, of) == counted
 
 
 def test_all_racks_are_told_in_a_word_and_named_where_that_is_asked() -> None:
     both = ("@rack:a01", "@rack:a02")
-    assert told(both, Whole(9, 2), said) == "all 2 racks"
-    assert told(both, Whole(9, 2), said, every=True) == "all 2 racks: a[01-02]"
-    assert told(both[:1], Whole(9, 1), said) == "rack a01"
+    assert counted_names(both, Whole(9, 2), names_text) == "all 2 racks"
+    assert counted_names(both, Whole(9, 2), names_text, every=True) == "all 2 racks: a[01-02]"
+    assert counted_names(both[:1], Whole(9, 1), names_text) == "rack a01"
 
 
 def test_one_is_told_in_the_singular() -> None:

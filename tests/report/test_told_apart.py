@@ -10,7 +10,7 @@ from rack_runs import accepted
 from rackcheck.evaluate.verdict import Status
 from rackcheck.session import subject
 from rackcheck.session.run_session import RunSession
-from rackcheck.views.causes import told
+from rackcheck.views.causes import detail_lines
 from rackcheck.views.signs import Signs
 from rackcheck.views.state import Board
 from rackcheck_tui.widgets.words import about
@@ -21,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
 
 
-def said(*words: str) -> str:
+def output_of(*words: str) -> str:
     return " ".join(rackcheck(*words).out.split())
 
 
@@ -34,12 +34,12 @@ def test_a_rule_counts_as_passing_only_where_it_fails_on_no_node() -> None:
     mixed = [rule for rule, statuses in met.items() if Status.PASS in statuses and statuses - {Status.PASS, Status.NA}]
     fine = [rule for rule, statuses in met.items() if Status.PASS in statuses and rule not in mixed]
     assert mixed
-    assert f"{len(fine)} of {len(met)} rules pass wherever they apply" in said("accept", "show", "pod")
+    assert f"{len(fine)} of {len(met)} rules pass wherever they apply" in output_of("accept", "show", "pod")
 
 
 def test_nodes_that_no_run_read_are_incomplete_and_folded() -> None:
     assert accepted("pod", "one").status == 0
-    shown = said("accept", "show", "pod")
+    shown = output_of("accept", "show", "pod")
     assert "INCOMPLETE 2 n[2-3]: not judged" in shown
     assert "never read by any run: 2 nodes, n[2-3]" in shown
 
@@ -85,9 +85,9 @@ def test_without_a_terminal_the_screens_of_an_acceptance_name_the_command_that_s
 
 
 def test_of_different_details_each_names_its_nodes() -> None:
-    assert told({"silent for 5 s": ("n1", "n2"), "silent for 30 s": ("n3",)}) == (
+    assert detail_lines({"silent for 5 s": ("n1", "n2"), "silent for 30 s": ("n3",)}) == (
         "n[1-2]: silent for 5 s",
         "n3: silent for 30 s",
     )
-    assert told({"silent for 5 s": ("n1", "n2")}) == ("silent for 5 s",)
-    assert told({"a": tuple(f"n{i}" for i in range(0, 60, 2)), "b": ("n1",)}) == ("a", "n1: b")
+    assert detail_lines({"silent for 5 s": ("n1", "n2")}) == ("silent for 5 s",)
+    assert detail_lines({"a": tuple(f"n{i}" for i in range(0, 60, 2)), "b": ("n1",)}) == ("a", "n1: b")

@@ -609,7 +609,7 @@ def head(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]
     return damage
 
 
-def told(folder: Path, text: str) -> None:
+def write_text(folder: Path, text: str) -> None:
     (folder / "n1" / "redfish" / "v1" / "index.json").write_text(text)
 
 
@@ -659,10 +659,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
         '{"apart": {}, "times": {}, "unread": {"/redfish/v1": {"unknown": "denied"}}}'
     ),
     "times": lambda f: (f / "n1" / "bmc.json").write_text('{"apart": {}, "times": {"/x": 5}, "unread": {}}'),
-    "body is a list": lambda f: told(f, "[]"),
-    "body is no JSON": lambda f: told(f, "{"),
+    "body is a list": lambda f: write_text(f, "[]"),
+    "body is no JSON": lambda f: write_text(f, "{"),
     "body is no UTF-8": lambda f: (f / "n1/redfish/v1/index.json").write_bytes(b'{"a": "\xff"}'),
-    "body is no number": lambda f: told(f, '{"a": NaN}'),
+    "body is no number": lambda f: write_text(f, '{"a": NaN}'),
     "link": linked,
     "folder is a link": lambda f: (f / "n1/redfish/v1/up").symlink_to("/"),
     "twice": twice,

@@ -338,7 +338,7 @@ def test_a_run_that_is_damaged_at_its_end_leaves_nothing_of_it() -> None:
     items[-1]["outcome"] = "GREAT"
     with file.opened(file.place()) as db:
         with pytest.raises(UserError, match="is damaged"):
-            Adder(db).add("r2", rows.told(store.find(str(stored("r2", items)))), 1, 1)
+            Adder(db).add("r2", rows.indexed_events(store.find(str(stored("r2", items)))), 1, 1)
         assert list(queries.logical(db)) == first
 
 

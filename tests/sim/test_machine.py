@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from recordings import shared_text
-from sim_replies import DGX_H100, PROBES, TIME, asked, node, told
+from sim_replies import DGX_H100, PROBES, TIME, asked, leaves_of, node
 from trees import DELL, DGX, LENOVO, tree
-from trees import told as recorded_dgx
+from trees import tree_leaves as recorded_dgx
 
 import rackcheck_probes
 from rackcheck.base.user_error import UserError
@@ -37,7 +37,7 @@ from rackcheck.run import store
 from rackcheck.run.event import Answered
 from rackcheck.sim import machine
 from rackcheck.sim.machine_patterns import BadPattern, expanded
-from rackcheck_probes.gpu.nvml import said as said_of_gpus
+from rackcheck_probes.gpu.nvml import reply_of as said_of_gpus
 
 CLOCK = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 """Answered by the server, whose clock it asks for."""
@@ -190,7 +190,7 @@ UNSERVED = (
 
 
 def reading(path: str) -> Any:
-    return told()[path].reading
+    return leaves_of()[path].reading
 
 
 # The machine: whole, and well
@@ -214,14 +214,14 @@ def test_every_command_it_answers_is_one_that_is_asked() -> None:
 
 
 def test_nothing_that_a_probe_promises_is_unknown_but_what_the_real_machine_keeps_to_itself() -> None:
-    unknown = {path: leaf.reading for path, leaf in told().items() if isinstance(leaf.reading, Unknown)}
+    unknown = {path: leaf.reading for path, leaf in leaves_of().items() if isinstance(leaf.reading, Unknown)}
     silent = (*SILENT, *UNSERVED)
     assert {path: why for path, why in unknown.items() if not any(fnmatchcase(path, p) for p in silent)} == {}
     assert [p for p in silent if not any(fnmatchcase(path, p) for path in unknown)] == []
 
 
 def test_no_probe_promises_an_item_that_this_machine_has_none_of() -> None:
-    empty = {path for path, leaf in told().items() if leaf.reading == () and leaf.kind.type.value == "collection"}
+    empty = {path for path, leaf in leaves_of().items() if leaf.reading == () and leaf.kind.type.value == "collection"}
     logged = {"aer", "amdgpu", "disk", "filesystem", "mlx5", "nvme", "pcie", "raid"}
     healthy = {"bios.pending", "log.xid", "log.sxid", "log.boot.xid", "log.boot.sxid"}
     healthy |= {f"log.kernel.{kind}" for kind in logged}
@@ -234,7 +234,7 @@ def verdicts(name: str) -> dict[str, Any]:
     profile = library.load(name, registry().catalogue)
     planes = frozenset({Plane.OS, Plane.BMC, Plane.DERIVED})
     rules = [r for r in profile.own if r.scope is Scope.NODE and in_scope(r, "compute", planes, frozenset(Phase))]
-    tree = Tree({**told(), **derive(registry().joins, Tree(told()), TIME)})
+    tree = Tree({**leaves_of(), **derive(registry().joins, Tree(leaves_of()), TIME)})
     alike = {r.id: poll(r.across, dict.fromkeys("abcd", tree), 4) for r in rules if r.across is not None}
     return {v.rule: v for v in judge(rules, tree, polls=alike)}
 
@@ -426,7 +426,7 @@ OF_ONE = re.compile(r"(serial|uuid|guid|nqn|hostname|node_description|\.mac|mac_
 
 
 def test_two_nodes_differ_in_who_they_are_and_in_nothing_else() -> None:
-    one, two = told("n01", 1), told("n02", 2)
+    one, two = leaves_of("n01", 1), leaves_of("n02", 2)
     assert one.keys() == two.keys()
     differing = {path for path in one if one[path].reading != two[path].reading}
     assert {one[path].kind.cls for path in differing} == {Class.IDENTITY}
@@ -439,9 +439,9 @@ def test_two_nodes_differ_in_who_they_are_and_in_nothing_else() -> None:
 
 def test_no_two_parts_of_a_rack_have_one_serial() -> None:
     serials = Counter(
-        told(f"n{n:02}", n)[path].reading
+        leaves_of(f"n{n:02}", n)[path].reading
         for n in (1, 2, 11, 72)
-        for path in told()
+        for path in leaves_of()
         if re.fullmatch(r"gpu/\d\.(uuid|serial)|nic/.*\.guid|psu/.*\.serial|node.serial", path)
     )
     assert set(serials.values()) == {1}

@@ -175,7 +175,9 @@ def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -
     for what, nodes in _changed(good):
         verdict = hall.judged(nodes)
         broken += verdict.status in {soft, Status.WARN}
-        if verdict.status is Status.UNKNOWN or (verdict.status is not Status.PASS and not _says(rule, verdict.reason)):
+        if verdict.status is Status.UNKNOWN or (
+            verdict.status is not Status.PASS and not _reason_matches(rule, verdict.reason)
+        ):
             yield f"{rule.place}: {rule.id}: {what}: {verdict.status} ({verdict.reason})"
     if not broken:
         yield f"{rule.place}: {rule.id}: no change of one fact of one node fails it"
@@ -195,7 +197,7 @@ def _changed(good: Nodes) -> Iterator[tuple[str, Nodes]]:
             yield f"{what} on the last node", (*others, changed)
 
 
-def _says(rule: Rule, reason: str) -> bool:
+def _reason_matches(rule: Rule, reason: str) -> bool:
     """Whether a reason names a fact of the rule with what was seen, and what it must be."""
     return any(
         f"{clause.fact} is " in reason and operator.expectation(test, clause.kind) in reason

@@ -15,7 +15,7 @@ PROBES = [probe for probe in os_probes().values() if probe.ask is QUESTION]
 GPU = os_probes()["gpu"]
 
 
-def told(bus: str, reply: Any) -> dict[str, Reading]:
+def driver_readings(bus: str, reply: Any) -> dict[str, Reading]:
     """The facts of a node whose bus says this and whose NVML says that, or nvidia-smi in its own words."""
     capture = answering(GPU, f"{bus}{reply if isinstance(reply, str) else json.dumps(reply)}\n")
     return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Mapping
 from functools import cache
 
-from gpu_driver import told as told_by_driver
+from gpu_driver import driver_readings as told_by_driver
 from recordings import shared
 
 from rackcheck.model import path as paths

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from law_built_in import laid_under
 from law_facts import CATALOGUE, GATHERINGS, JOINS
 from law_rules import ALONE, MIXES, judged_rules, pick
-from law_told import PLANES, TIME, Told, asked_by, changed, told_of, told_twice, ways
+from law_told import PLANES, TIME, Told, asked_by, changed, told_twice, ways, world_of
 
 from rackcheck.evaluate.law import Outcome
 from rackcheck.evaluate.verdict import Status
@@ -159,7 +159,7 @@ def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -
     nodes, seats = draw(seated(found))
     twice = any(rule.twice for rule in found)
     job = job_of(found, nodes, seats, again=twice and bool(draw(st.integers(0, 7))))
-    base = draw(told_of(asked_by(job.plan)))
+    base = draw(world_of(asked_by(job.plan)))
     values: dict[str, Told] = {}
     for node in nodes:
         world = draw(changed(base, 2)) if values else base

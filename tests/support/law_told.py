@@ -120,7 +120,7 @@ def _leaf(path: str, reading: Reading) -> Leaf:
 
 
 @st.composite
-def told_of(draw: st.DrawFn, wanted: Iterable[str]) -> World:
+def world_of(draw: st.DrawFn, wanted: Iterable[str]) -> World:
     """What a node tells of facts that are asked for; of one that follows from others nothing."""
     world: World = {}
     asked = sorted(
@@ -201,7 +201,7 @@ def wanted_by(found: Iterable[Rule]) -> set[str]:
 
 def worlds(asked: Iterable[Rule]) -> st.SearchStrategy[World]:
     """What a node tells once of the facts that rules ask for."""
-    return told_of(wanted_by(asked))
+    return world_of(wanted_by(asked))
 
 
 def asked_by(chosen: Plan) -> set[str]:

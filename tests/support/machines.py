@@ -165,7 +165,7 @@ def _held_twice(test: Test, first: Reading, second: Reading, kind: Kind) -> bool
     )
 
 
-def told(clause: Clause, at: Path, machine: Machine) -> str:
+def expected_words(clause: Clause, at: Path, machine: Machine) -> str:
     """Write what a reason must say of a clause: the item, what was seen and what was wanted."""
     value = machine[spot(clause, at)]
     assert not isinstance(value, Unknown)

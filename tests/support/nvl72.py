@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from recordings import answering, os_probes, shared_text
-from trees import DELTA, GB200, NVSWITCH, told
+from trees import DELTA, GB200, NVSWITCH, tree_leaves
 
 from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.fact import Absent, Plane, Reading
@@ -35,7 +35,7 @@ def gpus() -> Leaves:
 @cache
 def tray() -> Leaves:
     """A compute tray in order."""
-    held = {**told(GB200), **gpus()}
+    held = {**tree_leaves(GB200), **gpus()}
     for path in (f"{LEAKING}.state", f"{LEAKING}.health"):
         held = altered(held, path, "OK")
     held = altered(held, f"{LEAKING}.fitted", "Enabled")
@@ -57,8 +57,8 @@ def rack(name: str = "a01", trays: int = TRAYS) -> dict[Node, Leaves]:
     found: dict[Node, Leaves] = {}
     for role, short, count, leaves in (
         ("compute", "tray", trays, tray()),
-        ("nvswitch-tray", "switch", SWITCHES, told(NVSWITCH)),
-        ("power-shelf", "shelf", SHELVES, told(DELTA)),
+        ("nvswitch-tray", "switch", SWITCHES, tree_leaves(NVSWITCH)),
+        ("power-shelf", "shelf", SHELVES, tree_leaves(DELTA)),
     ):
         for number in range(1, count + 1):
             node = f"{name}-{short}{number:02}"

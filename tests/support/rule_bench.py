@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from machines import WORST, Machine, Want, answer, now, other, put, solved, spot, spots, then, told
+from machines import WORST, Machine, Want, answer, expected_words, now, other, put, solved, spot, spots, then
 from near_values import ABSENT, beyond, neighbours
 
 from rackcheck.evaluate.verdict import Status
@@ -136,7 +136,7 @@ class Bench:
                 status = self.comes_to(at, changed)
                 if status in {Status.FAIL, Status.WARN} and self.fits(at, changed):
                     guilty = next(c for c in self.rule.clauses if answer(c, at, changed) is status)
-                    yield word, changed, status, told(guilty, at, changed)
+                    yield word, changed, status, expected_words(guilty, at, changed)
 
     def risen(self, machine: Machine, at: Path, deciding: Sequence[Clause]) -> Iterator[tuple[str, Machine]]:
         """Let each counter rise just as much as it may."""
@@ -169,7 +169,9 @@ class Bench:
             return
         for _, changed in self.changes(self.rule.when, NODE, machine):
             if answer(self.rule.when, NODE, changed) is not Status.PASS:
-                yield Case("`when` false", changed, Status.NA, told(self.rule.when, NODE, changed).partition(", ")[0])
+                yield Case(
+                    "`when` false", changed, Status.NA, expected_words(self.rule.when, NODE, changed).partition(", ")[0]
+                )
         yield from _hidden(self.rule.when, NODE, machine)
 
 

@@ -7,7 +7,7 @@ NotImplementedError, so that no rule is taken for proven that is not.
 from collections.abc import Callable, Mapping
 from math import ceil, floor
 
-from machines import Machine, Want, copied, listed, put, solved, spot, spots, told, turned, without
+from machines import Machine, Want, copied, expected_words, listed, put, solved, spot, spots, turned, without
 from near_values import ABSENT, beyond, meeting, meets, neighbours, real
 from rule_bench import EXPECTED, HIDDEN, NODE, Bench, Case, Cases, Gap
 
@@ -266,7 +266,7 @@ def no_item(bench: Bench) -> Cases:
             return
         yield Case("no item is so", good, Status.PASS)
         for clause in deciding:
-            says = turned(told(clause if bench.rule.join == "any" else bench.rule.clauses[0], first, bad))
+            says = turned(expected_words(clause if bench.rule.join == "any" else bench.rule.clauses[0], first, bad))
             for test in clause.tests:
                 # A word decides where an item that is so, but for it, passes.
                 word = bench.word(clause, test)

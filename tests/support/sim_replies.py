@@ -50,6 +50,6 @@ def asked(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
 
 
 @cache
-def told(name: str = "n01", number: int = 1) -> Mapping[str, Leaf]:
+def leaves_of(name: str = "n01", number: int = 1) -> Mapping[str, Leaf]:
     host, bmc = asked(node(name, number))
     return collect(PROBES, host, TIME) | collect(PROBES, bmc, TIME)

@@ -7,14 +7,14 @@ from fake_driver import Told, code
 
 from rackcheck.model.capture import Output
 from rackcheck.sim import machine
-from rackcheck_probes.gpu.nvml import QUESTION, said
+from rackcheck_probes.gpu.nvml import QUESTION, reply_of
 
 
 def simulated() -> Told:
     """What NVML tells of the simulated DGX H100."""
     answer = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host.output(QUESTION)
     assert isinstance(answer, Output)
-    values: Told = deepcopy(said(answer.out.splitlines()))
+    values: Told = deepcopy(reply_of(answer.out.splitlines()))
     return values
 
 

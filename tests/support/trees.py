@@ -103,11 +103,11 @@ def facts(capture: BmcCapture) -> dict[str, Leaf]:
 
 
 @cache
-def told(name: str) -> Mapping[str, Leaf]:
+def tree_leaves(name: str) -> Mapping[str, Leaf]:
     """All facts of a recorded tree."""
     return facts(read(name))
 
 
 def readings(name: str) -> dict[str, Reading]:
     """What a recorded tree says, by path."""
-    return {path: leaf.reading for path, leaf in told(name).items()}
+    return {path: leaf.reading for path, leaf in tree_leaves(name).items()}

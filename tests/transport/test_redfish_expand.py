@@ -327,7 +327,9 @@ def opened(what: str) -> dict[str, object]:
     """What the simulator's BMC says of a collection with other links too."""
     held = few(1)
     held[CHASSIS] = collection(CHASSIS, f"{CHASSIS}/1", Oem={"X": link(SYSTEMS)}, Links={"Y": link(SYSTEMS)})
-    reply = sim.said(lambda uri: json.dumps(held[uri]).encode() if uri in held else None, f"{CHASSIS}?{what}", "honest")
+    reply = sim.reply_to(
+        lambda uri: json.dumps(held[uri]).encode() if uri in held else None, f"{CHASSIS}?{what}", "honest"
+    )
     body = json.loads(reply.body)
     assert isinstance(body, dict)
     return body
@@ -347,9 +349,9 @@ def test_a_simulated_bmc_opens_the_links_that_are_asked_for_one_level_deep(what:
 
 
 def test_a_simulated_bmc_announces_what_it_can_where_its_tree_says_nothing_of_it() -> None:
-    root = sim.said(lambda uri: b'{"Id": "RootService"}', f"{ROOT}/", "honest")
+    root = sim.reply_to(lambda uri: b'{"Id": "RootService"}', f"{ROOT}/", "honest")
     assert json.loads(root.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == ANNOUNCED
-    reply = sim.said(lambda uri: b'{"ProtocolFeaturesSupported": {"ExpandQuery": {}}}', ROOT, "honest")
+    reply = sim.reply_to(lambda uri: b'{"ProtocolFeaturesSupported": {"ExpandQuery": {}}}', ROOT, "honest")
     assert json.loads(reply.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == {}
 
 

@@ -17,7 +17,7 @@ MARK = "0123456789abcdef" * 2
 ASK = (Shell("echo here"),)
 
 
-def told(folder: Path, force: str) -> ShellReply:
+def reply_of(folder: Path, force: str) -> ShellReply:
     """What a node answers that runs this command instead of ours."""
     with serving(folder / "node", force=force) as node:
         target = Target("127.0.0.1", node.port, "", keys=(str(node.key),), known_hosts=(str(node.known_hosts),))
@@ -25,14 +25,14 @@ def told(folder: Path, force: str) -> ShellReply:
 
 
 def test_a_flood_on_standard_error_costs_no_answer(tmp_path: Path) -> None:
-    reply = told(tmp_path, "head -c 16777216 /dev/zero >&2; sh -s")
+    reply = reply_of(tmp_path, "head -c 16777216 /dev/zero >&2; sh -s")
     answer = split(reply.raw, ASK, MARK, reply.cut)
     assert answer.whole, reply.cut
 
 
 @pytest.mark.parametrize("before", ["", "yes | head -c 300000 >&2; "], ids=["alone", "after a flood"])
 def test_a_node_that_only_complains_is_unreachable_with_its_last_words(tmp_path: Path, before: str) -> None:
-    reply = told(tmp_path, f"{before}echo 'This account is not available.' >&2; exit 1")
+    reply = reply_of(tmp_path, f"{before}echo 'This account is not available.' >&2; exit 1")
     assert reply.raw == b""
     assert reply.cut.reason is Reason.UNREACHABLE
     assert reply.cut.detail.endswith("it said: This account is not available.")

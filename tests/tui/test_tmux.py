@@ -79,14 +79,14 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
             terminal.do("kill-server")
 
 
-def told(screen: str) -> str:
+def stable_screen(screen: str) -> str:
     """What a screen shows, with the run's id and its times written over."""
     screen = re.sub(r"\b\d{8}T\d{6}Z-[0-9a-f]{5}\b", ID, screen)
     return re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", MOMENT, screen).rstrip("\n")
 
 
 def recorded(steps: list[tuple[str, str]]) -> str:
-    parts = [f"{words}\n\n```text\n{told(screen)}\n```" for words, screen in steps]
+    parts = [f"{words}\n\n```text\n{stable_screen(screen)}\n```" for words, screen in steps]
     return "\n\n".join((BEGIN, *parts, END))
 
 

@@ -81,7 +81,7 @@ def wrong(**more: Any) -> MadeDesk:
     return desk(WRONG, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01", row="a"), "r02": Rack("r02")}, **more)
 
 
-def told_all(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> ViewContext:
+def full_context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> ViewContext:
     """A context for which all that is read in the background was read."""
     ctx = context(made, signs, **more)
     fetched: Mapping[str, Callable[[], object]] = {
@@ -262,7 +262,7 @@ def test_the_profile_says_of_each_rule_what_it_wants_and_how_it_went() -> None:
 
 
 def test_every_fact_stands_with_its_value_plane_source_and_time() -> None:
-    ctx = told_all(wrong())
+    ctx = full_context(wrong())
     (fact,) = (entry for entry in view(ctx, "facts").entries.every if entry.fact == "kernel.tainted")
     output = " ".join(" ".join(map(str, fact.details(120))).split())
     for words in ("value 1", "plane os", "read from /proc/sys/kernel/tainted", "time 2026-01-01T00:00:00Z"):
@@ -391,7 +391,7 @@ def test_a_group_that_a_filter_narrows_keeps_its_number() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 132, 240])
 @pytest.mark.parametrize("name", PLACES)
 def test_a_row_never_leaves_its_width(name: str, width: int) -> None:
-    ctx = told_all(wrong(), every=True)
+    ctx = full_context(wrong(), every=True)
     for entry in view(ctx, name).entries.every:
         assert cell_len(str(entry.line(width))) <= width, entry.name
 
@@ -409,7 +409,7 @@ def test_wide_letters_take_the_room_that_they_take_on_the_screen(width: int) -> 
 
 @pytest.mark.parametrize("name", PLACES)
 def test_plain_signs_keep_every_line_in_ascii(name: str) -> None:
-    ctx = told_all(wrong(), ASCII, every=True)
+    ctx = full_context(wrong(), ASCII, every=True)
     made = view(ctx, name)
     written = [str(line) for line in lines_of(made, 80)]
     assert [line for line in written if not line.isascii()] == []
@@ -421,7 +421,7 @@ def test_plain_signs_keep_every_line_in_ascii(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLACES)
 def test_no_style_is_more_than_the_sixteen_colours_that_every_terminal_has(name: str) -> None:
-    ctx = told_all(wrong(), every=True)
+    ctx = full_context(wrong(), every=True)
     pieces = [piece for line in lines_of(view(ctx, name), 120) for piece in line.pieces]
     cells, legend = rack.picture(ctx)
     styles = {style for _, style in (*pieces, *legend.pieces)} | {cell.style for cell in cells.values()}
@@ -430,7 +430,7 @@ def test_no_style_is_more_than_the_sixteen_colours_that_every_terminal_has(name:
 
 
 def test_no_verdict_is_told_by_colour_alone() -> None:
-    ctx = told_all(wrong(), every=True)
+    ctx = full_context(wrong(), every=True)
     loud = {STYLES[status]: status for status in (Status.FAIL, Status.UNKNOWN)}
     loud |= {STYLES[status]: status for status in (Status.PASS, Status.WARN)}
     for name in ("groups", "nodes", "node", "group", "profile"):
@@ -442,7 +442,7 @@ def test_no_verdict_is_told_by_colour_alone() -> None:
 
 
 def test_a_row_says_its_verdict_in_a_word_or_a_sign_without_any_colour() -> None:
-    ctx = told_all(wrong(), every=True)
+    ctx = full_context(wrong(), every=True)
     for name in ("groups", "nodes", "node", "group"):
         for entry in view(ctx, name).entries.every:
             output = str(entry.line(100))
@@ -475,7 +475,7 @@ def test_control_characters_of_a_node_are_shown_and_never_sent() -> None:
 @pytest.mark.parametrize("name", PLACES)
 def test_no_view_lets_a_nodes_control_characters_through(name: str) -> None:
     made = desk({**WRONG, "n1": {"hostname": HOSTILE + "\n", "tainted": HOSTILE + "\n"}})
-    ctx = told_all(made, every=True)
+    ctx = full_context(made, every=True)
     for line in lines_of(view(ctx, name), 120):
         assert str(line).isprintable(), line
 

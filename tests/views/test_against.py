@@ -20,7 +20,7 @@ from rackcheck.model.path import parse
 from rackcheck.model.profile import Clause, Rule, RuleSelection
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.join import Join
-from rackcheck.views.against import Against, against, document, facts_of, rules, said, word_difference
+from rackcheck.views.against import Against, against, difference_text, document, facts_of, rules, word_difference
 from rackcheck.views.peers import peers
 from rackcheck.views.rule_coverage import Covering
 
@@ -113,10 +113,10 @@ def test_a_long_text_and_a_list_tell_the_words_that_differ() -> None:
     assert word_difference(("a", "a", "b"), ("a", "b", "c")) == (("a",), ("c",))
     assert word_difference("one two", "one three") is None
     (one,) = against(config(line="ro quiet splash pci=noats"), config(line="ro quiet splash iommu=pt")).differing
-    assert said(one) == "line -iommu=pt +pci=noats"
+    assert difference_text(one) == "line -iommu=pt +pci=noats"
     assert document(one)["lost"] == ["iommu=pt"]
     (other,) = against(config(line="a b c d"), config(line="d c b a")).differing
-    assert said(other) == "line: in another order"
+    assert difference_text(other) == "line: in another order"
 
 
 def test_peers_are_right_where_more_than_half_of_all_say_so_and_these_are_three_at_least() -> None:
@@ -180,7 +180,7 @@ def test_a_measurement_is_held_against_the_median_of_three_at_least() -> None:
     by = peers(hot(90.0), [hot(40.0), hot(60.0), hot(50.0), hot(None)], 5, classes)
     (one,) = against(hot(90.0), by.facts, classes=classes, same=True, keep=by.speaks_of).differing
     assert (one.before, one.after, one.percent) == ("50 C", "90 C", 80.0)
-    assert said(one) == "gpu/0.temperature 50 C -> 90 C (+80.0 %)"
+    assert difference_text(one) == "gpu/0.temperature 50 C -> 90 C (+80.0 %)"
     assert "gpu/0.temperature" not in peers(hot(1.0), [hot(1.0), hot(2.0), hot(None)], 4, classes).decided
     assert by.facts[Class.CONFIG] == config()[Class.CONFIG]
 

@@ -26,10 +26,10 @@ from rackcheck.views.modes import (
     Cell,
     KnownNodes,
     Mode,
+    mode_readings,
     needs,
     picture,
     share,
-    told,
 )
 from rackcheck.views.signs import Signs
 
@@ -139,29 +139,29 @@ def test_every_fact_that_a_mode_may_show_is_in_the_catalogue_with_the_plane_and_
 
 
 def test_the_hottest_gpu_speaks_for_its_node_and_all_gpus_together_for_its_power() -> None:
-    hot = told(Mode.TEMPERATURE, tree({"gpu/0.temperature": 40.0, "gpu/1.temperature": 61.0}))
+    hot = mode_readings(Mode.TEMPERATURE, tree({"gpu/0.temperature": 40.0, "gpu/1.temperature": 61.0}))
     assert hot["gpu/*.temperature"] == 61.0
-    assert told(Mode.POWER, tree({"gpu/0.power.draw": 0.1, "gpu/1.power.draw": 0.2}))[
+    assert mode_readings(Mode.POWER, tree({"gpu/0.power.draw": 0.1, "gpu/1.power.draw": 0.2}))[
         "gpu/*.power.draw"
     ] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("bad", [Unknown(Reason.DENIED), float("inf"), float("nan"), True, "warm"])
 def test_one_gpu_of_which_nobody_knows_leaves_its_node_unknown(bad: Reading) -> None:
-    found = told(Mode.TEMPERATURE, tree({"gpu/0.temperature": 40.0, "gpu/1.temperature": bad}))
+    found = mode_readings(Mode.TEMPERATURE, tree({"gpu/0.temperature": 40.0, "gpu/1.temperature": bad}))
     assert isinstance(found["gpu/*.temperature"], Unknown)
 
 
 def test_a_node_without_gpus_has_no_temperature_of_theirs_and_a_silent_one_is_unknown() -> None:
     none = Tree({"gpu": Leaf((), Kind(Type.COLLECTION, "help"), Plane.OS, "/x", "t")})
-    assert isinstance(told(Mode.TEMPERATURE, none)["gpu/*.temperature"], Absent)
-    silent = told(Mode.TEMPERATURE, Tree({}, {Plane.OS: Unknown(Reason.TIMEOUT)}))
+    assert isinstance(mode_readings(Mode.TEMPERATURE, none)["gpu/*.temperature"], Absent)
+    silent = mode_readings(Mode.TEMPERATURE, Tree({}, {Plane.OS: Unknown(Reason.TIMEOUT)}))
     assert silent["gpu/*.temperature"] == Unknown(Reason.TIMEOUT)
 
 
 def measured(values: Mapping[str, Reading | None], mode: Mode = Mode.TEMPERATURE) -> tuple[dict[str, Cell], str]:
     heard = {name: {"gpu/*.temperature": value} for name, value in values.items() if value is not None}
-    found = picture(mode, KnownNodes(tuple(values), asked=frozenset({"asked"}), told=heard), PLAIN)
+    found = picture(mode, KnownNodes(tuple(values), asked=frozenset({"asked"}), readings=heard), PLAIN)
     return dict(found.cells), str(found.legend)
 
 
@@ -191,10 +191,10 @@ def test_the_fact_that_most_nodes_tell_is_the_one_that_all_cells_show() -> None:
         "a": {"bmc.thermal.inlet": 20.0, "gpu/*.temperature": 50.0},
         "b": {"bmc.thermal.inlet": Unknown(Reason.DENIED), "gpu/*.temperature": 60.0},
     }
-    found = picture(Mode.TEMPERATURE, KnownNodes(("a", "b"), told=heard), PLAIN)
+    found = picture(Mode.TEMPERATURE, KnownNodes(("a", "b"), readings=heard), PLAIN)
     assert found.measure is not None
     assert found.measure.pattern == "gpu/*.temperature"
-    alike = picture(Mode.TEMPERATURE, KnownNodes(("a",), told=heard), PLAIN)
+    alike = picture(Mode.TEMPERATURE, KnownNodes(("a",), readings=heard), PLAIN)
     assert alike.measure is not None
     assert alike.measure.pattern == "bmc.thermal.inlet"
 

@@ -27,14 +27,14 @@ from rackcheck.profile import library
 from rackcheck.run import store
 from rackcheck.run.job import Job
 from rackcheck.run.judging import tree_of
-from rackcheck.session.raw import said
+from rackcheck.session.raw import replies_of
 from rackcheck.session.registry_loading import known
 from rackcheck.session.stored import stored_job
 from rackcheck.session.verdict_since import since
 from rackcheck.views.evidence import NodeReplies, Proof, RelatedFact, piece, proof, views
 from rackcheck.views.matching_lines import WIDTH, SearchTerms, picked
 from rackcheck.views.replies import replies
-from rackcheck.views.reply import RawText, told
+from rackcheck.views.reply import RawText, reply_lines
 
 TEXT = catalogue.text("A text.")
 
@@ -65,7 +65,7 @@ def machine() -> tuple[NodeReplies, Mapping[str, Rule], Mapping[str, Verdict]]:
     alone = [rule for rule in job.profile.own if rule.across is None]
     verdicts = {verdict.rule: verdict for verdict in judge(alone, tree)}
     pairs = library.load("cross-plane", known().catalogue).own
-    all_said = replace(said(tree, {a.plane: a.capture for a in came if a.capture is not None}), rules=pairs)
+    all_said = replace(replies_of(tree, {a.plane: a.capture for a in came if a.capture is not None}), rules=pairs)
     return all_said, {rule.id: rule for rule in alone}, verdicts
 
 
@@ -76,7 +76,11 @@ def test_a_file_shows_the_line_that_holds_the_value() -> None:
     capture = NodeCapture(files={"/etc/os-release": 'NAME="Ubuntu"\nVERSION_ID="22.04"\nHOME=x\n'})
     (reply,) = replies("os.release.version_id", leaf("22.04", "/etc/os-release"), capture)
     assert (lines_of(reply), reply.cut) == (['VERSION_ID="22.04"'], 2)
-    assert list(told(reply)) == ["/etc/os-release", '>     2  VERSION_ID="22.04"', "  2 of 3 lines are not shown"]
+    assert list(reply_lines(reply)) == [
+        "/etc/os-release",
+        '>     2  VERSION_ID="22.04"',
+        "  2 of 3 lines are not shown",
+    ]
 
 
 def test_a_reply_without_the_value_shows_how_it_begins_and_says_what_is_cut() -> None:
@@ -90,7 +94,7 @@ def test_a_command_that_failed_shows_its_complaint_and_its_exit() -> None:
     capture = NodeCapture(commands={"tool": Output(3, "", "tool: no device\n")})
     (reply,) = replies("a.b", leaf(Unknown(Reason.DENIED), "tool"), capture)
     assert (lines_of(reply), reply.status) == (["tool: no device"], 3)
-    assert "(exit 3)" in next(told(reply))
+    assert "(exit 3)" in next(reply_lines(reply))
 
 
 def test_a_file_that_was_refused_or_is_not_there_says_so() -> None:
@@ -133,7 +137,7 @@ def test_no_secret_of_anybodys_run_is_shown() -> None:
         *replies("a.login", leaf("ok", "t"), node), *replies("a.token", leaf("x", "/f"), node),
         *replies("a.name", leaf("x", "/redfish/v1/A#/Name", Plane.BMC), bmc),
     ]  # fmt: skip
-    text = "\n".join(line for reply in shown for line in told(reply))
+    text = "\n".join(line for reply in shown for line in reply_lines(reply))
     assert "hunter2" not in text
     assert "abcdef123456" not in text
     assert "(dropped)" in text

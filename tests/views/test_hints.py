@@ -28,14 +28,14 @@ def hint(found: Census, nodes: Iterable[int], facts: frozenset[str] = NONE, **wo
     return Hints(found).of(bits, found.everyone, facts, unknown=words.get("unknown", False))
 
 
-def said(found: Hint | None) -> tuple[HintKind, str, str] | None:
+def hint_tuple(found: Hint | None) -> tuple[HintKind, str, str] | None:
     return None if found is None else (found.sort, found.words, found.sentence)
 
 
 def test_more_than_half_of_the_fleet_puts_the_profile_in_question() -> None:
     asked = "62 % of the fleet (10 of 16): is the profile right?"
-    assert said(hint(fleet(16), range(10))) == (HintKind.PROFILE, "profile?", asked)
-    assert said(hint(fleet(16), range(16))) == (
+    assert hint_tuple(hint(fleet(16), range(10))) == (HintKind.PROFILE, "profile?", asked)
+    assert hint_tuple(hint(fleet(16), range(16))) == (
         HintKind.PROFILE,
         "profile?",
         asked.replace("62", "100").replace("10 of", "16 of"),
@@ -52,10 +52,10 @@ def test_what_is_unknown_on_most_nodes_says_nothing_of_the_profile() -> None:
 
 
 def test_a_rack_whose_nodes_fail_is_named_with_the_others_in_it() -> None:
-    assert said(hint(fleet(16), range(4))) == (
+    assert hint_tuple(hint(fleet(16), range(4))) == (
         HintKind.RACK, "rack r0", "all 4 are in rack r0; none of 12 others is",
     )  # fmt: skip
-    assert said(hint(fleet(40), range(9))) == (
+    assert hint_tuple(hint(fleet(40), range(9))) == (
         HintKind.RACK, "rack r0", "all 9 are in rack r0; 1 of 31 others is",
     )  # fmt: skip
 
@@ -65,7 +65,7 @@ def test_nodes_of_two_racks_have_no_rack_in_common() -> None:
 
 
 def test_one_node_of_several_is_alone_and_one_of_one_is_nothing() -> None:
-    assert said(hint(fleet(16), [3])) == (HintKind.ALONE, "this node alone", "n3 alone of 16 nodes")
+    assert hint_tuple(hint(fleet(16), [3])) == (HintKind.ALONE, "this node alone", "n3 alone of 16 nodes")
     assert hint(fleet(1), [0]) is None
 
 
@@ -79,7 +79,11 @@ def bios(old: Iterable[int], nodes: int = 16, unknown: Iterable[int] = ()) -> di
 
 def test_a_version_that_others_have_not_is_named() -> None:
     found = hint(fleet(16, bios([1, 5, 9])), [1, 5, 9])
-    assert said(found) == (HintKind.VERSION, "firmware.bios 1.4", "all 3 have firmware.bios 1.4; none of 13 others has")
+    assert hint_tuple(found) == (
+        HintKind.VERSION,
+        "firmware.bios 1.4",
+        "all 3 have firmware.bios 1.4; none of 13 others has",
+    )
 
 
 def test_the_fact_that_a_rule_reads_is_no_hint_at_itself() -> None:
@@ -95,7 +99,7 @@ def test_a_fact_that_tells_what_was_seen_is_no_hint_either() -> None:
 def test_of_a_rack_and_a_version_that_tie_the_rack_is_in_the_column_and_both_are_told() -> None:
     found = hint(fleet(16, bios(range(4))), range(4))
     sentence = "all 4 are in rack r0 and have firmware.bios 1.4; none of 12 others is"
-    assert said(found) == (HintKind.RACK, "rack r0", sentence)
+    assert hint_tuple(found) == (HintKind.RACK, "rack r0", sentence)
 
 
 def test_what_fits_better_is_named_before_what_is_preferred() -> None:
@@ -121,7 +125,7 @@ def test_the_switch_that_ports_are_cabled_to_is_named_whichever_port_it_is() -> 
         for number in range(16)
     }
     found = hint(fleet(16, facts), [2, 5, 11])
-    assert said(found) == (
+    assert hint_tuple(found) == (
         HintKind.SWITCH, "switch leaf1", "all 3 are cabled to switch leaf1; none of 13 others is",
     )  # fmt: skip
 
@@ -131,7 +135,7 @@ def test_a_make_that_failing_nodes_share_is_a_batch_and_a_serial_is_not() -> Non
         number: {"node.product": "R760" if number in {2, 7} else "R750", "node.serial": f"s{number}"}
         for number in range(16)
     }
-    assert said(hint(fleet(16, facts), [2, 7])) == (
+    assert hint_tuple(hint(fleet(16, facts), [2, 7])) == (
         HintKind.BATCH, "batch R760", "all 2 have node.product R760; none of 14 others has",
     )  # fmt: skip
 

@@ -55,7 +55,7 @@ def bmc_bios(docs: Documents) -> Facts:
     """BIOS settings in vendor-neutral words, and those that wait for a reboot."""
     found = bios.with_attributes(docs)
     shown = screens(docs)
-    rows = [(b, bios.told(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
+    rows = [(b, bios.read_settings(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
     for name in rows[0][1]:
         yield f"bios.{name}", bios.agreed(of[name].sourced(b) for b, of in rows)
     for resource in found:

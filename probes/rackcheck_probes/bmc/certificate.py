@@ -4,7 +4,7 @@ from datetime import datetime
 
 from rackcheck import Class, Documents, Facts, Redfish, flag, integer, probe, text
 from rackcheck.model.fact import Reason, Unreadable, clean
-from rackcheck.model.redfish_value import said, truth
+from rackcheck.model.redfish_value import text_of, truth
 from rackcheck.model.resource import Resource
 
 TEXTS = {"subject": "SubjectName", "issuer": "IssuerName", "not_before": "ValidNotBefore", "not_after": "ValidNotAfter"}
@@ -55,7 +55,7 @@ def days_left(ends: object, seen: Resource) -> int:
 
 
 def _moment(value: object) -> datetime:
-    text = said(value)
+    text = text_of(value)
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from rackcheck import Reason, Sourced, Unknown, Unreadable
 from rackcheck.model.fact import clean
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 
 ZONE = r"Z|[+-][0-9]{2}:[0-9]{2}"
@@ -18,7 +18,7 @@ def offset(manager: Resource) -> Sourced:
     A clock that was never set (1970, or the year of the BMC's build) is as far off as it says. One without a zone,
     in the time or beside it, is unknown: it may be right.
     """
-    return manager.read("DateTime", lambda value: _between(_zoned(said(value), manager), manager))
+    return manager.read("DateTime", lambda value: _between(_zoned(text_of(value), manager), manager))
 
 
 def _zoned(text: str, manager: Resource) -> datetime:

@@ -15,7 +15,7 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.fact import Reading, clean
-from rackcheck.model.redfish_value import health, said
+from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
 from rackcheck_probes.bmc.clock import offset
@@ -61,7 +61,7 @@ def bmc_identity(docs: Documents) -> Facts:
     for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):
         for key, resource in keyed(found):
             for fact, name in names.items():
-                reader = health if fact == "health" else said
+                reader = health if fact == "health" else text_of
                 yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name, reader)
     for key, manager in keyed(managers):
         yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)

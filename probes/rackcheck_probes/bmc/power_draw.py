@@ -1,7 +1,7 @@
 """What the whole machine draws and may draw."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, text
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.parse.bmc.power import controls, drawn, whole
 
 
@@ -19,5 +19,5 @@ def bmc_power_draw(docs: Documents) -> Facts:
     found, trouble = controls(docs)
     yield "bmc.power.consumed", whole(found, "PowerConsumedWatts", drawn, trouble)
     yield "bmc.power.limit", whole(found, "PowerLimit.LimitInWatts", drawn, trouble)
-    yield "bmc.power.limit_exception", whole(found, "PowerLimit.LimitException", said, trouble)
+    yield "bmc.power.limit_exception", whole(found, "PowerLimit.LimitException", text_of, trouble)
     yield "bmc.power.capacity", whole(found, "PowerCapacityWatts", drawn, trouble)

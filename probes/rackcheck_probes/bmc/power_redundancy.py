@@ -1,7 +1,7 @@
 """Redundancy of power supplies as the BMC declares it."""
 
 from rackcheck import Documents, Facts, Redfish, collection, integer, probe, spell_key, text
-from rackcheck.model.redfish_value import health, said
+from rackcheck.model.redfish_value import health, text_of
 from rackcheck.parse.bmc.item import keyed
 from rackcheck.parse.bmc.power import count, first, groups, listed
 
@@ -23,7 +23,7 @@ def bmc_power_redundancy(docs: Documents) -> Facts:
     found, trouble = groups(docs)
     for key, group in keyed(found):
         item = f"psu.redundancy/{spell_key(key)}"
-        yield f"{item}.type", first(group, ("RedundancyType", "Mode"), said)
+        yield f"{item}.type", first(group, ("RedundancyType", "Mode"), text_of)
         yield f"{item}.needed", first(group, ("MinNeededInGroup", "MinNumNeeded"), count)
         yield f"{item}.supported", first(group, ("MaxSupportedInGroup", "MaxNumSupported"), count)
         yield f"{item}.members", listed(group)

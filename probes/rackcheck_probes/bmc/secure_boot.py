@@ -2,7 +2,7 @@
 
 from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe
 from rackcheck.model.fact import clean
-from rackcheck.model.redfish_value import said, truth
+from rackcheck.model.redfish_value import text_of, truth
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc import bios
 from rackcheck.parse.bmc.item import gather, not_there
@@ -42,7 +42,7 @@ def _running(resource: Resource) -> Sourced | None:
 
 
 def _word(value: object) -> str:
-    word = said(value)
+    word = text_of(value)
     if word not in {"Enabled", "Disabled"}:
         raise Unreadable(f"neither Enabled nor Disabled: {clean(word)!r}")
     return word.casefold()
@@ -57,5 +57,5 @@ def _attributes(docs: Documents) -> list[Sourced]:
         found = bios.with_attributes(docs)
     except Unreadable:
         return []
-    rows = [bios.tell(TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
+    rows = [bios.read_setting(TABLE["secure_boot"], bios.attributes(b)).sourced(b) for b in found]
     return [t for t in rows if not isinstance(t.reading, Unknown)]

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Documents, Facts, Redfish, Unknown, collection, probe, quantity, spell_key, text
 from rackcheck.model.fact import Unreadable, clean
-from rackcheck.model.redfish_value import measured, said
+from rackcheck.model.redfish_value import measured, text_of
 from rackcheck.parse.bmc.item import keyed, members
 
 
@@ -43,7 +43,7 @@ OPEN = frozenset(
 
 def state_of(value: object) -> str:
     """Give the state of a task; a word that nobody knows is neither finished nor not."""
-    word = said(value)
+    word = text_of(value)
     if word not in DONE | OPEN:
         raise Unreadable(f"no state of a task: {clean(word, 60)!r}")
     return word

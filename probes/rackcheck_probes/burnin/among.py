@@ -84,12 +84,12 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, 
         own = facts[gpu]["tensor.rate"]
         if isinstance(own, Unknown):
             for name in ("work", "work_effect", "rate", "rate_effect", "rate_far"):
-                yield _told(gpu, name, own)
+                yield _fact(gpu, name, own)
             continue
         yield from _held(gpu, "work", work, work.outcome, _beside(gpus, work, "work per clock"))
         message = _beside(gpus, rate, "rate")
         yield from _held(gpu, "rate", rate, rate.outcome, message)
-        yield _told(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), message))
+        yield _fact(gpu, "rate_far", Sourced(_word(rate, rate.far, "slow"), message))
 
 
 def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
@@ -104,14 +104,14 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
         own = facts[gpu]["tensor.rate"]
         if value is None:
             why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "it tells no work per clock")
-            yield _told(gpu, "work_best", why)
+            yield _fact(gpu, "work_best", why)
         elif value < least * (1 - APART):
             message = f"work per clock: {(1 - value / least) * 100:.1f} % below the better ones of {len(gpus)} GPUs"
-            yield _told(gpu, "work_best", Sourced("slow", message))
+            yield _fact(gpu, "work_best", Sourced("slow", message))
         elif value >= most * (1 - APART):
-            yield _told(gpu, "work_best", "fine")
+            yield _fact(gpu, "work_best", "fine")
         else:
-            yield _told(gpu, "work_best", Unknown(Reason.NOT_TESTED, f"{silent} GPUs of its model tell nothing"))
+            yield _fact(gpu, "work_best", Unknown(Reason.NOT_TESTED, f"{silent} GPUs of its model tell nothing"))
 
 
 def _per_clock(facts: dict[str, Reading]) -> float | None:
@@ -127,14 +127,14 @@ def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, d
     for gpu, held in zip(gpus, fleet.rate, strict=False):
         own = facts[gpu]["tensor.rise"]
         if isinstance(own, Unknown):
-            yield _told(gpu, "heat", own)
-            yield _told(gpu, "heat_effect", own)
+            yield _fact(gpu, "heat", own)
+            yield _fact(gpu, "heat_effect", own)
             continue
         effect = None if held.effect is None else 1 / (1 + held.effect) - 1
         turned = held if effect is None or held.z is None else replace(held, effect=effect, z=-held.z)
         message = _beside(gpus, turned, "warming for each watt")
-        yield _told(gpu, "heat", Sourced(_word(held, held.far, "hot"), message))
-        yield _told(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
+        yield _fact(gpu, "heat", Sourced(_word(held, held.far, "hot"), message))
+        yield _fact(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
 
 
 def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *, alone: bool) -> ItemFacts:
@@ -159,7 +159,7 @@ def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *,
             word = Absent("the only GPU of its model")
         else:
             word = reading if isinstance(reading, Unknown) else Unknown(Reason.NOT_TESTED, "nobody did the same work")
-        yield _told(gpu, "result", word)
+        yield _fact(gpu, "result", word)
 
 
 def _results_of(reading: Reading) -> dict[str, str]:
@@ -176,8 +176,8 @@ def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
 
 
 def _held(gpu: GpuKey, name: str, held: PeerComparison, outcome: StragglerOutcome, message: str) -> ItemFacts:
-    yield _told(gpu, name, Sourced(_word(held, outcome, "slow"), message))
-    yield _told(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
+    yield _fact(gpu, name, Sourced(_word(held, outcome, "slow"), message))
+    yield _fact(gpu, f"{name}_effect", held.effect * 100 if held.effect is not None else _missing(held))
 
 
 def _word(held: PeerComparison, outcome: StragglerOutcome, word: str) -> Reading:
@@ -193,10 +193,10 @@ def _missing(held: PeerComparison) -> Unknown:
 def _nothing(gpus: Sequence[GpuKey], why: Reading) -> ItemFacts:
     for gpu in gpus:
         for name in ("work", "work_effect", "rate", "rate_far", "rate_effect", "heat", "heat_effect"):
-            yield _told(gpu, name, why)
+            yield _fact(gpu, name, why)
 
 
-def _told(gpu: GpuKey, name: str, reading: Reading | Sourced) -> tuple[str, str, Reading | Sourced]:
+def _fact(gpu: GpuKey, name: str, reading: Reading | Sourced) -> tuple[str, str, Reading | Sourced]:
     return gpu[0], f"burnin.gpu/{spell_key(gpu[1])}.among.{name}", reading
 
 

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, collection, integer, listing, probe, quantity, spell_key, text
 from rackcheck.parse.host.os import dmidecode
-from rackcheck_probes.os.dmi_table import PROCESSOR, TABLE, told
+from rackcheck_probes.os.dmi_table import PROCESSOR, TABLE, maker_text
 
 COUNTS = {"cores": "Core Count", "cores_enabled": "Core Enabled", "threads": "Thread Count"}
 TEXTS = {"status": "Status", "signature": "Signature"}
@@ -37,7 +37,7 @@ def cpu_sockets(answer: str) -> Facts:
             continue
         item = f"cpu.socket/{spell_key(name)}"
         for leaf, key in MAKERS.items():
-            yield f"{item}.{leaf}", told(structure, key)
+            yield f"{item}.{leaf}", maker_text(structure, key)
         for leaf, key in TEXTS.items():
             yield f"{item}.{leaf}", structure.text(key)
         yield f"{item}.speed.most", structure.value(dmidecode.measured("MHz"), "Max Speed")

@@ -10,7 +10,7 @@ from rackcheck.probe.join import settled
 from rackcheck_probes.cross_plane.planes import Same, alike, but, folded, switched, whole
 
 
-def _told(inputs: Inputs, collection: str, leaf: str) -> dict[str, Reading]:
+def _by_place(inputs: Inputs, collection: str, leaf: str) -> dict[str, Reading]:
     """One fact of all items, by place; raises Unreadable where there may be more of them."""
     whole((inputs.items(collection)[1],))
     return {f"{collection}/{spell_key(name)}": reading for name, reading in inputs.table(collection, leaf).items()}
@@ -127,8 +127,8 @@ def total(readings: Iterable[Reading]) -> Reading:
 )
 def planes_cpu(inputs: Inputs) -> Facts:
     """Add up the BMC's cores, and compare the CPUs' names."""
-    yield "bmc.cpu.cores_enabled", total(_told(inputs, "bmc.cpu", "cores_enabled").values())
-    models, ours = _told(inputs, "bmc.cpu", "model"), inputs.reading("cpu.model")
+    yield "bmc.cpu.cores_enabled", total(_by_place(inputs, "bmc.cpu", "cores_enabled").values())
+    models, ours = _by_place(inputs, "bmc.cpu", "model"), inputs.reading("cpu.model")
     fitted = {place: model for place, model in models.items() if not isinstance(model, Absent)}
     lost = settled((*fitted.values(), ours))
     yield (
@@ -143,7 +143,7 @@ def planes_cpu(inputs: Inputs) -> Facts:
 )
 def bmc_dimm_count(inputs: Inputs) -> Facts:
     """Count the slots that hold memory."""
-    sizes = _told(inputs, "bmc.dimm", "size")
+    sizes = _by_place(inputs, "bmc.dimm", "size")
     yield "bmc.memory.dimm_count", settled(sizes.values()) or sum(not isinstance(s, Absent) for s in sizes.values())
 
 
@@ -155,7 +155,7 @@ def bmc_dimm_count(inputs: Inputs) -> Facts:
 )
 def planes_dimm(inputs: Inputs) -> Facts:
     """Compare the serial numbers of all modules; makers give one twice, so each counts."""
-    theirs, ours = (_told(inputs, plane, "serial") for plane in ("bmc.dimm", "dimm"))
+    theirs, ours = (_by_place(inputs, plane, "serial") for plane in ("bmc.dimm", "dimm"))
     whole((*theirs.values(), *ours.values()))
     yield "bmc.differs.dimm.serial", (*_beyond(ours, theirs), *_beyond(theirs, ours))
 

@@ -2,14 +2,14 @@
 
 from rackcheck import Class, Facts, flag, probe, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_driver
-from rackcheck_probes.gpu.nvml_values import as_told, one_of, yes
+from rackcheck_probes.gpu.nvml_values import one_of, unchanged, yes
 
 MODE, TOOLS = one_of("off", "on"), one_of("off", "on")
 ENVIRONMENT = one_of("unavailable", "simulation", "production")
 READY = "Whether confidential GPUs take work; without confidential computing they always do."
 FACTS = {
-    "cuda": NvmlFact("cuda", as_told, version("dotted", "The newest CUDA that the driver serves.")),
-    "library": NvmlFact("nvml", as_told, version("dotted", "The version of the driver's management library.")),
+    "cuda": NvmlFact("cuda", unchanged, version("dotted", "The newest CUDA that the driver serves.")),
+    "library": NvmlFact("nvml", unchanged, version("dotted", "The version of the driver's management library.")),
     "confidential.mode": NvmlFact("cc_mode", MODE, text("Confidential computing: on, off; absent if none can.")),
     "confidential.environment": NvmlFact("cc_environment", ENVIRONMENT, text("Where confidential computing runs.")),
     "confidential.devtools": NvmlFact("cc_devtools", TOOLS, text("Whether debuggers may look into it: off, on.")),

@@ -3,7 +3,7 @@
 from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
 from rackcheck.parse.host.gpu import fabric_health
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_gpus
-from rackcheck_probes.gpu.nvml_values import as_told, counted, mask, one_of
+from rackcheck_probes.gpu.nvml_values import counted, mask, one_of, unchanged
 
 FACTS = {
     "fabric.state": NvmlFact(
@@ -11,12 +11,12 @@ FACTS = {
         one_of("not supported", "not started", "in progress", "completed"),
         text("How far the GPU came with joining the NVLink fabric; absent if it belongs to none."),
     ),
-    "fabric.status": NvmlFact("fabric_status", as_told, text("How the joining ended, in NVIDIA's word: Success.")),
+    "fabric.status": NvmlFact("fabric_status", unchanged, text("How the joining ended, in NVIDIA's word: Success.")),
     "fabric.clique": NvmlFact(
         "fabric_clique", counted, integer("GPUs of one clique of a cluster can reach each other.", Class.IDENTITY)
     ),
     "fabric.cluster": NvmlFact(
-        "fabric_cluster", as_told, text("The cluster's id; zeros where one node is all of it.", Class.IDENTITY)
+        "fabric_cluster", unchanged, text("The cluster's id; zeros where one node is all of it.", Class.IDENTITY)
     ),
 }
 

@@ -2,15 +2,15 @@
 
 from rackcheck import Class, Facts, flag, probe, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
-from rackcheck_probes.gpu.nvml_values import as_told, no, yes
+from rackcheck_probes.gpu.nvml_values import no, unchanged, yes
 
 VALID = "Whether the infoROM's checksums hold."
 FACTS = {
-    "inforom.image": NvmlFact("inforom_image", as_told, version("opaque", "The infoROM's version as a whole.")),
-    "inforom.oem": NvmlFact("inforom_oem", as_told, version("dotted", "The infoROM's version of its OEM object.")),
-    "inforom.ecc": NvmlFact("inforom_ecc", as_told, version("dotted", "The infoROM's version of its ECC object.")),
+    "inforom.image": NvmlFact("inforom_image", unchanged, version("opaque", "The infoROM's version as a whole.")),
+    "inforom.oem": NvmlFact("inforom_oem", unchanged, version("dotted", "The infoROM's version of its OEM object.")),
+    "inforom.ecc": NvmlFact("inforom_ecc", unchanged, version("dotted", "The infoROM's version of its ECC object.")),
     "inforom.power": NvmlFact(
-        "inforom_power", as_told, version("dotted", "The infoROM's version of its power object.")
+        "inforom_power", unchanged, version("dotted", "The infoROM's version of its power object.")
     ),
     "inforom.valid": NvmlFact("inforom_checksum", no, flag(VALID, Class.MEASUREMENT)),
     "gsp.enabled": NvmlFact(
@@ -18,7 +18,7 @@ FACTS = {
     ),
     "gsp.default": NvmlFact("gsp_default", yes, flag("Whether it does so without being told to.")),
     "gsp.version": NvmlFact(
-        "gsp_version", as_told, version("dotted", "The version of the system processor's firmware.")
+        "gsp_version", unchanged, version("dotted", "The version of the system processor's firmware.")
     ),
 }
 

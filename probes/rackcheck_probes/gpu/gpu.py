@@ -2,21 +2,21 @@
 
 from rackcheck import Class, Facts, Reason, Unreadable, collection, integer, probe, quantity, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_driver, of_gpus
-from rackcheck_probes.gpu.nvml_values import SIZE, address, as_told, counted
+from rackcheck_probes.gpu.nvml_values import SIZE, address, counted, unchanged
 
 FACTS = {
-    "name": NvmlFact("name", as_told, text("The GPU's product name.", Class.IDENTITY)),
-    "uuid": NvmlFact("uuid", as_told, text("The GPU's unique id.", Class.IDENTITY)),
+    "name": NvmlFact("name", unchanged, text("The GPU's product name.", Class.IDENTITY)),
+    "uuid": NvmlFact("uuid", unchanged, text("The GPU's unique id.", Class.IDENTITY)),
     "serial": NvmlFact(
-        "serial", as_told, text("The board's serial number; absent on boards that have none to read.", Class.IDENTITY)
+        "serial", unchanged, text("The board's serial number; absent on boards that have none to read.", Class.IDENTITY)
     ),
     "pci": NvmlFact("pci", address, text("The GPU's PCI address, as the kernel spells it.", Class.IDENTITY)),
-    "vbios": NvmlFact("vbios", as_told, version("hex-dotted", "The GPU's VBIOS version.")),
+    "vbios": NvmlFact("vbios", unchanged, version("hex-dotted", "The GPU's VBIOS version.")),
     "memory.total": NvmlFact("memory", SIZE, quantity("GiB", "The GPU's memory, as the driver counts it.")),
     "architecture": NvmlFact(
-        "architecture", as_told, text("The GPU's generation, in NVIDIA's word: Hopper, Blackwell.")
+        "architecture", unchanged, text("The GPU's generation, in NVIDIA's word: Hopper, Blackwell.")
     ),
-    "part_number": NvmlFact("board_part_number", as_told, text("The board's part number.")),
+    "part_number": NvmlFact("board_part_number", unchanged, text("The board's part number.")),
     "minor": NvmlFact("minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.")),
     "module": NvmlFact(
         "module_id", counted, integer("The GPU's place on its baseboard, as the firmware numbers them.")
@@ -24,7 +24,7 @@ FACTS = {
 }
 DRIVER = {
     "version": NvmlFact(
-        "driver", as_told, version("dotted", "The NVIDIA driver's version; absent if the node has no NVIDIA GPU.")
+        "driver", unchanged, version("dotted", "The NVIDIA driver's version; absent if the node has no NVIDIA GPU.")
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from rackcheck import Facts, flag, integer, probe, text
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
-from rackcheck_probes.gpu.nvml_values import ENABLED, as_told, counted, one_of, yes
+from rackcheck_probes.gpu.nvml_values import ENABLED, counted, one_of, unchanged, yes
 
 SHARING = one_of("default", "exclusive thread", "prohibited", "exclusive process")
 VIRTUAL = one_of("none", "pass-through", "vgpu", "host vgpu", "host vsga")
@@ -19,7 +19,7 @@ FACTS = {
     "virtualization": NvmlFact(
         "virtualization", VIRTUAL, text("How the GPU is shared with virtual machines, or none.")
     ),
-    "addressing": NvmlFact("addressing", as_told, text("How the GPU reaches the host's memory: None, HMM, ATS.")),
+    "addressing": NvmlFact("addressing", unchanged, text("How the GPU reaches the host's memory: None, HMM, ATS.")),
 }
 
 

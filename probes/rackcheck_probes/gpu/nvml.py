@@ -77,7 +77,7 @@ ENDED = {
 NO_GPU = "6"
 
 
-def said(rows: list[str]) -> Any:
+def reply_of(rows: list[str]) -> Any:
     """Give what was told, in the form of our program's line of JSON, whoever told it."""
     if rows and rows[-1] in UNASKED:
         reason, detail = UNASKED[rows[-1]]
@@ -89,7 +89,7 @@ def said(rows: list[str]) -> Any:
         if word != "ended":
             raise Unreadable(f"{SMI} did not come to its end: {rows[-1]!r:.80}")
         if any(row.startswith("<nvidia_smi_log") for row in xml):
-            return smi.told("\n".join(xml) + "\n")
+            return smi.parse_xml("\n".join(xml) + "\n")
         if status == NO_GPU:
             return {"gpus": []}
         why = next((row for row in xml if row.strip()), f"ended with {status}")
@@ -147,7 +147,7 @@ def answered(text: str) -> DriverReply:
     rows = read.rows(text)
     none_on_bus = "bus read" in rows and not any(row.startswith("bus ") and row != "bus read" for row in rows)
     by = SMI if SMI in rows else NVML
-    match said(rows):
+    match reply_of(rows):
         case {"unknown": str(reason), "detail": str(detail)}:
             if not none_on_bus or "driver loaded" in rows:
                 raise Unreadable(detail, WHY.get(reason, Reason.NOT_COLLECTED))

@@ -8,7 +8,7 @@ from rackcheck import Unreadable
 from rackcheck.model.fact import Value
 
 
-def as_told(value: Any) -> Value:
+def unchanged(value: Any) -> Value:
     """Take a number or a text as it is."""
     if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
         raise Unreadable(f"neither a number nor a text: {value!r:.80}")

@@ -25,7 +25,7 @@ EARLY = 20
 """Lines among which a boot says the kernel's version; arm64 says another thing first."""
 
 
-def told(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
+def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
     """Give what both kinds of error have: which codes, how many lines, the last of them."""
     yield f"{item}.codes", codes(errors)
     yield f"{item}.count", len(errors)
@@ -61,11 +61,11 @@ def kernel_log(answer: str) -> Facts:
     if unread is not None:
         yield "log.xid", unread
     for place, lines in by_place(gpus).items():
-        yield from told(f"log.xid/{spell_key(place)}", lines)
+        yield from error_facts(f"log.xid/{spell_key(place)}", lines)
     switches, unread = every_sxid(answer)
     if unread is not None:
         yield "log.sxid", unread
     for place, errors in by_place(switches).items():
         item = f"log.sxid/{spell_key(place)}"
-        yield from told(item, errors)
+        yield from error_facts(item, errors)
         yield f"{item}.fatal", sum(error.fatal is True for error in errors)

@@ -3,7 +3,7 @@
 from rackcheck import Class, Facts, collection, flag, integer, probe, quantity, spell_key, text
 from rackcheck.parse.host.memory import dmidecode_memory
 from rackcheck.parse.host.os import dmidecode
-from rackcheck_probes.os.dmi_table import TABLE, devices, installed, told
+from rackcheck_probes.os.dmi_table import TABLE, devices, installed, maker_text
 
 TEXTS = {"type": "Type", "detail": "Type Detail", "form_factor": "Form Factor", "technology": "Memory Technology"}
 MAKERS = {"manufacturer": "Manufacturer", "part_number": "Part Number", "serial": "Serial Number"}
@@ -53,4 +53,4 @@ def dimm(answer: str) -> Facts:
         yield f"{item}.bank", device.text("Bank Locator")
         yield f"{item}.channel", dmidecode_memory.channel(device)
         for leaf, key in MAKERS.items():
-            yield f"{item}.{leaf}", told(device, key)
+            yield f"{item}.{leaf}", maker_text(device, key)

@@ -2,7 +2,7 @@
 
 from rackcheck import Class, Facts, listing, probe, quantity, text
 from rackcheck.parse.host.os import dmidecode
-from rackcheck_probes.os.dmi_table import BIOS, BOARD, CHASSIS, SYSTEM, TABLE, told
+from rackcheck_probes.os.dmi_table import BIOS, BOARD, CHASSIS, SYSTEM, TABLE, maker_text
 
 SERIALS = {
     "node.uuid": (SYSTEM, "UUID"),
@@ -27,7 +27,7 @@ def dmi_root(answer: str) -> Facts:
     first = {s.kind: s for s in reversed(table)}
     for path, (kind, key) in SERIALS.items():
         if kind in first:
-            yield path, told(first[kind], key)
+            yield path, maker_text(first[kind], key)
     if BIOS in first:
         size = first[BIOS].value(dmidecode.gibibytes, "ROM Size")
         yield "os.bios.rom_size", size * 1024 if isinstance(size, float) else size

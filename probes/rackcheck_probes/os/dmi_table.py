@@ -12,7 +12,7 @@ TABLE = Shell("dmidecode -t 0,1,2,3,4,9,16,17,127", root=True)
 BIOS, SYSTEM, BOARD, CHASSIS, PROCESSOR, SLOT, MEMORY_ARRAY, MEMORY_DEVICE = 0, 1, 2, 3, 4, 9, 16, 17
 
 
-def told(structure: Structure, *keys: str) -> str | Unknown:
+def maker_text(structure: Structure, *keys: str) -> str | Unknown:
     """Give a text that the maker wrote; a placeholder is not it."""
     reading = structure.text(*keys)
     if isinstance(reading, Unknown):

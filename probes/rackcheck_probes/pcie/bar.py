@@ -6,7 +6,7 @@ from rackcheck.parse.host.pcie import pci
 DEVICES = "/sys/bus/pci/devices"
 
 
-def told(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
+def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
     """Read a function's windows, or say why not."""
     try:
         return pci.windows(files.text(place))
@@ -31,7 +31,7 @@ def pcie_bar(files: Files) -> Facts:
     """Read the windows of each function's BARs; I/O ports are left out."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, place = f"pcie/{spell_key(address)}", f"{DEVICES}/{address}/resource"
-        found = told(files, place)
+        found = windows(files, place)
         why = found if isinstance(found, Unknown) else Absent("no memory")
         bars = () if isinstance(found, Unknown) else found
         sizes = {n: size / (1 << 30) for n, (size, flags) in enumerate(bars) if flags & pci.IS_MEMORY}

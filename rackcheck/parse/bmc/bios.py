@@ -102,15 +102,15 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
     return Sourced(Unknown(Reason.UNPARSABLE, f"the systems of this BMC differ: {shown}"), first.source)
 
 
-def tell(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
+def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
     """Read one setting: the first row that this BIOS has, and that does not point elsewhere, decides.
 
     With what a registry displays, an attribute is known by that too, where no attribute is known by its name.
     """
-    found = _tell(setting, given, spelled(given))
+    found = _read_setting(setting, given, spelled(given))
     if found.attributes or not shown:
         return found
-    by_screen = _tell(setting, given, _on_screen(given, shown))
+    by_screen = _read_setting(setting, given, _on_screen(given, shown))
     return by_screen if by_screen.attributes else found
 
 
@@ -122,15 +122,17 @@ def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list
     return found
 
 
-def told(known: BiosSettings, given: Attributes, shown: Mapping[str, str] = NOTHING) -> dict[str, SettingReport]:
+def read_settings(
+    known: BiosSettings, given: Attributes, shown: Mapping[str, str] = NOTHING
+) -> dict[str, SettingReport]:
     """Read all settings of a BIOS but those that a probe of their own gives; `shown` is what its registry displays."""
     if shown:
-        return {name: tell(setting, given, shown) for name, setting in known.items() if not setting.apart}
+        return {name: read_setting(setting, given, shown) for name, setting in known.items() if not setting.apart}
     spelt = spelled(given)
-    return {name: _tell(setting, given, spelt) for name, setting in known.items() if not setting.apart}
+    return {name: _read_setting(setting, given, spelt) for name, setting in known.items() if not setting.apart}
 
 
-def _tell(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -> SettingReport:
+def _read_setting(setting: Setting, given: Attributes, spelt: Mapping[str, list[str]]) -> SettingReport:
     for row in setting.rows:
         found = row.among(spelt)
         meant = [setting.meaning(row, a, given[a]) for a in found]
@@ -168,7 +170,7 @@ def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mappi
         changed = [a for a in mine if differ[a]]
         if changed:
             later = {**now, **{a: then[a] for a in changed}}
-            before, after = tell(setting, now, shown), tell(setting, later, shown)
+            before, after = read_setting(setting, now, shown), read_setting(setting, later, shown)
             if isinstance(before.reading, Unknown):
                 doubt = doubt or before.reading
                 continue

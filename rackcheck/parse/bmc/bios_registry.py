@@ -7,7 +7,7 @@ from typing import Any
 from rackcheck.model.documents import Documents, Missing
 from rackcheck.model.fact import Unknown, Unreadable, clean
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.bios import MOST, Attributes, attributes, told
+from rackcheck.parse.bmc.bios import MOST, Attributes, attributes, read_settings
 from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 from rackcheck.parse.bmc.item import gather
 
@@ -25,7 +25,7 @@ _VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECAS
 
 def needed(known: BiosSettings, given: Attributes) -> bool:
     """Whether attributes are so unlike all known names that only the registry can tell what they are."""
-    return sum(1 for found in told(known, given).values() if found.attributes) < FEW
+    return sum(1 for found in read_settings(known, given).values() if found.attributes) < FEW
 
 
 def shown(docs: Documents, bios: Resource) -> dict[str, str]:

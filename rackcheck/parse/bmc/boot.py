@@ -3,7 +3,7 @@
 import re
 
 from rackcheck.model.fact import Absent, Reading, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.systems import Gathered, agreed, entries
 
@@ -27,7 +27,7 @@ def order(value: object) -> tuple[str, ...]:
 
 def _reference(value: object) -> str:
     """Give the plain reference of `Boot0019`, and of `Boot0019: Ubuntu`, which some BMCs say."""
-    text = said(value)
+    text = text_of(value)
     match = re.match(r"(Boot[0-9A-Fa-f]{4})\s*:", text)
     return match[1] if match else text
 
@@ -41,7 +41,7 @@ def first(reading: Sourced | Unknown) -> Sourced | Unknown:
 
 def override(value: object) -> str:
     """Give whether another source than the order's is set for the next start, or for all."""
-    text = said(value)
+    text = text_of(value)
     if text not in OVERRIDES:
         raise Unreadable(f"none of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
     return text
@@ -61,7 +61,7 @@ def target(hosts: Gathered) -> Sourced | Reading:
 
 
 def _word(value: object) -> str:
-    return NOT_BOOTING if value == NOT_BOOTING else said(value)
+    return NOT_BOOTING if value == NOT_BOOTING else text_of(value)
 
 
 def progress(hosts: Gathered) -> Sourced | Unknown:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import in_chassis
@@ -40,7 +40,7 @@ def purpose(value: object) -> str:
 
     TDP is sustained and EDPp peak power of one device, TGP that of a graphics card: they are never compared.
     """
-    found = {kind for kind, pattern in PURPOSES.items() if re.search(pattern, said(value))}
+    found = {kind for kind, pattern in PURPOSES.items() if re.search(pattern, text_of(value))}
     if len(found) != 1:
         raise Unreadable(f"{clean(str(value), 80)!r} does not say what it bounds", Reason.NOT_COLLECTED)
     return found.pop()
@@ -48,7 +48,7 @@ def purpose(value: object) -> str:
 
 def kept(value: object) -> str:
     """Tell from a control's name whether its set point outlives a restart."""
-    word = re.search(r"(?i)(non_?)?volatile", said(value))
+    word = re.search(r"(?i)(non_?)?volatile", text_of(value))
     if word is None:
         raise Unreadable(f"{clean(str(value), 80)!r} does not say whether it is kept", Reason.NOT_COLLECTED)
     return "nonvolatile" if word[1] else "volatile"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import BROKEN, said
+from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
 
 OTHER = "other"
@@ -164,7 +164,7 @@ def _texts(component: Resource) -> Iterator[tuple[str, str]]:
     signs += [("Oem.DeviceContext", part.get("DeviceContext")) for part in parts if isinstance(part, Mapping)]
     for name, value in signs:
         try:
-            text = said(value)[:LONG]
+            text = text_of(value)[:LONG]
         except Unreadable:
             continue
         parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)

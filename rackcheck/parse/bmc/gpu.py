@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import gather, in_chassis, keyed, members
@@ -27,7 +27,7 @@ class Gpu:
     resource: Resource
     device: Resource | None = None
 
-    def read(self, name: str, reader: Callable[[object], Value] = said) -> Sourced:
+    def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
         """Read a property; where the processor does not have it at all, its PCIe device tells it.
 
         What the processor has and does not say, nothing else may say in its place.
@@ -105,7 +105,7 @@ def limit(value: object) -> float:
 
 def uuid(value: object) -> str:
     """Give a UUID; one of nothing but zeros is nobody's."""
-    text = said(value)
+    text = text_of(value)
     if not text.strip("0-"):
         raise Unreadable(f"says {text[:40]!r}", Reason.NOT_COLLECTED)
     return text

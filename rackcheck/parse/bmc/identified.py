@@ -165,14 +165,14 @@ def _evidence(machine: KnownMachine, identity: ReportedIdentity) -> Iterator[str
     for sign in machine.signs:
         words = identity.fitting(sign)
         if words:
-            yield _says(sign, words)
+            yield _sentence(sign, words)
     for sign in machine.signs:
         words = identity.other(sign) if sign.place in machine.must | machine.against else []
         if words:
-            yield f"against it: {_says(sign, words)}"
+            yield f"against it: {_sentence(sign, words)}"
 
 
-def _says(sign: Sign, words: list[str]) -> str:
+def _sentence(sign: Sign, words: list[str]) -> str:
     if sign.name == COUNT:
         return f"{LINKS[sign.kind]} has {words[0]} {sign.kind.upper()}s"
     place = "the root's " if sign.kind == "root" else f"{LINKS[sign.kind]}."

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
-from rackcheck.model.redfish_value import BROKEN, said
+from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
 
@@ -146,7 +146,7 @@ def named(resource: Resource) -> str:
     return resource.id
 
 
-def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = said) -> Sourced:
+def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
     """Read a property of a thing in a slot; all of an empty slot is absent, also the zeros some BMCs give for it."""
     sourced = resource.read(name, reader)
     state = resource.read("Status.State").reading

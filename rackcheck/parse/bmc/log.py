@@ -10,7 +10,7 @@ from rackcheck.model.catalogue import Kind, collection, integer, listing
 from rackcheck.model.documents import NEXT, Documents, Walk
 from rackcheck.model.fact import Class, Facts, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
-from rackcheck.model.redfish_value import health, said
+from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource, counted
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import gather, read_ones
@@ -149,7 +149,7 @@ def entries(docs: Documents, log: Resource) -> LogEntries:
         return LogEntries(source, count, tuple(_newest(held, rest)))
     except Unreadable as error:
         trouble = Unknown(error.reason, str(error))
-        return LogEntries(source, _told(first) or trouble, (), trouble)
+        return LogEntries(source, _entry_count(first) or trouble, (), trouble)
 
 
 def _lying_in(page: Resource) -> Iterator[Resource]:
@@ -166,7 +166,7 @@ def _lying_in(page: Resource) -> Iterator[Resource]:
         yield Resource(f"{page.uri}#/Members/{number}", member, above=page)
 
 
-def _told(page: Resource) -> int | None:
+def _entry_count(page: Resource) -> int | None:
     try:
         return counted(page, "Members")
     except Unreadable:
@@ -236,7 +236,7 @@ def _time(entry: Resource) -> datetime | None:
 def _line(entry: Resource) -> str:
     created = clean(str(entry.body.get("Created")), 40)
     try:
-        words = said(entry.body.get("Message"))
+        words = text_of(entry.body.get("Message"))
     except Unreadable:
         words = str(entry.body.get("MessageId") or "no message")
     return f"{created} {entry.body.get('Severity')}: {clean(words, 200)}"

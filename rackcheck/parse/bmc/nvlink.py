@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.gpu import Gpu
 from rackcheck.parse.bmc.item import gather, read_ones
@@ -58,7 +58,7 @@ def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
 
 
 def _status(value: object) -> str:
-    text = said(value)
+    text = text_of(value)
     if text not in STATUSES:
         raise Unreadable(f"no status of a link: {clean(text, 60)!r}")
     return text

@@ -2,7 +2,7 @@
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import measured, said
+from rackcheck.model.redfish_value import measured, text_of
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.parse.bmc.item import gather, not_there, read_ones
 
@@ -14,7 +14,7 @@ def named_first(resource: Resource, *names: str) -> str:
 
 def label(value: object) -> str:
     """Give a number or tag as it stands on a label; one that was never written is all zeros, or `nil`."""
-    word = said(value)
+    word = text_of(value)
     if not word.strip("0"):
         raise Unreadable(f"says {word[:40]!r}", Reason.NOT_COLLECTED)
     return revision(word)
@@ -22,7 +22,7 @@ def label(value: object) -> str:
 
 def revision(value: object) -> str:
     """Give a version or number as spelled; `nil` (AMI's firmware of a part that did not answer) is none."""
-    word = said(value)
+    word = text_of(value)
     if word.casefold() == "nil":
         raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
     return word

@@ -4,7 +4,7 @@ import re
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Unreadable, clean
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, read_ones
 from rackcheck.parse.bmc.systems import Gathered, has_some
@@ -32,7 +32,7 @@ def devices(docs: Documents) -> Gathered:
 
 def generation(value: object) -> int:
     """Give the generation of PCIe: 5 of `Gen5`."""
-    word = said(value)
+    word = text_of(value)
     match = re.fullmatch(r"(?i)gen ?([1-9])", word)
     if match is None:
         raise Unreadable(f"no generation of PCIe: {clean(word, 60)!r}")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Sourced, Unknown, Unreadable, Value, clean
-from rackcheck.model.redfish_value import said
+from rackcheck.model.redfish_value import text_of
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.item import gather, members, read_ones
 from rackcheck.parse.bmc.part import whole
@@ -12,18 +12,18 @@ from rackcheck.parse.bmc.part import whole
 ValueReader = Callable[[object], Value]
 
 PLACES: dict[str, tuple[str, ValueReader]] = {
-    "rack": ("Location.Placement.Rack", said),
-    "row": ("Location.Placement.Row", said),
+    "rack": ("Location.Placement.Rack", text_of),
+    "row": ("Location.Placement.Row", text_of),
     "offset": ("Location.Placement.RackOffset", whole),
-    "room": ("Location.PostalAddress.Room", said),
-    "building": ("Location.PostalAddress.Building", said),
+    "room": ("Location.PostalAddress.Room", text_of),
+    "building": ("Location.PostalAddress.Building", text_of),
 }
 """The words of a place, by fact."""
 
 
 def kind(value: object) -> str:
     """Give the type of a chassis; AMI says the property's own name where it knows none."""
-    word = said(value)
+    word = text_of(value)
     if word == "ChassisType":
         raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
     return word

@@ -3,7 +3,7 @@
 import re
 
 from rackcheck.model.fact import Reason, Unreadable, clean
-from rackcheck.model.redfish_value import amount, said
+from rackcheck.model.redfish_value import amount, text_of
 from rackcheck.parse.bmc.part import listed
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
@@ -15,7 +15,7 @@ _ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
 
 def link(value: object) -> str:
     """Give the state of a link in one set of words."""
-    word = said(value)
+    word = text_of(value)
     if word.casefold() not in LINKS:
         raise Unreadable(f"no state of a link: {clean(word, 60)!r}")
     return LINKS[word.casefold()]
@@ -47,7 +47,7 @@ def addresses(value: object) -> tuple[str, ...]:
 
 
 def _address(value: object) -> str:
-    word = said(value)
+    word = text_of(value)
     digits = re.sub(r"[:.-]", "", word).casefold()
     if not _ADDRESS.fullmatch(digits):
         raise Unreadable(f"no hardware address: {clean(word, 60)!r}")

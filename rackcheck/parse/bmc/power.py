@@ -77,14 +77,14 @@ def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     trouble = trouble or unread
     found: dict[str, Resource] = {}
     for place in chassis:
-        parts, failed = _told(docs, place)
+        parts, failed = _redundancy_groups(docs, place)
         found |= {part.uri: part for part in parts}
         silent = failed is not None and failed.reason is Reason.NOT_COLLECTED
         trouble = trouble or (None if silent and place.uri not in fed else failed)
     return list(found.values()), trouble
 
 
-def _told(docs: Documents, chassis: Resource) -> tuple[list[Resource], Unknown | None]:
+def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resource], Unknown | None]:
     """Give the groups of one chassis in the first form that lists any, or why none does."""
     failed: Unknown | None = None
     known = False

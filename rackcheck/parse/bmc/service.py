@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
-from rackcheck.model.redfish_value import BROKEN, said
+from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.parse.bmc.part import listed, whole
 
@@ -54,14 +54,14 @@ def _blank(value: object) -> bool:
     if not isinstance(value, str) or BROKEN in value:
         return False
     try:
-        said(value)
+        text_of(value)
     except Unreadable:
         return True
     return False
 
 
 def _server(value: object) -> str:
-    word = said(value)
+    word = text_of(value)
     if len(word) > 253 or any(c.isspace() or not c.isprintable() for c in word):
         raise Unreadable(f"no name of a server: {clean(word, 60)!r}")
     return word

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, Value, clean
-from rackcheck.model.redfish_value import amount, measured, said
+from rackcheck.model.redfish_value import amount, measured, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import gather, members, read_ones
@@ -51,7 +51,7 @@ def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathe
     return found, trouble
 
 
-def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = said) -> Sourced | Unknown:
+def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
     """Read one property that the hosts of a BMC must tell alike; where one of them does not say it, nobody knows."""
     found, trouble = systems
     if trouble is not None:

@@ -113,7 +113,7 @@ def _log(value: float | None) -> NumberRange:
 def _per_clock(gpus: Sequence[Measured], values: Sequence[NumberRange]) -> tuple[PeerComparison, ...]:
     small = _small(values, "work per clock")
     if small:
-        return tuple(_untold(gpu.node, gpu.slot, small) for gpu in gpus)
+        return tuple(_not_measured(gpu.node, gpu.slot, small) for gpu in gpus)
     found = apart(CellTable(values, [0] * len(values), [0] * len(values)), by_row=False)
     return tuple(
         _held(gpu.node, gpu.slot, left, found.scale, PER_CLOCK, "work per clock" if value is HOLE else "")
@@ -128,9 +128,9 @@ def _at_cap(
     small = _small(values, "a rate")
     if small:
         return (
-            tuple(_untold(gpu.node, gpu.slot, small) for gpu in gpus),
-            tuple(_untold("", slot, small) for slot in slots),
-            tuple(_untold(node, "", small) for node in nodes),
+            tuple(_not_measured(gpu.node, gpu.slot, small) for gpu in gpus),
+            tuple(_not_measured("", slot, small) for slot in slots),
+            tuple(_not_measured(node, "", small) for node in nodes),
         )
     rows, columns = [nodes[gpu.node] for gpu in gpus], [slots[gpu.slot] for gpu in gpus]
     found = apart(CellTable(values, rows, columns), by_row=True)
@@ -165,9 +165,11 @@ def _lines(
     for name, n in names.items():
         place = (name, "") if node else ("", name)
         if cells[n] < FEWEST:
-            rows.append(_untold(*place, f"it has {cells[n]} {of}: under {FEWEST} nobody knows which is odd"))
+            rows.append(_not_measured(*place, f"it has {cells[n]} {of}: under {FEWEST} nobody knows which is odd"))
         elif len(large) < FEWEST:
-            rows.append(_untold(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd"))
+            rows.append(
+                _not_measured(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd")
+            )
         else:
             own = NumberRange(spread.low / math.sqrt(cells[n]), spread.high / math.sqrt(cells[n]))
             by = own if wide is None else NumberRange(max(own.low, wide.low), max(own.high, wide.high))
@@ -183,7 +185,7 @@ def _centre(levels: Sequence[NumberRange]) -> NumberRange:
 
 def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: Limit, missing: str) -> PeerComparison:
     if missing:
-        return _untold(node, slot, f"it does not tell {missing}")
+        return _not_measured(node, slot, f"it does not tell {missing}")
     outcome, far = _outcome(left, spread, limit), _outcome(left, spread, FAR)
     half, wide = left.middle, spread.middle
     effect = None if half is None else math.expm1(half)
@@ -202,7 +204,7 @@ def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerO
     return StragglerOutcome.NOT_TESTED
 
 
-def _untold(node: str, slot: str, why: str) -> PeerComparison:
+def _not_measured(node: str, slot: str, why: str) -> PeerComparison:
     return PeerComparison(node, slot, StragglerOutcome.NOT_TESTED, StragglerOutcome.NOT_TESTED, why=why)
 
 

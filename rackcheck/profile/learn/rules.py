@@ -17,7 +17,7 @@ from rackcheck.model.text import natural
 from rackcheck.model.tree import ItemSelection, Tree
 from rackcheck.profile.learn.claim import LONGEST, Claim, Doubt, Why, claimed, says_errors
 from rackcheck.profile.learn.identity import telling
-from rackcheck.profile.learn.words import family, folded, helped, small, told, words
+from rackcheck.profile.learn.words import family, folded, helped, small, values_by_count, words
 
 CLAIMS = 2000
 """Facts that a file may judge: it must stay one that a person reads, and that loads."""
@@ -156,7 +156,7 @@ class _Learning:
             self._ask(pattern, f"{max(counts)} {Doubt.PENDING.value}")
         elif len(set(counts)) > 1:
             seen = [(sample.name, count) for sample, count in zip(self.samples, counts, strict=True)]
-            self._ask(pattern, told([(name, f"{count} items") for name, count in seen]))
+            self._ask(pattern, values_by_count([(name, f"{count} items") for name, count in seen]))
         else:
             claim = {"": Claim("is", str(counts[0]))}
             title = f"How many there are: {small(helped(entry))}"
@@ -247,7 +247,7 @@ class _Learning:
         if any(self.tells(text) for _, text in spelt):
             self.left[Why.IDENTITY] += 1
             return
-        self._ask(path, told(spelt) + ("" if doubt is Doubt.DIFFER else f"; {doubt.value}"))
+        self._ask(path, values_by_count(spelt) + ("" if doubt is Doubt.DIFFER else f"; {doubt.value}"))
 
     def _ask(self, path: str, text: str) -> None:
         self.questions.append(LearnQuestion(path, text))

@@ -47,7 +47,7 @@ def small(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
-def told(seen: Sequence[tuple[str, str]]) -> str:
+def values_by_count(seen: Sequence[tuple[str, str]]) -> str:
     """Say who says what, the most common first; the few that are odd are named."""
     groups: dict[str, list[str]] = {}
     for name, text in seen:

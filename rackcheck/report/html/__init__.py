@@ -83,7 +83,7 @@ def _environment(dossier: Dossier) -> Environment:
     made.filters.update(
         n=text.number, bounded=lambda value: clean(value, LONGEST),
         prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
-        share=lambda names: locations.share(names, of), said=locations.said, in_force=in_force,
+        share=lambda names: locations.share(names, of), said=locations.names_text, in_force=in_force,
         origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,
     )  # fmt: skip
     made.globals.update(

@@ -12,7 +12,7 @@ from rackcheck.report.hardware_groups import ComponentGroup, PartShelf, shelves
 from rackcheck.report.html.text import anchor
 from rackcheck.report.report_model import Dossier, Exemption, FindingEntry, Gate, Hardware, Versions
 from rackcheck.report.shared_causes import Block, blocks
-from rackcheck.views.locations import said, share
+from rackcheck.views.locations import names_text, share
 from rackcheck.views.other_machines import deciding
 
 FINDINGS = 500
@@ -188,4 +188,4 @@ def covered(
 ) -> tuple[tuple[Status, str], ...]:
     """Give the true verdicts on those nodes where this waiver was used."""
     met = ((s, [n for n in nodes if n in exemption.used]) for s, nodes in known.get(exemption.rule, ()))
-    return tuple((status, said(nodes)) for status, nodes in met if nodes)
+    return tuple((status, names_text(nodes)) for status, nodes in met if nodes)

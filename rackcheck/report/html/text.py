@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
-from rackcheck.views.locations import Whole, said, told
+from rackcheck.views.locations import Whole, counted_names, names_text
 
 LIMIT = 4000
 """Characters of one text that are shown; record and annexes hold the whole of it."""
@@ -37,8 +37,8 @@ def number(count: int) -> str:
 def where(names: Sequence[str], of: Whole) -> str:
     """Say on how many of how many, and which: `62 of 72: dgx[001-062]`, `all 72`, `dgx05`, `rack a01`, `the fleet`."""
     if len(names) <= 1:
-        return said(names) or "no node"
-    return told(names, of, lambda nodes: _nodes(nodes, of.nodes))
+        return names_text(names) or "no node"
+    return counted_names(names, of, lambda nodes: _nodes(nodes, of.nodes))
 
 
 def _nodes(nodes: Sequence[str], total: int) -> str:

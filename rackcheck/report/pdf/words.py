@@ -7,7 +7,7 @@ from typing import Any
 
 from rackcheck.model.fact import visible
 from rackcheck.model.fold import fold
-from rackcheck.views.locations import Whole, told
+from rackcheck.views.locations import Whole, counted_names
 
 PIECE = 6
 """Letters of a long word that stay together on a line; the narrowest column holds more."""
@@ -37,7 +37,7 @@ def where(names: Collection[str], of: Whole, limit: int = 150) -> str:
 
     A long set is cut at a comma.
     """
-    return cut(visible(told(names, of, lambda nodes: _nodes(nodes, of.nodes), every=True)), limit)
+    return cut(visible(counted_names(names, of, lambda nodes: _nodes(nodes, of.nodes), every=True)), limit)
 
 
 def _nodes(nodes: Collection[str], total: int) -> str:

@@ -13,7 +13,7 @@ from rackcheck.model.fact import visible
 from rackcheck.run import store
 from rackcheck.run.index.adding import Adder, drop
 from rackcheck.run.index.file import Unusable, opened, writing
-from rackcheck.run.index.rows import told
+from rackcheck.run.index.rows import indexed_events
 
 OnProgress = Callable[[int, int], None]
 """Called with how many runs of how many have been read."""
@@ -91,7 +91,7 @@ def barred(name: str) -> str:
 def _read(adder: Adder, connection: sqlite3.Connection, name: str, stamp: Stamp) -> None:
     try:
         stored = store.find(str(store.runs_folder() / name))
-        adder.add(name, told(stored), stamp.size, stamp.mtime)
+        adder.add(name, indexed_events(stored), stamp.size, stamp.mtime)
     except Unusable:
         raise
     except UserError as error:

@@ -33,7 +33,7 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
 
     Every trouble that SQLite has inside the block ends as Unusable too, and what was not committed is gone.
     """
-    with told(path, wait):
+    with explained_errors(path, wait):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -86,15 +86,15 @@ def refused(path: Path, mountinfo: str) -> str:
 
 
 @contextmanager
-def told(path: Path, wait: float = WAIT) -> Iterator[None]:
+def explained_errors(path: Path, wait: float = WAIT) -> Iterator[None]:
     """Say SQLite's troubles in words, with the way out."""
     try:
         yield
     except sqlite3.Error as error:
-        raise Unusable(f"the index {path} {_said(error, wait)}") from None
+        raise Unusable(f"the index {path} {_sqlite_message(error, wait)}") from None
 
 
-def _said(error: sqlite3.Error, wait: float) -> str:
+def _sqlite_message(error: sqlite3.Error, wait: float) -> str:
     # The lower byte is the kind, the upper ones say more of it: https://www.sqlite.org/rescode.html
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     match code:

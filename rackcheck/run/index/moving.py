@@ -34,7 +34,7 @@ def lines(moves: Iterable[Moved]) -> Iterator[str]:
         each = "each of " if len(nodes) > 1 else ""
         yield f"{count} {_word(collection)} renumbered on {each}{fold(nodes)}: {was} -> {now}"
     for one in sorted(single, key=lambda m: [natural(word) for end in (m.was, m.now) for word in end]):
-        yield _said(one)
+        yield _moved_text(one)
 
 
 def _shift(one: Moved) -> tuple[str, int] | None:
@@ -53,7 +53,7 @@ def _numbered(place: PartPlace) -> tuple[str, int] | None:
     return parsed.items[-1][0], int(key)
 
 
-def _said(one: Moved) -> str:
+def _moved_text(one: Moved) -> str:
     (node, was), (other, now) = one.was, one.now
     end = now if node == other else f"{other} {now}"
     return f"{_word(was)} {clean(one.ids[0][1], LETTERS)} moved: {node} {was} -> {end}"

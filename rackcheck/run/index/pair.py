@@ -11,7 +11,7 @@ from rackcheck.model.part_moves import Moved, Still, joined, names_a_part, sorte
 from rackcheck.run.event import RunStarted
 from rackcheck.run.index import queries
 from rackcheck.run.index.parts import PLANE, IndexPart
-from rackcheck.run.index.rows import Snap, laid, told
+from rackcheck.run.index.rows import Snap, indexed_events, laid
 from rackcheck.run.store import Stored
 
 
@@ -177,7 +177,7 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
     """Read what every node of a run was; equal parts are kept once. A node that told nothing has no parts."""
     pool: dict[bytes, IndexPart] = {}
     found: dict[str, Snap] = {}
-    for event in told(stored, classes):
+    for event in indexed_events(stored, classes):
         match event:
             case RunStarted():
                 found |= {node: Snap(node, {}) for node in event.nodes}

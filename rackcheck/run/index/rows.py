@@ -64,7 +64,7 @@ def vector_of(verdicts: list[tuple[str, str, str]]) -> Vector:
 IndexedEvent = RunStarted | RunDone | Snap
 
 
-def told(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
+def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
     """Read a run's events as far as they came, of facts these classes; a node comes when it is complete.
 
     Where a node's siblings have a say, its verdicts come when all were heard: such a node comes twice, at first with

@@ -38,7 +38,7 @@ def where(nodes: Sequence[str], of: int) -> str:
     return f"on {len(nodes)} of {of}: {fold(nodes)}"
 
 
-def said(change: Change, *, alike: bool = True) -> str:
+def change_text(change: Change, *, alike: bool = True) -> str:
     """Say one change without its nodes: `sysctl.vm.swappiness 10 -> 60`."""
     before, after = spelt(change.before, change.unit), spelt(change.after, change.unit)
     match change.kind:
@@ -48,11 +48,11 @@ def said(change: Change, *, alike: bool = True) -> str:
             return f"{change.path} {change.kind}{extra}"
         case ChangeKind.UNKNOWN_NOW:
             return f"{change.path} unknown now: {_why(change.after)}" + (
-                f" (was {before})" if _told(before, alike) else ""
+                f" (was {before})" if _is_shown(before, alike) else ""
             )
         case ChangeKind.KNOWN_AGAIN:
             return f"{change.path} known again, was {_why(change.before)}" + (
-                f": {after}" if _told(after, alike) else ""
+                f": {after}" if _is_shown(after, alike) else ""
             )
         case ChangeKind.NEW:
             return f"{change.path} new" + (f": {after}" if alike else "")
@@ -69,7 +69,7 @@ def said(change: Change, *, alike: bool = True) -> str:
     return f"{change.path}{verb} {before} -> {after}{by}"
 
 
-def _told(value: str, alike: bool) -> bool:
+def _is_shown(value: str, alike: bool) -> bool:
     return alike and value not in {"there", "answered"}
 
 

@@ -54,7 +54,7 @@ def signed(message: bytes, key: Path) -> bytes:
         raise UserError(f"cannot sign with {key}: no passphrase and no touch within {PATIENCE} s") from None
     if done.returncode == 0 and done.stdout:
         return done.stdout
-    text = _said(done.stderr or b"")
+    text = _ssh_keygen_error(done.stderr or b"")
     if "passphrase" in text:
         text = "its passphrase is wrong, or there is no terminal to ask for it; ssh-add it, and sign with its .pub file"
     raise UserError(f"cannot sign with {key}: {text or 'ssh-keygen refused'}")
@@ -78,12 +78,12 @@ class SignerFolder:
         """Give the principal whose key signed this, valid at a time; else empty, and ssh-keygen's words."""
         when = _option(at)
         found = self._ask("find-principals", when, "-f", _SIGNERS)
-        text = _said(found.stderr)
+        text = _ssh_keygen_error(found.stderr)
         for principal in found.stdout.decode("utf-8", "replace").splitlines() if found.returncode == 0 else ():
             asked = self._ask("verify", when, "-f", _SIGNERS, "-n", NAMESPACE, "-I", principal, message=message)
             if _key(asked) is not None:
                 return principal, ""
-            text = _said(asked.stderr) or text
+            text = _ssh_keygen_error(asked.stderr) or text
         return "", text
 
     def _ask(self, what: str, *words: str, message: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
@@ -117,7 +117,7 @@ def _key(done: "subprocess.CompletedProcess[bytes]") -> SigningKey | None:
     return SigningKey(found[1].decode(), found[2].decode()) if done.returncode == 0 and found else None
 
 
-def _said(errors: bytes) -> str:
+def _ssh_keygen_error(errors: bytes) -> str:
     """Give what ssh-keygen complained about in one line, without its frames and its promptings."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
     rows = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]

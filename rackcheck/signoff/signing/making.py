@@ -50,7 +50,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
         raise Unsound((wrong,))
     waiting = reviewing.waiting(folder, listed.entries, head.full) or head.unreviewed
     if waiting:
-        raise UserError(f"not signed: {reviewed.said(waiting)}, audit again, and make the bundle of that run")
+        raise UserError(f"not signed: {reviewed.review_notice(waiting)}, audit again, and make the bundle of that run")
     made = time.astimezone(UTC).strftime(statement.FORM)
     words = Statement(head.bundle, head.level, listed.digest, party, name, made).encode()
     statement.decode(words)

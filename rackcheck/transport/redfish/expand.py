@@ -142,11 +142,13 @@ def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
 def whole(expanded: Body, alone: Body) -> bool:
     """Whether a member tells in an expanded answer all that it tells alone: each property, here and one level below."""
     return all(expanded.get(name) == alone.get(name) for name in SAME) and all(
-        name in expanded and _tells(expanded[name], value) for name, value in alone.items() if name not in OF_ANSWER
+        name in expanded and _has_members(expanded[name], value)
+        for name, value in alone.items()
+        if name not in OF_ANSWER
     )
 
 
-def _tells(expanded: object, alone: object) -> bool:
+def _has_members(expanded: object, alone: object) -> bool:
     match alone:
         case Mapping():
             return isinstance(expanded, Mapping) and all(name in expanded for name in alone)
@@ -154,7 +156,7 @@ def _tells(expanded: object, alone: object) -> bool:
             return (
                 isinstance(expanded, list)
                 and len(expanded) >= len(alone)
-                and all(_tells(e, a) for e, a in zip(expanded, alone, strict=False) if isinstance(a, Mapping))
+                and all(_has_members(e, a) for e, a in zip(expanded, alone, strict=False) if isinstance(a, Mapping))
             )
     return expanded is not None or alone is None
 

@@ -190,7 +190,7 @@ def test_every_setting_of_every_recorded_bios_is_read_as_it_stands_there(name: s
     expected = dict(pair.split("=") for pair in EXPECTED[name].split())
     given, found = recorded(name), {}
     for setting, known in TABLE.items():
-        reading = bios.tell(known, given).reading
+        reading = bios.read_setting(known, given).reading
         if isinstance(reading, Unknown) and reading.detail.startswith("none of "):
             assert reading.reason is Reason.NOT_COLLECTED
         else:
@@ -204,7 +204,7 @@ def test_the_probe_tells_what_the_table_tells(name: str) -> None:
     for setting, known in TABLE.items():
         assert (f"bios.{setting}" in found) is not known.apart
         if not known.apart:
-            assert found[f"bios.{setting}"] == bios.tell(known, given).reading
+            assert found[f"bios.{setting}"] == bios.read_setting(known, given).reading
 
 
 def test_nine_in_ten_of_the_noted_attributes_tell_a_setting() -> None:
@@ -212,7 +212,7 @@ def test_nine_in_ten_of_the_noted_attributes_tell_a_setting() -> None:
     for name, names in NOTED.items():
         given = recorded(name)
         assert set(names.split()) <= set(given), name
-        used = {a for known in TABLE.values() for a in bios.tell(known, given).attributes}
+        used = {a for known in TABLE.values() for a in bios.read_setting(known, given).attributes}
         lost += [attribute for attribute in names.split() if attribute not in used]
         count += len(names.split())
     print(f"{count - len(lost)} of {count} noted attributes tell a setting; not {', '.join(lost)}")
@@ -267,7 +267,7 @@ def test_every_value_that_a_recorded_row_names_is_read() -> None:
     for setting, entry in FILE["settings"].items():
         for row in entry["rows"]:
             for name, value in re.findall(r"(\w+)=([^,;:]+)", row["seen"]):
-                reading = bios.tell(TABLE[setting], {name: value}).reading
+                reading = bios.read_setting(TABLE[setting], {name: value}).reading
                 assert not isinstance(reading, Unknown) or value == "PerPort", (setting, name, value, reading)
                 count += 1
     assert count > 40
@@ -282,42 +282,42 @@ def table(*rows: Mapping[str, object], **more: object) -> bios_table.Setting:
     return bios_table.settings({"words": FILE["words"], "settings": {"x": given}})["x"]
 
 
-def say(setting: bios_table.Setting, **attributes: object) -> Reading:
-    return bios.tell(setting, attributes).reading
+def reading_of(setting: bios_table.Setting, **attributes: object) -> Reading:
+    return bios.read_setting(setting, attributes).reading
 
 
 @pytest.mark.parametrize("word", ["Enabled", "enable", "Yes", "TRUE", "On", True, "Force Enable", "ForceEnabled"])
 def test_the_common_words_are_known_however_they_are_spelt(word: object) -> None:
-    assert say(table({"names": ["A"]}), A=word) == "enabled"
-    assert say(table({"names": ["A"], "inverted": True}), A=word) == "disabled"
+    assert reading_of(table({"names": ["A"]}), A=word) == "enabled"
+    assert reading_of(table({"names": ["A"], "inverted": True}), A=word) == "disabled"
 
 
 @pytest.mark.parametrize("word", ["Disabled", "Disable", "No", "false", "Off", False])
 def test_an_inverted_name_means_the_opposite_and_auto_stays_auto(word: object) -> None:
-    assert say(table({"names": ["A"]}), A=word) == "disabled"
-    assert say(table({"names": ["A"], "inverted": True}), A=word) == "enabled"
-    assert say(table({"names": ["A"], "inverted": True}), A="Auto") == "auto"
+    assert reading_of(table({"names": ["A"]}), A=word) == "disabled"
+    assert reading_of(table({"names": ["A"], "inverted": True}), A=word) == "enabled"
+    assert reading_of(table({"names": ["A"], "inverted": True}), A="Auto") == "auto"
 
 
 def test_a_name_that_lies_is_not_taken_at_its_word() -> None:
-    assert say(TABLE["smt"], ProcessorHyperThreadingDisable="Enabled") == "enabled"
-    assert say(TABLE["apbdis"], ApplicationPowerBoost="Disabled") == "enabled"
-    assert say(TABLE["node_interleave"], Memory_SocketInterleave="Non_NUMA") == "enabled"
-    assert say(TABLE["memory_refresh"], Memory_2xRefreshRate="Disabled") == "1x"
+    assert reading_of(TABLE["smt"], ProcessorHyperThreadingDisable="Enabled") == "enabled"
+    assert reading_of(TABLE["apbdis"], ApplicationPowerBoost="Disabled") == "enabled"
+    assert reading_of(TABLE["node_interleave"], Memory_SocketInterleave="Non_NUMA") == "enabled"
+    assert reading_of(TABLE["memory_refresh"], Memory_2xRefreshRate="Disabled") == "1x"
 
 
 @pytest.mark.parametrize("word", ["Perhaps", "", "1", 1, 0, 2.5, "Enabledish", "Dis abled?!x", [], None, {}])
 def test_a_word_that_nobody_listed_is_unknown_and_names_its_attribute(word: object) -> None:
-    reading = say(table({"names": ["Odd Name"]}), Odd_Name=word)
+    reading = reading_of(table({"names": ["Odd Name"]}), Odd_Name=word)
     assert isinstance(reading, Unknown)
     assert "Odd_Name" in reading.detail
 
 
 def test_a_setting_that_has_other_words_does_not_say_the_common_ones() -> None:
-    assert isinstance(say(TABLE["nps"], NumaNodesPerSocket="Enabled"), Unknown)
-    assert isinstance(say(TABLE["boot_mode"], BootMode="On"), Unknown)
-    assert isinstance(say(TABLE["tpm"], TPM="Auto"), Unknown)
-    assert say(TABLE["power_restore"], AcPwrRcvry="On") == "on"
+    assert isinstance(reading_of(TABLE["nps"], NumaNodesPerSocket="Enabled"), Unknown)
+    assert isinstance(reading_of(TABLE["boot_mode"], BootMode="On"), Unknown)
+    assert isinstance(reading_of(TABLE["tpm"], TPM="Auto"), Unknown)
+    assert reading_of(TABLE["power_restore"], AcPwrRcvry="On") == "on"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_a_setting_that_has_other_words_does_not_say_the_common_ones() -> None:
     [("0", "0"), (1, "1"), ("NPS4", "4"), ("TwoMemoryDomainsPerSocket", "2"), ("Auto", "auto")],
 )
 def test_numa_nodes_per_socket_are_numbers_or_auto(value: object, expected: str) -> None:
-    assert say(TABLE["nps"], NumaNodesPerSocket=value) == expected
+    assert reading_of(TABLE["nps"], NumaNodesPerSocket=value) == expected
 
 
 @pytest.mark.parametrize(
@@ -333,42 +333,44 @@ def test_numa_nodes_per_socket_are_numbers_or_auto(value: object, expected: str)
     [("2-Way", "2"), ("Enable SNC4 (4-clusters)", "4"), ("Disabled", "disabled"), ("Auto", "auto")],
 )
 def test_sub_numa_clusters_are_numbers_or_off(value: str, expected: str) -> None:
-    assert say(TABLE["snc"], SNC_F300=value) == expected
+    assert reading_of(TABLE["snc"], SNC_F300=value) == expected
 
 
 def test_a_family_of_ports_is_one_setting_that_is_mixed_where_they_differ() -> None:
     ports = {f"Socket{s}Pcie{p}AdvertiseACS": True for s in range(2) for p in range(10)}
-    assert say(TABLE["acs"], **ports) == "enabled"
-    assert say(TABLE["acs"], **ports | {"Socket1Pcie9AdvertiseACS": False}) == "mixed"
-    assert isinstance(say(TABLE["acs"], **ports | {"Socket1Pcie9AdvertiseACS": None}), Unknown)
-    assert isinstance(say(TABLE["acs"], **ports | {"Socket1Pcie9AdvertiseACS": "Perhaps"}), Unknown)
-    assert len(bios.tell(TABLE["acs"], ports).attributes) == 20
+    assert reading_of(TABLE["acs"], **ports) == "enabled"
+    assert reading_of(TABLE["acs"], **ports | {"Socket1Pcie9AdvertiseACS": False}) == "mixed"
+    assert isinstance(reading_of(TABLE["acs"], **ports | {"Socket1Pcie9AdvertiseACS": None}), Unknown)
+    assert isinstance(reading_of(TABLE["acs"], **ports | {"Socket1Pcie9AdvertiseACS": "Perhaps"}), Unknown)
+    assert len(bios.read_setting(TABLE["acs"], ports).attributes) == 20
 
 
 def test_two_spellings_that_disagree_are_mixed_and_those_that_agree_are_one() -> None:
-    assert say(TABLE["turbo"], TurboMode_3D06="Enable", TurboMode="Disable") == "mixed"
-    assert say(TABLE["turbo"], TurboMode_3D06="Enable", TurboMode="Enabled") == "enabled"
-    assert say(TABLE["sr_iov"], **{"SR-IOV Support": "Enabled", "SRIOVEnable": "Disable"}) == "mixed"
+    assert reading_of(TABLE["turbo"], TurboMode_3D06="Enable", TurboMode="Disable") == "mixed"
+    assert reading_of(TABLE["turbo"], TurboMode_3D06="Enable", TurboMode="Enabled") == "enabled"
+    assert reading_of(TABLE["sr_iov"], **{"SR-IOV Support": "Enabled", "SRIOVEnable": "Disable"}) == "mixed"
 
 
 def test_sizes_that_disagree_are_unknown_since_no_quantity_is_mixed() -> None:
-    reading = say(TABLE["mmio_high_base"], MMIOHighBase_0045="4T", MMIOHighBase_0046="2T")
+    reading = reading_of(TABLE["mmio_high_base"], MMIOHighBase_0045="4T", MMIOHighBase_0046="2T")
     assert isinstance(reading, Unknown)
     assert "2048 GiB, 4096 GiB" in reading.detail
-    assert say(TABLE["mmio_high_base"], MMIOHighBase_0045="4T", MMIOHighBase_0046="4096G") == 4096.0
+    assert reading_of(TABLE["mmio_high_base"], MMIOHighBase_0045="4T", MMIOHighBase_0046="4096G") == 4096.0
 
 
 def test_a_name_with_blanks_signs_or_a_version_at_its_end_is_the_same_name() -> None:
     for name in ("Above 4G Decoding", "Above4GDecoding_0041", "Above4GDecoding_FFFF", " above-4g [decoding]"):
-        assert say(TABLE["above_4g"], **{name: "Enabled"}) == "enabled"
-    assert isinstance(say(TABLE["above_4g"], Above4GDecodingLimit="Enabled"), Unknown)
+        assert reading_of(TABLE["above_4g"], **{name: "Enabled"}) == "enabled"
+    assert isinstance(reading_of(TABLE["above_4g"], Above4GDecodingLimit="Enabled"), Unknown)
 
 
 def test_an_object_says_its_current_value() -> None:
-    assert say(TABLE["turbo"], TurboMode={"CurrentValue": "Disable", "AllowableValues": ["Enable"]}) == "disabled"
-    assert say(TABLE["mmio_high_base"], MMIOHighBase={"Value": "1T"}) == 1024.0
-    assert isinstance(say(TABLE["turbo"], TurboMode={"AllowableValues": ["Enable"]}), Unknown)
-    assert isinstance(say(TABLE["turbo"], TurboMode={"CurrentValue": {"CurrentValue": "Enable"}}), Unknown)
+    assert (
+        reading_of(TABLE["turbo"], TurboMode={"CurrentValue": "Disable", "AllowableValues": ["Enable"]}) == "disabled"
+    )
+    assert reading_of(TABLE["mmio_high_base"], MMIOHighBase={"Value": "1T"}) == 1024.0
+    assert isinstance(reading_of(TABLE["turbo"], TurboMode={"AllowableValues": ["Enable"]}), Unknown)
+    assert isinstance(reading_of(TABLE["turbo"], TurboMode={"CurrentValue": {"CurrentValue": "Enable"}}), Unknown)
 
 
 @pytest.mark.parametrize(
@@ -376,14 +378,14 @@ def test_an_object_says_its_current_value() -> None:
     [("56TB", 57344), ("4T", 4096), ("512GB", 512), ("1024G", 1024), ("12 TiB", 12288), ("64m", 1 / 16)],
 )
 def test_a_size_is_read_in_powers_of_1024_as_bios_makers_mean_it(value: str, gib: float) -> None:
-    assert say(TABLE["mmio_high_base"], MemoryMappedIOH=value) == gib
+    assert reading_of(TABLE["mmio_high_base"], MemoryMappedIOH=value) == gib
 
 
 @pytest.mark.parametrize(
     "value", ["Auto", "0", "0T", "-4T", "4X", "4T4T", "\u0663T", "9" * 12 + "T", "", "T", None, True]
 )
 def test_a_size_that_is_none_is_unknown(value: object) -> None:
-    assert isinstance(say(TABLE["mmio_high_base"], MemoryMappedIOH=value), Unknown)
+    assert isinstance(reading_of(TABLE["mmio_high_base"], MemoryMappedIOH=value), Unknown)
 
 
 @pytest.mark.parametrize(
@@ -399,47 +401,47 @@ def test_a_size_that_is_none_is_unknown(value: object) -> None:
     ],
 )
 def test_active_cores_are_all_or_a_number(attribute: str, value: object, expected: str) -> None:
-    assert say(TABLE["active_cores"], **{attribute: value}) == expected
+    assert reading_of(TABLE["active_cores"], **{attribute: value}) == expected
 
 
 @pytest.mark.parametrize("value", [-1, "-4", "+4", "- 1", 1.5, "0.4", ".4", "1,5", "-4 Cores", 1e17 + 0.5])
 def test_a_number_with_a_sign_or_a_fraction_is_not_taken_for_its_digits(value: object) -> None:
-    assert isinstance(say(TABLE["nps"], NumaNodesPerSocket=value), Unknown)
-    assert isinstance(say(TABLE["active_cores"], ActiveCores=value), Unknown)
-    assert isinstance(say(TABLE["patrol_scrub_interval"], PatrolScrubDuration=value), Unknown)
+    assert isinstance(reading_of(TABLE["nps"], NumaNodesPerSocket=value), Unknown)
+    assert isinstance(reading_of(TABLE["active_cores"], ActiveCores=value), Unknown)
+    assert isinstance(reading_of(TABLE["patrol_scrub_interval"], PatrolScrubDuration=value), Unknown)
 
 
 def test_a_whole_number_is_the_same_with_a_zero_behind_its_point() -> None:
-    assert say(TABLE["active_cores"], ActiveCores=144.0) == "144"
-    assert say(TABLE["nps"], NumaNodesPerSocket={"CurrentValue": 4.0}) == "4"
-    assert say(TABLE["patrol_scrub_interval"], PatrolScrubDuration="24.00") == 24.0
+    assert reading_of(TABLE["active_cores"], ActiveCores=144.0) == "144"
+    assert reading_of(TABLE["nps"], NumaNodesPerSocket={"CurrentValue": 4.0}) == "4"
+    assert reading_of(TABLE["patrol_scrub_interval"], PatrolScrubDuration="24.00") == 24.0
 
 
 def test_a_zero_that_no_registry_explains_is_no_number() -> None:
-    assert isinstance(say(TABLE["active_cores"], ProcCores=0), Unknown)
-    assert isinstance(say(TABLE["patrol_scrub_interval"], PatrolScrubDuration=0), Unknown)
-    assert isinstance(say(TABLE["memory_speed"], MaxMemBusFreqMHz="MaxMemBusFreq000"), Unknown)
+    assert isinstance(reading_of(TABLE["active_cores"], ProcCores=0), Unknown)
+    assert isinstance(reading_of(TABLE["patrol_scrub_interval"], PatrolScrubDuration=0), Unknown)
+    assert isinstance(reading_of(TABLE["memory_speed"], MaxMemBusFreqMHz="MaxMemBusFreq000"), Unknown)
 
 
 def test_memory_speed_is_a_number_where_it_is_said_as_one() -> None:
-    assert say(TABLE["memory_speed"], MaxMemBusFreqMHz="MaxMemBusFreq4800") == "4800"
-    assert say(TABLE["memory_speed"], MemoryFrequency_3B25="5600") == "5600"
-    assert say(TABLE["memory_speed"], MemFrequency="MaxPerf") == "maximum"
+    assert reading_of(TABLE["memory_speed"], MaxMemBusFreqMHz="MaxMemBusFreq4800") == "4800"
+    assert reading_of(TABLE["memory_speed"], MemoryFrequency_3B25="5600") == "5600"
+    assert reading_of(TABLE["memory_speed"], MemFrequency="MaxPerf") == "maximum"
 
 
 def test_a_value_that_leaves_it_to_somebody_else_is_unknown_not_unparsable() -> None:
-    reading = say(TABLE["power_restore"], PowerControlPolicy="Unspecified")
+    reading = reading_of(TABLE["power_restore"], PowerControlPolicy="Unspecified")
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.NOT_COLLECTED
 
 
 def test_a_setting_that_was_not_found_says_what_was_looked_for() -> None:
-    reading = bios.tell(TABLE["nps"], recorded(DGX)).reading
+    reading = bios.read_setting(TABLE["nps"], recorded(DGX)).reading
     assert reading == Unknown(
         Reason.NOT_COLLECTED,
         "none of 223 attributes is known as nps: NumaMemoryDomainsPerSocket, NumaNodesPerSocket, NUMA Nodes per Socket",
     )
-    many = bios.tell(TABLE["smt"], {}).reading
+    many = bios.read_setting(TABLE["smt"], {}).reading
     assert isinstance(many, Unknown)
     assert re.search(r": LogicalProc, .*, \S.* and \d+ more$", many.detail)
 
@@ -463,10 +465,10 @@ def test_an_attribute_is_known_by_what_the_registry_displays(name: str, registry
     given, shown = opaque(name, registry)
     count = 0
     for known in TABLE.values():
-        assert isinstance(bios.tell(known, given).reading, Unknown)
-        found = bios.tell(known, given, shown)
+        assert isinstance(bios.read_setting(known, given).reading, Unknown)
+        found = bios.read_setting(known, given, shown)
         if found.attributes:
-            assert found.reading == bios.tell(known, recorded(name)).reading, known.name
+            assert found.reading == bios.read_setting(known, recorded(name)).reading, known.name
             count += 1
     assert count >= least
 
@@ -474,8 +476,8 @@ def test_an_attribute_is_known_by_what_the_registry_displays(name: str, registry
 def test_what_is_displayed_does_not_outdo_a_name() -> None:
     given = {"TurboMode": "Enable", "SETUP001": "Disable"}
     shown = {"SETUP001": "Turbo Mode"}
-    assert bios.tell(TABLE["turbo"], given, shown).reading == "enabled"
-    assert bios.tell(TABLE["turbo"], {"SETUP001": "Disable"}, shown).reading == "disabled"
+    assert bios.read_setting(TABLE["turbo"], given, shown).reading == "enabled"
+    assert bios.read_setting(TABLE["turbo"], {"SETUP001": "Disable"}, shown).reading == "disabled"
 
 
 @pytest.mark.parametrize(
@@ -536,7 +538,7 @@ WRONG = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(attributes=st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=12), WRONG, max_size=12))
 def test_whatever_a_bios_says_a_setting_says_one_of_its_words_or_is_unknown(attributes: dict[str, Any]) -> None:
-    for name, report in bios.told(TABLE, attributes).items():
+    for name, report in bios.read_settings(TABLE, attributes).items():
         known, reading = TABLE[name], report.reading
         if isinstance(reading, Unknown):
             assert reading.detail

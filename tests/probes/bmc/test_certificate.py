@@ -57,12 +57,12 @@ def certificate(key: Any, *, issuer: Any = None, ends: dt.datetime | None = None
     return made.public_bytes(serialization.Encoding.DER)
 
 
-def told(handshake: Handshake) -> dict[str, Reading]:
+def readings_of(handshake: Handshake) -> dict[str, Reading]:
     return of(bmc_certificate, {ROOT: BODIES[ROOT], HANDSHAKE: handshake.body()})
 
 
 def shown(der: bytes) -> Mapping[str, Reading]:
-    return {path.rpartition(".")[2]: found for path, found in told(Handshake("TLSv1.2", "C", der, SEEN)).items()}
+    return {path.rpartition(".")[2]: found for path, found in readings_of(Handshake("TLSv1.2", "C", der, SEEN)).items()}
 
 
 def test_the_handshake_of_a_visit_is_told_without_a_get() -> None:

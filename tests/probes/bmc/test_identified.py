@@ -53,7 +53,7 @@ def machine(system: Body, *chassis: Body, gpus: tuple[Body, ...] = (), **root: o
     return found
 
 
-def told(held: Mapping[str, Body | Unknown]) -> object:
+def identity_of(held: Mapping[str, Body | Unknown]) -> object:
     return of(bmc_identified, held)["node.identified"]
 
 
@@ -95,28 +95,28 @@ def test_a_machine_that_no_row_fits_is_absent_and_has_no_signs(name: str) -> Non
 @pytest.mark.parametrize("name", [each for each in ALL if each not in (DMTF, X10)])
 def test_no_resource_that_is_lost_or_empty_makes_another_machine_of_it(name: str) -> None:
     held = bodies(bmc_identified, name)
-    whole = told(held)
+    whole = identity_of(held)
     less: tuple[Body | Unknown, ...] = (LOST, {})
-    changed = [told(held | {uri: body}) for uri in held if uri != ROOT for body in less]
+    changed = [identity_of(held | {uri: body}) for uri in held if uri != ROOT for body in less]
     assert [each for each in changed if each != whole and not isinstance(each, Unknown)] == []
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_no_property_that_turns_silent_makes_another_machine_of_it(name: str) -> None:
     held = bodies(bmc_identified, name)
-    whole = told(held)
+    whole = identity_of(held)
     for uri, body in held.items():
         for word in ("Model", "Manufacturer", "SKU", "PartNumber", "ProcessorType", "Vendor", "Product"):
             if isinstance(body, Mapping) and word in body:
-                less = told(held | {uri: {**body, word: None}})
+                less = identity_of(held | {uri: {**body, word: None}})
                 assert less == whole or isinstance(less, Unknown), f"{uri} {word}: {less}"
 
 
 def test_one_product_string_alone_names_no_machine() -> None:
     for product in ("P3809", "GB200 NVL", "ProLiant DL385 Gen10 Plus v2"):
         held = machine({"Manufacturer": "Any", "Model": "Other"}, {"Model": "Other"}, Product=product)
-        assert isinstance(told(held), Absent)
-    assert isinstance(told(machine({"Manufacturer": "Any", "Model": "Other"}, {"Model": "N5110_LD"})), Absent)
+        assert isinstance(identity_of(held), Absent)
+    assert isinstance(identity_of(machine({"Manufacturer": "Any", "Model": "Other"}, {"Model": "N5110_LD"})), Absent)
 
 
 def test_all_signs_of_one_resource_are_one_kind_of_sign() -> None:
@@ -138,9 +138,9 @@ def test_what_contradicts_is_named_beside_what_fits() -> None:
 def test_a_machine_of_another_maker_is_known_by_the_family_of_its_baseboard() -> None:
     eight = tuple(gpu("NVIDIA H100".removeprefix("NVIDIA ") + " 80GB  hbm3") for _ in range(8))
     held = machine({"Manufacturer": "Any", "Model": "Other"}, {"Model": "HGX_H100"}, gpus=eight)
-    assert told(held) == "HGX H100 8-GPU"
+    assert identity_of(held) == "HGX H100 8-GPU"
     fewer = machine({"Manufacturer": "Any", "Model": "Other"}, {"Model": "HGX_H100"}, gpus=eight[:7])
-    assert told(fewer) == "HGX H100 8-GPU"
+    assert identity_of(fewer) == "HGX H100 8-GPU"
 
 
 def test_two_machines_that_both_fit_are_none_and_both_are_listed() -> None:
@@ -156,8 +156,8 @@ def test_gpus_that_do_not_say_their_model_leave_it_unknown() -> None:
     uri = f"{ROOT}/Systems/HGX_Baseboard_0/Processors/GPU_SXM_1"
     body = held[uri]
     assert isinstance(body, Mapping)
-    assert isinstance(told(held | {uri: {**body, "Model": None}}), Unknown)
-    assert isinstance(told(held | {f"{ROOT}/Systems/HGX_Baseboard_0/Processors": LOST}), Unknown)
+    assert isinstance(identity_of(held | {uri: {**body, "Model": None}}), Unknown)
+    assert isinstance(identity_of(held | {f"{ROOT}/Systems/HGX_Baseboard_0/Processors": LOST}), Unknown)
 
 
 @pytest.mark.parametrize("odd", [7, [], {}, True, "x" * 100_000, "DGX\ufffdH100"])
@@ -170,7 +170,7 @@ def test_an_odd_model_identifies_nothing(odd: object) -> None:
 
 def test_letter_case_and_blanks_do_not_count() -> None:
     assert fold(" PowerEdge  r750 ") == fold("poweredge R750")
-    assert told(machine({"Manufacturer": "DELL  inc.", "Model": "poweredge r750 "}, Vendor="dell")) == (
+    assert identity_of(machine({"Manufacturer": "DELL  inc.", "Model": "poweredge r750 "}, Vendor="dell")) == (
         "Dell PowerEdge R750"
     )
 

@@ -64,7 +64,7 @@ def rules(name: str) -> tuple[Rule, ...]:
 
 
 @cache
-def told(name: str) -> tuple[Mapping[str, Mapping[str, Leaf]], Mapping[str, frozenset[str]]]:
+def leaves_and_readers(name: str) -> tuple[Mapping[str, Mapping[str, Leaf]], Mapping[str, frozenset[str]]]:
     """What each probe tells of a BMC, and which probes look at a resource."""
     leaves: dict[str, Mapping[str, Leaf]] = {}
     looked: dict[str, set[str]] = {}
@@ -78,7 +78,7 @@ def told(name: str) -> tuple[Mapping[str, Mapping[str, Leaf]], Mapping[str, froz
 
 def verdicts(name: str, changes: Bodies) -> dict[str, Status]:
     """How every rule judges a BMC some of whose resources are others; only who looks at these is asked again."""
-    leaves, looked = told(name)
+    leaves, looked = leaves_and_readers(name)
     again = frozenset[str]().union(*(looked.get(uri, ()) for uri in changes))
     held = BmcCapture({**bodies(name), **changes})
     facts: dict[str, Leaf] = {}

@@ -41,7 +41,7 @@ def machine(*logs: Mapping[str, Any], **names: object) -> dict[str, Body | Unkno
     return held
 
 
-def told(*logs: Mapping[str, Any], **names: object) -> dict[str, Reading]:
+def readings_of(*logs: Mapping[str, Any], **names: object) -> dict[str, Reading]:
     found = of(bmc_logs, machine(*logs, **names))
     return {path.removeprefix(f"{ITEM}."): reading for path, reading in found.items()}
 
@@ -98,10 +98,10 @@ def test_a_log_that_its_bmc_does_not_show_is_unknown() -> None:
 @pytest.mark.parametrize("order", [1, -1])
 def test_of_a_log_in_one_page_the_newest_count_in_either_order(order: int) -> None:
     members = [entry(n, "Critical" if n < 20 else "OK") for n in range(200)][::order]
-    found = told({"Members": members})
+    found = readings_of({"Members": members})
     assert (found["entries"], found["read"], found["critical"]) == (200, NEWEST, 0)
     members = [entry(n, "Critical" if n >= 180 else "OK") for n in range(200)][::order]
-    assert told({"Members": members})["critical"] == 20
+    assert readings_of({"Members": members})["critical"] == 20
 
 
 def pages(count: int, size: int, order: int, bad: range) -> dict[str, object]:
@@ -129,22 +129,22 @@ def test_of_a_log_in_pages_two_are_fetched_at_most(order: int) -> None:
 def test_a_log_whose_further_pages_have_names_of_their_own_is_not_read_further() -> None:
     page = {"Members": [entry(n) for n in range(10)], "Members@odata.count": 900}
     for link in (f"{ENTRIES}?page=2", f"{ENTRIES}/2", "https://elsewhere/?$skip=10", f"{ROOT}/Systems?$skip=10", 7):
-        found = told(page | {"Members@odata.nextLink": link})
+        found = readings_of(page | {"Members@odata.nextLink": link})
         assert found["entries"] == 900
         assert not_read_further(found["critical"])
         assert not_read_further(found["alerts"])
 
 
 def test_a_log_that_gives_links_alone_is_not_read_further() -> None:
-    found = told({"Members": [{"@odata.id": f"{ENTRIES}/{n}"} for n in range(3)], "Members@odata.count": 3})
+    found = readings_of({"Members": [{"@odata.id": f"{ENTRIES}/{n}"} for n in range(3)], "Members@odata.count": 3})
     assert found["entries"] == 3
     assert not_read_further(found["critical"])
 
 
 def test_many_entries_without_times_do_not_tell_which_are_the_newest() -> None:
     members = [entry(n) | {"Created": None} for n in range(60)]
-    assert not_read_further(told({"Members": members})["critical"])
-    assert told({"Members": members[:40]})["critical"] == 0
+    assert not_read_further(readings_of({"Members": members})["critical"])
+    assert readings_of({"Members": members[:40]})["critical"] == 0
 
 
 def test_a_bmc_that_names_no_severity_at_all_leaves_the_counts_unknown() -> None:
@@ -155,24 +155,24 @@ def test_a_bmc_that_names_no_severity_at_all_leaves_the_counts_unknown() -> None
 
 @pytest.mark.parametrize("severity", [None, "", "Fatal", 3])
 def test_an_entry_of_no_known_severity_leaves_the_counts_unknown(severity: object) -> None:
-    found = told({"Members": [entry(1), entry(2, severity)]})
+    found = readings_of({"Members": [entry(1), entry(2, severity)]})
     assert isinstance(found["critical"], Unknown)
     assert isinstance(found["warning"], Unknown)
 
 
 def test_an_entry_that_was_resolved_is_not_open() -> None:
-    found = told({"Members": [entry(1, "Critical", Resolved=True), entry(2, "Critical", Resolved=False)]})
+    found = readings_of({"Members": [entry(1, "Critical", Resolved=True), entry(2, "Critical", Resolved=False)]})
     assert found["critical"] == 1
     assert found["alerts"] == ("2026-01-01T00:02:00+00:00 Critical: event 2",)
 
 
 @pytest.mark.parametrize("members", [None, {}, "none", [3], [None], [[]]])
 def test_an_odd_list_of_entries_is_unknown(members: object) -> None:
-    assert isinstance(told({"Members": members})["critical"], Unknown)
+    assert isinstance(readings_of({"Members": members})["critical"], Unknown)
 
 
 def test_a_log_that_counts_more_than_it_gives_is_not_read_further() -> None:
-    assert not_read_further(told({"Members": [entry(1)], "Members@odata.count": 2})["critical"])
+    assert not_read_further(readings_of({"Members": [entry(1)], "Members@odata.count": 2})["critical"])
 
 
 def test_a_log_that_did_not_come_leaves_the_others() -> None:
@@ -186,7 +186,7 @@ def test_a_log_that_did_not_come_leaves_the_others() -> None:
 
 
 def test_a_bmc_that_shows_no_log_of_events_is_not_one_where_nothing_happened() -> None:
-    assert isinstance(told({"Members": []}, Id="AuditLog")["bmc.log"], Unknown)
+    assert isinstance(readings_of({"Members": []}, Id="AuditLog")["bmc.log"], Unknown)
     held = machine({"Members": []})
     held[f"{ROOT}/Systems/1"] = {"Id": "1"}
     assert isinstance(of(bmc_logs, held)["bmc.log"], Unknown)
@@ -204,24 +204,24 @@ def test_a_page_that_is_not_the_last_tells_nothing_of_the_newest() -> None:
         {"Members": []},
     ]
     for page in pages:
-        assert not_read_further(told(first, {"@odata.id": place, **page})["critical"]), page
+        assert not_read_further(readings_of(first, {"@odata.id": place, **page})["critical"]), page
     whole = {"Members": [entry(n, "Critical") for n in range(150, 200)]}
-    assert told(first, {"@odata.id": place, **whole})["critical"] == NEWEST
+    assert readings_of(first, {"@odata.id": place, **whole})["critical"] == NEWEST
 
 
 @pytest.mark.parametrize("count", [50, 0, None])
 def test_a_page_that_goes_on_is_not_the_whole_log_whatever_it_counts(count: object) -> None:
     page: dict[str, Any] = {"Members": [entry(n) for n in range(50)], "Members@odata.count": count}
     for name in ("Members@odata.nextLink", "@odata.nextLink"):
-        assert not_read_further(told({**page, name: f"{ENTRIES}?$skip=50"})["critical"])
+        assert not_read_further(readings_of({**page, name: f"{ENTRIES}?$skip=50"})["critical"])
 
 
 def test_a_clock_that_was_set_once_does_not_turn_a_log_round() -> None:
     members = [entry(n, "Critical" if n >= 140 else "OK") for n in range(150)]
     members.append(entry(150) | {"Created": "1970-01-01T00:00:00+00:00"})
-    assert told({"Members": members})["critical"] == 10
+    assert readings_of({"Members": members})["critical"] == 10
 
 
 @pytest.mark.parametrize("kind", [[], ["SEL"], {}, None, 7])
 def test_an_odd_kind_of_log_breaks_nothing(kind: object) -> None:
-    assert isinstance(told({"Members": []}, Id="Odd", LogEntryType=kind)["bmc.log"], Unknown)
+    assert isinstance(readings_of({"Members": []}, Id="Odd", LogEntryType=kind)["bmc.log"], Unknown)

@@ -28,7 +28,7 @@ from trees import (
     read,
     readings,
     resource,
-    told,
+    tree_leaves,
 )
 
 from rackcheck.model import path as paths
@@ -69,7 +69,7 @@ def none_known(count: int, name: str) -> Unknown:
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_promise_has_a_value_or_a_reason(name: str) -> None:
-    found = told(name)
+    found = tree_leaves(name)
     for probe in PROBES.values():
         assert not [
             leaf for leaf in found.values() if isinstance(leaf.reading, Unknown) and "failed" in leaf.reading.detail
@@ -121,7 +121,7 @@ def test_a_bmc_without_bios_says_so(name: str) -> None:
     ],
 )
 def test_a_setting_names_the_attribute_it_was_read_from(name: str, setting: str, source: str) -> None:
-    assert told(name)[f"bios.{setting}"].source == source
+    assert tree_leaves(name)[f"bios.{setting}"].source == source
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from rackcheck.model.tree import Leaf
 from rackcheck.views.burn_records import BurntNode, followed
 from rackcheck.views.evidence import Proof, ProofFact, RelatedFact, piece, proof
 from rackcheck.views.open_run import Lookups, RawAnswers, Viewed
-from rackcheck.views.reply import RawText, told
+from rackcheck.views.reply import RawText, reply_lines
 from rackcheck.views.signs import Signs
 from rackcheck.views.summary import several
 from rackcheck.views.terminal import STYLES, Line, within
@@ -231,7 +231,7 @@ def _first(source: str) -> str:
 
 
 def _reply(reply: RawText, signs: Signs, indent: str) -> Iterator[Line]:
-    for number, text in enumerate(told(reply)):
+    for number, text in enumerate(reply_lines(reply)):
         style = "cyan" if number == 0 else "bold" if text.startswith(">") else ""
         yield Line(((f"{indent}  {signs.piece(text)}", style),))
 

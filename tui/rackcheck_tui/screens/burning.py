@@ -13,7 +13,7 @@ from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.filtering import kept_nodes
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens.context import ViewContext
-from rackcheck_tui.screens.part import histories, is_over, line_of, mark, stage_of, told
+from rackcheck_tui.screens.part import fault_text, histories, is_over, line_of, mark, stage_of
 from rackcheck_tui.widgets.charts import bar, digits, limits, scaled, spark
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
@@ -205,7 +205,7 @@ def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
     if row.bearing.rule:
         yield from labelled("seen", _reason(ctx, row), ctx.signs, width)
     for fault in first.faults[:2]:
-        yield from labelled(ctx.signs.text(fault.name, 20), told(fault), ctx.signs, width, "bold red")
+        yield from labelled(ctx.signs.text(fault.name, 20), fault_text(fault), ctx.signs, width, "bold red")
     if first.untested is not None and row.bearing.status is not Status.PASS:
         yield from labelled("not tested", f"{first.untested.stage}: {first.untested.why}", ctx.signs, width, "magenta")
     for label, points, unit in histories(ctx, first):

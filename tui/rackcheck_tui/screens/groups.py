@@ -118,7 +118,7 @@ def _where(nodes: tuple[str, ...], of: Whole) -> str:
     """Say how many nodes of all, and which; folded once, as it is written with every key."""
     if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
         return ""
-    return locations.told(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {locations.said(some)}")
+    return locations.counted_names(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {locations.names_text(some)}")
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:

@@ -11,7 +11,7 @@ from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.view_history import ViewState
 from rackcheck_tui.screens import burning
 from rackcheck_tui.screens.context import ViewContext
-from rackcheck_tui.screens.part import drawn, histories, line_of, mark, stage_of, told
+from rackcheck_tui.screens.part import drawn, fault_text, histories, line_of, mark, stage_of
 from rackcheck_tui.widgets.charts import scaled
 from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
@@ -60,7 +60,7 @@ def _findings(ctx: ViewContext, part: LoadedPart) -> Iterator[ListEntry]:
     for number, fault in enumerate(part.faults):
         yield _entry(
             part, f"finding {number}", partial(_finding, ctx, fault), partial(_of_finding, ctx, part, fault),
-            {"finding": fault.name, "said": told(fault)},
+            {"finding": fault.name, "said": fault_text(fault)},
         )  # fmt: skip
 
 
@@ -72,14 +72,14 @@ def _entry(
 
 
 def _finding(ctx: ViewContext, fault: Fault, width: int) -> Line:
-    return Line((("! ", "bold red"), (ctx.signs.fit(told(fault), max(width - 2, 0)), "")))
+    return Line((("! ", "bold red"), (ctx.signs.fit(fault_text(fault), max(width - 2, 0)), "")))
 
 
 def _of_finding(ctx: ViewContext, part: LoadedPart, fault: Fault, width: int) -> Iterator[Line]:
     yield Line(
         ((f" ! {ctx.signs.text(fault.name)}", "bold red"), (f"  {ctx.signs.text(f'{part.node} {fault.of}')}", "bold"))
     )
-    yield from labelled("told", told(fault), ctx.signs, width)
+    yield from labelled("told", fault_text(fault), ctx.signs, width)
     if line := ctx.burns.replay(part.node):
         yield from labelled("again", line, ctx.signs, width, "cyan")
 

@@ -75,12 +75,12 @@ def _line(ctx: ViewContext, one: Odd, width: int) -> Line:
 def _details(ctx: ViewContext, one: Odd, width: int) -> Iterator[Line]:
     yield Line(((f" {one.node}", "bold"), (f"  {one.role}, {several(len(one.deviations), 'fact')} apart", "dim")))
     for each in one.deviations:
-        yield from labelled("", _said(each, one.node), ctx.signs, width)
+        yield from labelled("", _deviation_text(each, one.node), ctx.signs, width)
     if one.unknown:
         text = f"{several(one.unknown, 'fact')} that its peers tell"
         yield from labelled("unknown", text, ctx.signs, width, "bold magenta")
 
 
-def _said(each: Deviation, node: str) -> str:
+def _deviation_text(each: Deviation, node: str) -> str:
     others = [name for name in each.nodes if name != node]
     return each.said + (f"; so says {fold(others)}" if others else "")

@@ -39,7 +39,7 @@ def mark(ctx: ViewContext, bearing: Bearing) -> tuple[str, str]:
     return SIGN[bearing.rank], STYLE[bearing.rank]
 
 
-def told(fault: Fault) -> str:
+def fault_text(fault: Fault) -> str:
     """Say all that a node told of a finding: `gpu/6 mismatch, in memory, at 0x3f2a41c00, ..., SM 68, after 4.4 s`."""
     numbers = (f"{name} {fault.number(name):.0f}" for name in NUMBERS if fault.number(name) is not None)
     words = (f"{name} {fault.word(name)}" for name in WORDS if fault.word(name))

@@ -10,7 +10,7 @@ LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("
 GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not know it")
 
 
-def told(files: Files) -> Iterator[kfd.KfdLink]:
+def kfd_links(files: Files) -> Iterator[kfd.KfdLink]:
     """Read every link that the kernel shows."""
     for glob in LINKS:
         for number, index in files.found(glob):
@@ -31,7 +31,7 @@ def told(files: Files) -> Iterator[kfd.KfdLink]:
 def amd_links(files: Files) -> Facts:
     """Read each GPU's links to others; those to CPUs are no concern of ours."""
     found = parts(files)
-    links = kfd.nearest(told(files), {number: address for address, nodes in found.items() for number in nodes})
+    links = kfd.nearest(kfd_links(files), {number: address for address, nodes in found.items() for number in nodes})
     for address in found:
         item, peers = f"gpu.amd/{spell_key(address)}", links.get(address)
         if peers is None:

@@ -32,7 +32,7 @@ def gpus(answer: str) -> list[Mapping[str, Any]]:
     return [one for one in found if "gpu" in one]
 
 
-def told(gpu: Mapping[str, Any], *path: str) -> Reading:
+def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
     """Give a text or number that stands at a path; absent where the GPU does not tell it, or this version not."""
     value: Any = gpu
     for name in path:
@@ -53,7 +53,7 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
     """
     if not answer.endswith("\n"):
         raise Unreadable("the answer was cut")
-    found = [(str(told(gpu, "bus", "bdf")).lower(), gpu) for gpu in gpus(answer)]
+    found = [(str(value_at(gpu, "bus", "bdf")).lower(), gpu) for gpu in gpus(answer)]
     if not all(_ADDRESS.fullmatch(address) for address, _ in found):
         raise Unreadable("a GPU without its PCI address")
     firsts = {address for address, _ in found if address.endswith(".0")}
@@ -62,13 +62,13 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 def text(gpu: Mapping[str, Any], *path: str) -> Reading:
     """Give a text that stands at a path; a number where a text belongs is spelt as one."""
-    reading = told(gpu, *path)
+    reading = value_at(gpu, *path)
     return str(reading) if isinstance(reading, int) else reading
 
 
 def number(gpu: Mapping[str, Any], *path: str) -> Reading:
     """Give a number that stands at a path; a text is none."""
-    reading = told(gpu, *path)
+    reading = value_at(gpu, *path)
     return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
 
 

@@ -10,7 +10,7 @@ from rackcheck.model.fact import Reason, Unreadable
 from rackcheck.model.text.elements import Element, elements
 from rackcheck.parse.host.gpu.smi_fields import FIELDS
 from rackcheck.parse.host.gpu.smi_values import Convert, SmiGpu, number, refusal, text, total, unknown, word
-from rackcheck.parse.host.gpu.smi_values import told as value_of
+from rackcheck.parse.host.gpu.smi_values import converted as value_of
 
 MOST_GPUS = 256
 
@@ -176,7 +176,7 @@ def _nameless(xml: str) -> str:
     return first + "".join(piece.rpartition(named)[2] if named in piece else name + piece for piece in rest)
 
 
-def told(xml: str) -> dict[str, Any]:
+def parse_xml(xml: str) -> dict[str, Any]:
     """Take `nvidia-smi -q -x` apart: `{"driver": told, "cuda": told, "gpus": [{key: told}]}`, told as in smi_values.
 
     Raises Unreadable for what is cut or is no such XML; what stands before and after it is not read. Where another

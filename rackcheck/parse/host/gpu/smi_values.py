@@ -50,7 +50,7 @@ def refusal(text: str) -> SmiGpu | None:
     return unknown(_REFUSALS[word], word) if word in _REFUSALS else None
 
 
-def told(text: str, convert: Convert) -> SmiGpu:
+def converted(text: str, convert: Convert) -> SmiGpu:
     """Tell a text's value, what stands in its place, or that it is none."""
     if instead := refusal(text):
         return instead

@@ -35,17 +35,17 @@ def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
     chassis = values.get("chassis")
     named = isinstance(chassis, dict) and len(chassis) == 1 and "id" not in chassis
     (name, switch), *_ = chassis.items() if named and isinstance(chassis, dict) else [(None, chassis)]
-    size = _said(_inside(values, "port", "mfs"))
+    size = _text(_inside(values, "port", "mfs"))
     digits = isinstance(size, str) and size.isascii() and size.isdecimal() and len(size) <= 9
     own = [vlan for vlan in _listed(values.get("vlan")) if _inside(vlan, "pvid") is True]
     return {
-        "switch": _said(name),
-        "switch_id": _said(_inside(switch, "id", "value")),
-        "switch_description": _said(_inside(switch, "descr")),
-        "port": _said(_inside(values, "port", "id", "value")),
-        "port_description": _said(_inside(values, "port", "descr")),
+        "switch": _text(name),
+        "switch_id": _text(_inside(switch, "id", "value")),
+        "switch_description": _text(_inside(switch, "descr")),
+        "port": _text(_inside(values, "port", "id", "value")),
+        "port_description": _text(_inside(values, "port", "descr")),
         "port_mtu": int(str(size)) if digits else size,
-        "vlan": _said(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("no single VLAN of the port's own"),
+        "vlan": _text(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("no single VLAN of the port's own"),
     }
 
 
@@ -54,7 +54,7 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _said(value: object) -> Reading:
+def _text(value: object) -> Reading:
     """Give a text of lldpctl's; absent where the switch does not say it."""
     if value is None:
         return Absent("the switch does not say")

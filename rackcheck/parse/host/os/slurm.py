@@ -75,7 +75,7 @@ class SlurmNode:
 
     def text(self, name: str) -> str | Absent:
         """Give a field; absent where Slurm has none, or calls it (null) or N/A."""
-        return _told(self.fields.get(name))
+        return _text(self.fields.get(name))
 
     def names(self, name: str) -> tuple[str, ...] | Absent:
         """Give the names of a field that are parted by commas, in order; absent where Slurm has none."""
@@ -97,8 +97,8 @@ def node(answer: str) -> SlurmNode:
     if any(part.endswith("*") for part in parts):
         marks.append("NOT_RESPONDING")
     reason = _REASON.search(answer)
-    return SlurmNode(state, tuple(sorted(set(marks))), _told(reason[1].strip() if reason else None), fields)
+    return SlurmNode(state, tuple(sorted(set(marks))), _text(reason[1].strip() if reason else None), fields)
 
 
-def _told(value: str | None) -> str | Absent:
+def _text(value: str | None) -> str | Absent:
     return Absent("the controller has none") if value in {None, "", "(null)", "N/A"} else str(value)

@@ -34,7 +34,7 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
     if not starts:
         raise Unreadable(f"no pool: {clean(rows[0] if rows else '', 80)!r}")
     for at, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-        items = list(_told(rows[at], rows[at:end]))
+        items = list(_device_rows(rows[at], rows[at:end]))
         if not items:
             raise Unreadable(f"no member of {clean(rows[at], 80)!r}")
         below = [*(len(row[1]) for row in items[1:]), 0]
@@ -45,7 +45,7 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
         )
 
 
-def _told(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
+def _device_rows(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
     """Give the rows of one pool's table that have counts."""
     head = next((at for at, row in enumerate(rows) if _HEAD.fullmatch(row)), None)
     stop = next((at for at, row in enumerate(rows) if row.startswith("errors:")), None)

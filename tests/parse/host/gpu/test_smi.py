@@ -40,7 +40,7 @@ def recorded(name: str) -> str:
 
 def gpu(name: str, index: int = 0) -> dict[str, Any]:
     """What is told of one GPU of a recording."""
-    gpus: list[dict[str, Any]] = smi.told(recorded(name))["gpus"]
+    gpus: list[dict[str, Any]] = smi.parse_xml(recorded(name))["gpus"]
     return gpus[index]
 
 
@@ -177,7 +177,7 @@ def test_a_recorded_gpu_is_told_as_the_driver_printed_it(name: str, index: int) 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_gpu_of_a_recorded_answer_has_its_place_and_its_values_are_of_one_form(name: str) -> None:
-    whole = smi.told(recorded(name))
+    whole = smi.parse_xml(recorded(name))
     root = ET.fromstring(recorded(name))
     assert plain(whole["driver"]) == root.findtext("driver_version")
     assert plain(whole["cuda"]) == root.findtext("cuda_version")
@@ -189,7 +189,7 @@ def test_every_gpu_of_a_recorded_answer_has_its_place_and_its_values_are_of_one_
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_that_a_real_driver_printed_is_beyond_the_reader(name: str) -> None:
-    rows = [one for of_gpu in smi.told(recorded(name))["gpus"] for one in of_gpu.values()]
+    rows = [one for of_gpu in smi.parse_xml(recorded(name))["gpus"] for one in of_gpu.values()]
     assert not [one for one in rows if one.get("unknown") == Reason.UNPARSABLE.value]
 
 
@@ -236,7 +236,7 @@ def test_a_number_that_changes_changes_what_is_told_and_all_others_are_known(nam
     for clocks in only.findall("supported_clocks"):
         only.remove(clocks)
     (root.find("attached_gpus") or root[3]).text = "1"
-    before = smi.told(ET.tostring(root, encoding="unicode"))
+    before = smi.parse_xml(ET.tostring(root, encoding="unicode"))
     silent, heard = [], 0
     for path, leaf in leaves(root):
         text = leaf.text or ""
@@ -244,7 +244,7 @@ def test_a_number_that_changes_changes_what_is_told_and_all_others_are_known(nam
         if at is None or "attached_gpus" in path:
             continue
         leaf.text = f"{text[: at.start()]}{(int(at[0]) + 1) % 10 or 1}{text[at.end() :]}"
-        if smi.told(ET.tostring(root, encoding="unicode")) == before:
+        if smi.parse_xml(ET.tostring(root, encoding="unicode")) == before:
             silent.append(path.removeprefix("/gpu"))
         else:
             heard += 1
@@ -258,7 +258,7 @@ def test_each_reason_has_its_bit_under_both_of_its_names() -> None:
         for bit, reason in enumerate(smi._REASONS):
             idle = recorded(name).replace("gpu_idle>Active", "gpu_idle>Not Active")
             text = changed(idle, f"_{reason}>Not Active<", f"_{reason}>Active<")
-            assert smi.told(text)["gpus"][0]["reasons"] == {"value": 1 << bit}
+            assert smi.parse_xml(text)["gpus"][0]["reasons"] == {"value": 1 << bit}
 
 
 def test_a_mask_with_a_gap_is_not_told() -> None:
@@ -269,11 +269,11 @@ def test_a_mask_with_a_gap_is_not_told() -> None:
         (f"{line}<clocks_event_reason_new>Active</clocks_event_reason_new>", "clocks_event_reason_new is active"),
         (line.replace("Not Active", "[Unknown Error]"), "Unknown Error"),
     ):
-        value = smi.told(changed(recorded("h100"), line, broken))["gpus"][0]["reasons"]
+        value = smi.parse_xml(changed(recorded("h100"), line, broken))["gpus"][0]["reasons"]
         assert "unknown" in value
         assert why in value["detail"]
     quiet = f"{line}<clocks_event_reason_new>Not Active</clocks_event_reason_new>"
-    assert smi.told(changed(recorded("h100"), line, quiet))["gpus"][0]["reasons"] == {"value": 1}
+    assert smi.parse_xml(changed(recorded("h100"), line, quiet))["gpus"][0]["reasons"] == {"value": 1}
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_word_in_a_values_place_is_never_a_value(word: str, told: dict[str, st
     text = recorded("a100")
     for tag in ("serial", "current_ecc", "gpu_temp", "performance_state", "current_power_limit", "current_link_width"):
         text = re.sub(f"<{tag}>[^<]*<", f"<{tag}>{word}<", text)
-    found = smi.told(text)["gpus"][0]
+    found = smi.parse_xml(text)["gpus"][0]
     for key in ("serial", "ecc", "temperature", "pstate", "power_enforced", "link_width"):
         assert found[key] == told, key
 
@@ -320,7 +320,7 @@ def test_a_word_in_a_values_place_is_never_a_value(word: str, told: dict[str, st
 )
 def test_a_text_of_another_form_is_said_to_be_none(tag: str, key: str, texts: tuple[str, ...]) -> None:
     for text in texts:
-        value = smi.told(re.sub(f"<{tag}>[^<]*<", f"<{tag}>{text}<", recorded("a100")))["gpus"][0]
+        value = smi.parse_xml(re.sub(f"<{tag}>[^<]*<", f"<{tag}>{text}<", recorded("a100")))["gpus"][0]
         assert value[key].get("unknown") == "unparsable", text
         assert plain(value["name"]) == "NVIDIA A100-SXM4-40GB"
 
@@ -330,21 +330,21 @@ def test_a_text_of_another_form_is_said_to_be_none(tag: str, key: str, texts: tu
 )
 def test_each_recovery_action_has_nvmls_number(word: str, number: int) -> None:
     text = changed(recorded("h100"), "<gpu_recovery_action>None<", f"<gpu_recovery_action>{word}<")
-    assert smi.told(text)["gpus"][0]["recovery_action"] == {"value": number}
+    assert smi.parse_xml(text)["gpus"][0]["recovery_action"] == {"value": number}
 
 
 def test_the_limit_that_was_set_is_told_apart_from_the_one_enforced() -> None:
     text = changed(recorded("h100"), "<current_power_limit>700.00 W", "<current_power_limit>510.25 W")
-    value = smi.told(text)["gpus"][0]
+    value = smi.parse_xml(text)["gpus"][0]
     assert (value["power_limit"], value["power_enforced"]) == ({"value": 700_000}, {"value": 510_250})
     old = changed(recorded("telegraf-tesla-t4"), "<enforced_power_limit>70.00 W", "<enforced_power_limit>60.00 W")
-    value = smi.told(old)["gpus"][0]
+    value = smi.parse_xml(old)["gpus"][0]
     assert (value["power_limit"], value["power_enforced"]) == ({"value": 70_000}, {"value": 60_000})
 
 
 def test_an_error_as_the_fabrics_status_is_its_value() -> None:
     text = changed(recorded("h100"), "<status>Success<", "<status>Insufficient Resources<")
-    value = smi.told(text)["gpus"][0]
+    value = smi.parse_xml(text)["gpus"][0]
     assert (value["fabric_state"], value["fabric_status"]) == ({"value": 3}, {"value": "Insufficient Resources"})
 
 
@@ -354,7 +354,7 @@ def test_a_fabric_that_is_still_joined_has_a_state_and_no_more() -> None:
         "<health><summary>N/A</summary><bandwidth>N/A</bandwidth></health></fabric>"
     ), recorded("gb200"), flags=re.DOTALL)  # fmt: skip
     assert waiting in text
-    value = smi.told(text)["gpus"][0]
+    value = smi.parse_xml(text)["gpus"][0]
     assert value["fabric_state"] == {"value": 2}
     assert value["fabric_status"] == value["fabric_clique"] == value["fabric_cluster"] == NA
     assert value["fabric_health"] == value["fabric_summary"] == {"value": 0}
@@ -363,7 +363,7 @@ def test_a_fabric_that_is_still_joined_has_a_state_and_no_more() -> None:
 def test_a_word_of_the_fabrics_health_that_we_do_not_know_leaves_no_mask() -> None:
     known = "<incorrect_configuration>N/A<"
     text = changed(recorded("gb200"), known, "<incorrect_configuration>Something New<")
-    value = smi.told(text)["gpus"][0]
+    value = smi.parse_xml(text)["gpus"][0]
     assert value["fabric_health"]["unknown"] == "unparsable"
     assert "Something New" in value["fabric_health"]["detail"]
     assert value["fabric_summary"] == {"value": 1}
@@ -371,17 +371,17 @@ def test_a_word_of_the_fabrics_health_that_we_do_not_know_leaves_no_mask() -> No
 
 def test_an_error_that_cannot_be_counted_leaves_no_total() -> None:
     text = changed(recorded("h100"), "<sram_uncorrectable_parity>0<", "<sram_uncorrectable_parity>Unknown Error<")
-    value = smi.told(text)["gpus"][0]
+    value = smi.parse_xml(text)["gpus"][0]
     assert "unknown" in value["ecc_volatile_sram_uncorrected"]
     assert "unknown" in value["ecc_uncorrected"]
     assert value["ecc_volatile_dram_uncorrected"] == {"value": 0}
     three = changed(recorded("h100"), "<sram_uncorrectable_parity>0<", "<sram_uncorrectable_parity>3<")
-    assert smi.told(three)["gpus"][0]["ecc_uncorrected"] == {"value": 3}
+    assert smi.parse_xml(three)["gpus"][0]["ecc_uncorrected"] == {"value": 3}
 
 
 def test_a_kind_of_memory_that_is_not_printed_leaves_no_total() -> None:
     line = "<sram_uncorrectable_parity>0</sram_uncorrectable_parity>"
-    value = smi.told(changed(recorded("h100"), line, ""))["gpus"][0]
+    value = smi.parse_xml(changed(recorded("h100"), line, ""))["gpus"][0]
     assert "ecc_uncorrected" not in value
     assert "ecc_volatile_sram_uncorrected" not in value
     assert value["ecc_sram_secded_volatile"] == {"value": 0}
@@ -397,12 +397,12 @@ def test_each_part_of_the_fabrics_health_has_its_place_in_nvmls_mask(word: str, 
     ):
         text = re.sub(f"<{part}>[^<]*<", f"<{part}>{word}<", recorded("gb200"))
         others = 0b10101010 & ~(0b11 << shift)
-        assert smi.told(text)["gpus"][0]["fabric_health"] == {"value": others | number << shift}
+        assert smi.parse_xml(text)["gpus"][0]["fabric_health"] == {"value": others | number << shift}
 
 
 def test_a_performance_state_may_have_two_digits() -> None:
     text = changed(recorded("h100"), "<performance_state>P0<", "<performance_state>P12<")
-    assert smi.told(text)["gpus"][0]["pstate"] == {"value": 12}
+    assert smi.parse_xml(text)["gpus"][0]["pstate"] == {"value": 12}
 
 
 def test_a_process_on_two_instances_is_one_and_its_name_is_nobodys_business() -> None:
@@ -414,7 +414,7 @@ def test_a_process_on_two_instances_is_one_and_its_name_is_nobodys_business() ->
     )
     text = re.sub(r"<processes>\s*</processes>", lambda _: f"<processes>{many}</processes>", recorded("a100"))
     assert many in text
-    value = smi.told(text)["gpus"][0]
+    value = smi.parse_xml(text)["gpus"][0]
     assert value["processes"] == {"value": 2}
     assert value["serial"] == {"value": "1650000000001"}
     assert "tele" not in repr(value)
@@ -423,30 +423,30 @@ def test_a_process_on_two_instances_is_one_and_its_name_is_nobodys_business() ->
 @pytest.mark.parametrize("block", ["processes", "mig_devices"])
 def test_a_list_of_what_we_do_not_know_is_not_counted(block: str) -> None:
     text = re.sub(f"<{block}>.*?</{block}>", f"<{block}><other>1</other></{block}>", recorded("a100"), flags=re.DOTALL)
-    assert "unknown" in smi.told(text)["gpus"][0][block]
+    assert "unknown" in smi.parse_xml(text)["gpus"][0][block]
     text = re.sub(f"<{block}>.*?</{block}>", f"<{block}>GPU is lost</{block}>", recorded("a100"), flags=re.DOTALL)
-    assert smi.told(text)["gpus"][0][block] == LOST
+    assert smi.parse_xml(text)["gpus"][0][block] == LOST
 
 
 def test_what_is_printed_twice_is_not_told() -> None:
-    value = smi.told(changed(recorded("a100"), "<serial>", "<serial>2</serial><serial>"))["gpus"][0]
+    value = smi.parse_xml(changed(recorded("a100"), "<serial>", "<serial>2</serial><serial>"))["gpus"][0]
     assert value["serial"]["unknown"] == "unparsable"
     assert value["name"] == {"value": "NVIDIA A100-SXM4-40GB"}
-    value = smi.told(changed(recorded("gb200"), "</fabric>", "</fabric><fabric></fabric>"))["gpus"][0]
+    value = smi.parse_xml(changed(recorded("gb200"), "</fabric>", "</fabric><fabric></fabric>"))["gpus"][0]
     assert {value.get(key, value).get("unknown") for key in ("fabric_state", "fabric_health")} == {"unparsable"}
 
 
 def test_of_gpus_that_are_counted_and_not_printed_none_is_told() -> None:
-    short = smi.told(shared_text(f"nvidia/nvidia-smi-qx-{MIG}.xml"))
+    short = smi.parse_xml(shared_text(f"nvidia/nvidia-smi-qx-{MIG}.xml"))
     assert [set(one) for one in short["gpus"]] == [{"unknown", "detail"}] * 4
     assert "1 of 4 GPUs printed" in short["gpus"][0]["detail"]
     counted = "<attached_gpus>1</attached_gpus>"
     more = changed(recorded("a100"), counted, "<attached_gpus>2</attached_gpus><error_string>No handle</error_string>")
-    assert {one["detail"] for one in smi.told(more)["gpus"]} == {"nvidia-smi: 1 of 2 GPUs printed: No handle"}
+    assert {one["detail"] for one in smi.parse_xml(more)["gpus"]} == {"nvidia-smi: 1 of 2 GPUs printed: No handle"}
     none = changed(recorded("a100"), counted, "<attached_gpus>0</attached_gpus>")
     with pytest.raises(Unreadable, match="1 GPUs printed, and no such count"):
-        smi.told(none)
-    assert smi.told("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>") == {"gpus": []}
+        smi.parse_xml(none)
+    assert smi.parse_xml("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>") == {"gpus": []}
 
 
 @pytest.mark.parametrize(
@@ -466,7 +466,7 @@ def test_of_gpus_that_are_counted_and_not_printed_none_is_told() -> None:
 )
 def test_what_is_no_such_xml_is_refused(text: str) -> None:
     with pytest.raises(Unreadable):
-        smi.told(text)
+        smi.parse_xml(text)
 
 
 @pytest.mark.parametrize("name", ["a100", "telegraf-tesla-t4"])
@@ -474,12 +474,12 @@ def test_a_cut_answer_is_refused(name: str) -> None:
     text = recorded(name).rstrip()
     for cut in range(0, len(text) - 1, 97):
         with pytest.raises(Unreadable):
-            smi.told(text[:cut])
+            smi.parse_xml(text[:cut])
 
 
 def test_what_stands_around_the_document_changes_nothing() -> None:
     noise = f"WARNING: something\n{recorded('a100')}\nWARNING: infoROM is corrupted at gpu 0000:06:00.0\n"
-    assert smi.told(noise) == smi.told(recorded("a100"))
+    assert smi.parse_xml(noise) == smi.parse_xml(recorded("a100"))
 
 
 def test_a_text_is_whole_wherever_it_lies_in_a_long_answer() -> None:
@@ -488,7 +488,7 @@ def test_a_text_is_whole_wherever_it_lies_in_a_long_answer() -> None:
     start = len(head) + tail.index("A &amp; B")
     for at in range(start - 20, start + 60):
         moved = f"{head}{' ' * (elements._PIECE - at)}<nvidia_smi_log>{tail}"
-        assert smi.told(moved)["gpus"][0]["name"] == {"value": "A & B, NVIDIA A100-SXM4-40GB"}
+        assert smi.parse_xml(moved)["gpus"][0]["name"] == {"value": "A & B, NVIDIA A100-SXM4-40GB"}
 
 
 COUNTED = {
@@ -549,7 +549,7 @@ def test_what_counts_nothing_on_the_recorded_machines_is_told_under_its_own_key(
         unit = (leaf.text or "").partition(" ")[2]
         leaf.text = f"{number} {unit}".strip()
         expected[key] = number * SCALE.get(unit, 1)
-    value = smi.told(ET.tostring(root, encoding="unicode"))["gpus"][0]
+    value = smi.parse_xml(ET.tostring(root, encoding="unicode"))["gpus"][0]
     assert {key: plain(value[key]) for key in expected} == expected
     assert plain(value["ecc_volatile_sram_uncorrected"]) == 102 + 103
     assert plain(value["ecc_uncorrected"]) == 102 + 103 + 105
@@ -568,7 +568,7 @@ def test_what_counts_nothing_on_the_recorded_machines_is_told_under_its_own_key(
     ],
 )
 def test_a_yes_is_told_as_one_and_moves_nothing_else(key: str, tag: str) -> None:
-    before, after = gpu("gb200"), smi.told(changed(recorded("gb200"), f"<{tag}>No<", f"<{tag}>Yes<"))["gpus"][0]
+    before, after = gpu("gb200"), smi.parse_xml(changed(recorded("gb200"), f"<{tag}>No<", f"<{tag}>Yes<"))["gpus"][0]
     assert {name for name in before if before[name] != after[name]} == {key}
     assert (before[key], after[key]) == ({"value": 0}, {"value": 1})
 
@@ -577,7 +577,7 @@ def test_a_yes_is_told_as_one_and_moves_nothing_else(key: str, tag: str) -> None
 def test_a_yes_of_an_older_driver_is_told_as_one(tag: str) -> None:
     name = "netdata-tesla-p100" if tag == "pending_retirement" else MIG
     key = "retired_pending" if tag == "pending_retirement" else tag
-    assert smi.told(changed(recorded(name), f"<{tag}>No<", f"<{tag}>Yes<"))["gpus"][0][key] == {"value": 1}
+    assert smi.parse_xml(changed(recorded(name), f"<{tag}>No<", f"<{tag}>Yes<"))["gpus"][0][key] == {"value": 1}
 
 
 BODY = "<nvidia_smi_log><attached_gpus>{}</attached_gpus></nvidia_smi_log>"
@@ -598,14 +598,14 @@ def test_a_document_that_declares_or_uses_entities_is_refused(text: str, tmp_pat
     outside = tmp_path / "outside.dtd"
     outside.write_text('<!ENTITY f "0">')
     with pytest.raises(Unreadable, match="entities of its own"):
-        smi.told(text.replace("{file}", outside.as_uri()))
+        smi.parse_xml(text.replace("{file}", outside.as_uri()))
 
 
 def test_the_dtd_that_is_named_is_not_fetched(tmp_path: Path) -> None:
     bad = tmp_path / "bad.dtd"
     bad.write_text("<!this is no DTD>")
     text = f'<?xml version="1.0"?><!DOCTYPE nvidia_smi_log SYSTEM "{bad.as_uri()}">{BODY.format("0")}'
-    assert smi.told(text) == {"gpus": []}
+    assert smi.parse_xml(text) == {"gpus": []}
 
 
 @pytest.mark.parametrize(
@@ -621,7 +621,7 @@ def test_the_dtd_that_is_named_is_not_fetched(tmp_path: Path) -> None:
 )
 def test_an_answer_without_bounds_is_refused(inside: str, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        smi.told(f"<nvidia_smi_log><attached_gpus>1</attached_gpus>{inside}</nvidia_smi_log>")
+        smi.parse_xml(f"<nvidia_smi_log><attached_gpus>1</attached_gpus>{inside}</nvidia_smi_log>")
 
 
 CHANGES = st.lists(
@@ -644,7 +644,7 @@ def test_nonsense_is_told_in_form_or_refused(name: str, changes: list[tuple[floa
         at = int(place * len(text))
         text = text[:at] + new + text[at + length :]
     try:
-        values = smi.told(text)
+        values = smi.parse_xml(text)
     except Unreadable:
         return
     assert all(well_formed(one) for one in values["gpus"])
@@ -662,7 +662,7 @@ TAGS = sorted({place.rpartition("/")[2] for _, places in FIELDS.values() for pla
 )
 def test_any_text_in_any_place_costs_no_other_place_its_form(name: str, tag: str, new: str) -> None:
     text = re.sub(f"<{tag}>.*?</{tag}>", lambda _: f"<{tag}>{new}</{tag}>", recorded(name), flags=re.DOTALL)
-    values = smi.told(text)
-    assert len(values["gpus"]) == len(smi.told(recorded(name))["gpus"])
+    values = smi.parse_xml(text)
+    assert len(values["gpus"]) == len(smi.parse_xml(recorded(name))["gpus"])
     assert all(well_formed(one) for one in values["gpus"])
     assert all("uuid" in one for one in values["gpus"])

@@ -12,7 +12,7 @@ from rackcheck.parse.host.storage import nvme
 DENIED = Unknown(Reason.DENIED, "sudo: a password is required")
 
 
-def said(byte: object, name: str = "nvme0") -> str:
+def warning_text(byte: object, name: str = "nvme0") -> str:
     return json.dumps(
         {name: {"Active Firmware Slot (afi)": byte, "Firmware Rev Slot 1": "4913481276801305153 (ABCDF)"}}
     )
@@ -25,11 +25,11 @@ def said(byte: object, name: str = "nvme0") -> str:
 def test_another_slot_waits_only_if_it_is_named_and_not_the_running_one(
     byte: object, running: int, pending: bool
 ) -> None:
-    assert nvme.slots(said(byte), "nvme0") == nvme.Slots(running, pending)
+    assert nvme.slots(warning_text(byte), "nvme0") == nvme.Slots(running, pending)
 
 
 def test_a_log_of_another_device_or_without_the_byte_is_unknown() -> None:
-    other, without = nvme.slots(said(1, "nvme1"), "nvme0"), nvme.slots('{"nvme0": {}}', "nvme0")
+    other, without = nvme.slots(warning_text(1, "nvme1"), "nvme0"), nvme.slots('{"nvme0": {}}', "nvme0")
     assert other.running == other.pending == Unknown(Reason.UNPARSABLE, "no 'nvme0'")
     assert without.running == Unknown(Reason.NOT_COLLECTED, "no 'Active Firmware Slot (afi)'")
 
@@ -38,7 +38,7 @@ def test_a_drive_that_was_not_asked_keeps_its_reason() -> None:
     assert nvme.slots(DENIED, "nvme0") == nvme.Slots(DENIED, DENIED)
 
 
-@given(st.text() | st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()).map(said))
+@given(st.text() | st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()).map(warning_text))
 def test_nonsense_is_a_slot_or_unknown(text: str) -> None:
     slots = nvme.slots(text, "nvme0")
     assert isinstance(slots.running, Unknown) or 0 <= slots.running <= 7
