@@ -42,7 +42,7 @@ class Still:
     before: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
     nobody: bool = False
-    """Whether a node told nothing both times: it may hold anything."""
+    """Whether of some node nothing is known on one side or both: it may hold anything."""
 
 
 def names_a_part(change: Change) -> bool:
@@ -103,11 +103,14 @@ def sorted_out(
     """Give the parts that moved, and of every node what else is to be told, each identity once.
 
     `alone` are the identities of nodes that only one side read: parts come from there and go there, and nothing of it
-    is told for itself. `beside` is what did not change.
+    is told for itself; one without any may have held every part. `beside` is what did not change.
     """
     values = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
     other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
-    ends = _Ends({**other, **values} if not other.keys() & values.keys() else _both(other, values), beside or Still())
+    known = beside or Still()
+    if not all(other.values()):
+        known = replace(known, nobody=True)
+    ends = _Ends({**other, **values} if not other.keys() & values.keys() else _both(other, values), known)
     moved = tuple(
         Moved(tuple(sorted(ids, key=lambda i: TRACKED.index(i[0]))), was, now)
         for (was, now), ids in sorted(ends.moved.items(), key=lambda m: [natural(word) for end in m[0] for word in end])

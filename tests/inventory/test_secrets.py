@@ -479,11 +479,11 @@ def broken(node, secrets):
 if sys.argv[1] == "worker":
     ssh_config.resolve = broken
 else:
-    from rackcheck.session import prepared
+    from rackcheck.session import audit_setup
     def dead(job, *rest):
         held = dict(job.secrets)
         raise RuntimeError(f"broken at {job!r}")
-    prepared.audit = dead
+    audit_setup.audit = dead
 sys.argv = ["rackcheck", *sys.argv[2:]]
 cli.main()
 """

@@ -131,6 +131,11 @@ def test_what_is_unknown_never_makes_a_part_swapped_new_or_gone(
     assert known_after or ChangeKind.GONE not in kinds
 
 
+def test_a_node_without_parts_that_one_side_alone_read_leaves_open_where_a_part_came_from() -> None:
+    before, after = rack({("n1", "0"): "A"}, ["n1"]), rack({("n1", "0"): "B"})
+    assert {c.kind for c in moves_of(before, after)[1]["n1"]} == {ChangeKind.CHANGED}
+
+
 def test_a_part_that_stayed_elsewhere_under_the_same_serial_is_not_gone() -> None:
     """Placeholders for serials are alike on many items."""
     before = rack({("n1", "0"): "A", ("n1", "1"): "A"})

@@ -352,7 +352,7 @@ with file.opened(file.place()) as db:
     for name in store.ids()[int(sys.argv[1]):]:
         folder = store.runs_folder() / name
         stat = (folder / "events.jsonl").stat()
-        adder.add(name, rows.told(store.find(str(folder))), stat.st_size, stat.st_mtime_ns)
+        adder.add(name, rows.indexed_events(store.find(str(folder))), stat.st_size, stat.st_mtime_ns)
         os.write(1, name.encode() + b"\\n")
 """
 

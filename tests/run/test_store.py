@@ -136,10 +136,10 @@ def test_a_run_without_its_events_or_with_broken_bytes_in_them_is_told(run: Path
 
 def test_a_run_that_is_killed_keeps_every_event_it_had_written(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from rackcheck.run.store import Writer\n"
+        "import sys; from pathlib import Path; from rackcheck.run.store import RunWriter\n"
         "from rackcheck.run.event import Answered; from rackcheck.model.fact import Plane\n"
         "from rackcheck.model.capture import NodeCapture\n"
-        "writer = Writer(Path(sys.argv[1]), {}, {})\n"
+        "writer = RunWriter(Path(sys.argv[1]), {}, {})\n"
         "for n in range(10**9):\n"
         "    writer.write(Answered(f'n{n}', Plane.OS, 't', None, NodeCapture(files={'/f': str(n)})))\n"
         "    print(n, flush=True)\n"

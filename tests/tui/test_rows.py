@@ -64,13 +64,13 @@ class Shown(App[None]):
     def table(self) -> TableWidget:
         return self.query_one(TableWidget)
 
-    def on_table_moved(self, message: TableWidget.Moved) -> None:
+    def on_table_widget_moved(self, message: TableWidget.Moved) -> None:
         self.told.append(message)
 
-    def on_table_opened(self, message: TableWidget.Opened) -> None:
+    def on_table_widget_opened(self, message: TableWidget.Opened) -> None:
         self.told.append(message)
 
-    def on_table_marked(self, message: TableWidget.Marked) -> None:
+    def on_table_widget_marked(self, message: TableWidget.Marked) -> None:
         self.told.append(message)
 
 

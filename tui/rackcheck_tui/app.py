@@ -204,12 +204,12 @@ class Screens(App[None]):
         if self.ready:
             self.readout.write_details()
 
-    def on_table_moved(self, message: TableWidget.Moved) -> None:
+    def on_table_widget_moved(self, message: TableWidget.Moved) -> None:
         """Show the details of the row under the cursor."""
         if self.ready and message.table is self.panes.table:
             self.readout.moved()
 
-    def on_table_opened(self, message: TableWidget.Opened) -> None:
+    def on_table_widget_opened(self, message: TableWidget.Opened) -> None:
         """Go where the row leads."""
         if self.ready and message.table is self.panes.table:
             self.row_views.enter()

@@ -61,8 +61,8 @@ class RunPair:
 
     def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
         """Keep the identities of a node that one side alone told: its parts may have gone anywhere."""
-        if Class.IDENTITY in classes and (found := tuple(compare(before, after, (Class.IDENTITY,)))):
-            self.alone[node] = found
+        if Class.IDENTITY in classes:
+            self.alone[node] = tuple(compare(before, after, (Class.IDENTITY,)))
 
     @property
     def follows(self) -> bool:

@@ -103,7 +103,7 @@ class Choose(ModalScreen[str | None]):
         """Take the option under the cursor."""
         self.dismiss(self.query_one(TableWidget).current)
 
-    def on_table_opened(self) -> None:
+    def on_table_widget_opened(self) -> None:
         """Take the option that was clicked twice."""
         self.dismiss(self.query_one(TableWidget).current)
 
