@@ -1,8 +1,8 @@
-"""What ten silent BMCs cost an audit of a hundred: beside the ninety healthy ones alone.
+"""Cost of ten silent BMCs in an audit of a hundred, compared with the ninety healthy ones alone.
 
-The simulated BMCs are a process of their own and share this machine's cores with who asks them, so seconds are an upper
-bound; what counts is that the dead cost the time for one connection, and neither their number nor the others' time.
-The audit is the library's, over all BMCs at once, and asks for BIOS settings, firmware and clocks.
+The simulated BMCs run in their own process and share this machine's cores with the client, so seconds are an upper
+bound; the dead BMCs must cost the time for one connection, independent of their number and of the others' time.
+The audit is the library's, over all BMCs at once, and reads BIOS settings, firmware and clocks.
 
     python benchmarks/bmc_fleet.py
 """
@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.pop(0)  # this folder: a measurement in it has the name of the DMTF's library
+sys.path.pop(0)  # this folder: one of its benchmarks has the name of the DMTF's library
 
 from rackcheck import inventory
 from rackcheck.model.fact import Plane
@@ -31,10 +31,10 @@ from rackcheck.transport.redfish import Limits
 
 ROUNDS = 3
 DEADLINE = 20.0
-"""Seconds that one BMC has."""
+"""Time limit for one BMC in seconds."""
 
 BAR = 1.3
-"""How many times the healthy ones' time all may take, beside the time of one silent BMC."""
+"""Greatest permitted time for all, as a multiple of the healthy ones' time, plus the time of one silent BMC."""
 
 MILLISECONDS = 50
 SETS = {"90 healthy": "n[01-90]", "90 healthy, 10 silent": "n[01-90],d[01-10]"}
@@ -42,7 +42,7 @@ FACTS = ("bios.smt", "bios.turbo", "firmware.bios", "firmware.bmc", "bmc.manager
 
 
 def measured(name: str, nodes: str, place: Path) -> tuple[float, Counter[str]]:
-    """Audit one fleet; gives its seconds, and how many of its BMCs told all, or why not."""
+    """Audit one fleet; returns its seconds, and the number of BMCs read completely, or why not."""
     file = place / f"{nodes.count(',')}.yaml"
     sets = "".join(f'  "{one}": {{ machine: dgx-h100 }}\n' for one in nodes.split(","))
     faults = 'faults: [{ nodes: "d[01-10]", fault: silent-bmc }]\n' if "d[" in nodes else ""
@@ -63,7 +63,7 @@ def measured(name: str, nodes: str, place: Path) -> tuple[float, Counter[str]]:
 
 
 def main() -> None:
-    """Measure, print medians, and whether the bar holds."""
+    """Measure, print medians, and whether the limit holds."""
     medians = {}
     with tempfile.TemporaryDirectory() as place:
         for name, nodes in SETS.items():

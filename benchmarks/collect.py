@@ -1,8 +1,8 @@
-"""What one node's whole collection costs, beside its slowest command, the same commands one by one, and a peer.
+"""Cost of one node's whole collection, compared with its slowest command, with separate commands, and with a peer.
 
 Over a real sshd on loopback, which this script starts; node and controller share this machine's cores. The peer is
-AMD's node-scraper (PyPI: amd-node-scraper), with the plug-ins of the areas that both cover, on this machine itself; it
-is measured where its command is there:
+AMD's node-scraper (PyPI: amd-node-scraper), with the plug-ins for the shared areas, on this machine itself; it
+is measured where its command is available:
 
     python3 -m venv peer && peer/bin/pip install amd-node-scraper
     python benchmarks/collect.py peer/bin/node-scraper
@@ -35,7 +35,7 @@ from rackcheck.transport.wire import ShellLimits
 
 ROUNDS = 5
 SLOW = (0.1, 0.3, 1.0)
-"""Seconds that a stand-in for a slow command takes: this machine may have no device whose tool does."""
+"""Seconds of a stand-in for a slow command: this machine may have no device with a slow tool."""
 PEER = (
     "OsPlugin", "KernelPlugin", "CmdlinePlugin", "SysctlPlugin", "KernelModulePlugin", "MemoryPlugin", "DimmPlugin",
     "PackagePlugin", "UptimePlugin", "PciePlugin", "NvmePlugin", "NetworkPlugin", "RdmaPlugin", "StoragePlugin",
@@ -44,7 +44,7 @@ PEER = (
 
 
 def median(act: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Give the median of several rounds, in seconds."""
+    """Return the median of several rounds, in seconds."""
     took = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _one_by_one(server: Server, questions: Sequence[Shell | Read]) -> None:
-    """Ask each question by an exec of its own, over one connection."""
+    """Run each command by an exec of its own, over one connection."""
     client = paramiko.SSHClient()
     client.load_host_keys(str(server.known_hosts))
     client.connect("127.0.0.1", server.port, getuser(), key_filename=str(server.key), look_for_keys=False)
@@ -104,7 +104,7 @@ def _one_by_one(server: Server, questions: Sequence[Shell | Read]) -> None:
 
 
 def _beside(program: str, place: Path) -> None:
-    """Measure the peer's whole command beside ours on this machine itself, without a connection."""
+    """Measure the peer's whole command and ours on this machine itself, without a connection."""
     facts = [sys.executable, "-m", "rackcheck", "facts", "localhost", "--json"]
     command = [
         program,

@@ -1,14 +1,14 @@
-"""Hold the CPU burn's rates against what this machine can do: gcc's STREAM triad, and the clock times the units.
+"""Compare the CPU burn's rates with this machine's capacity: gcc's STREAM triad, and the clock times the units.
 
     python benchmarks/cpu_burn.py [--rounds 10] [--json FILE]
 
 The peer is a triad by STREAM's rules, compiled here by gcc -O3 -march=native -fopenmp: arrays of four times the last
-caches each, every result looked at afterwards, so that the compiler cannot have left the work out. It runs twice: with
-the stores that gcc itself makes, and with stores that go past the caches, as ours do. It has huge pages, as ours have.
-Ours and the peers take turns, and each figure is the median of all rounds: once by the clock on all cores together,
-once a core-second on one core, which others on a busy machine disturb less. The same kernels compiled by gcc stand
-beside those that are shipped. A round by the clock in which a core was not ours is left out; with fewer than half of
-the rounds left those figures are no measurement, and the exit is 3.
+caches each, and every result is read afterwards, so that the compiler cannot remove the work. It runs twice: with
+gcc's own stores, and with stores that bypass the caches, as ours do. It has huge pages, as ours have.
+Ours and the peers alternate, and each figure is the median of all rounds: once by wall time on all cores together,
+once per core-second on one core, which is less affected by other processes. The same kernels compiled by gcc are
+compared with the shipped ones. A round by wall time in which a core was not ours is dropped; with fewer than half of
+the rounds left these figures are no measurement, and the exit status is 3.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def gcc(*words: str) -> None:
 
 
 def burn(library: bytes, stage: str, seconds: float, cpus: list[int] | None = None) -> list[dict[str, Any]]:
-    """Run one stage of the burn, on all CPUs or on those; give its records."""
+    """Run one stage of the burn, on all CPUs or on those given; return its records."""
     records: list[dict[str, Any]] = []
     began = time.monotonic()
     worker = cpu.Cpu(
@@ -109,7 +109,7 @@ def burn(library: bytes, stage: str, seconds: float, cpus: list[int] | None = No
 
 
 def peer(program: Path, count: int, **environment: str) -> tuple[float, float]:
-    """Run the peer ten times over its arrays: best and median, in B/s."""
+    """Run the peer ten times over its arrays; returns best and median, in B/s."""
     whole = {**os.environ, **environment}
     command = [str(program), str(count), "10"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=whole)  # noqa: S603  made above
@@ -120,7 +120,7 @@ def peer(program: Path, count: int, **environment: str) -> tuple[float, float]:
 
 
 def by_gcc(place: Path) -> bytes:
-    """Compile our own kernels by gcc, for the variants of x86-64."""
+    """Compile our own kernels with gcc, for the variants of x86-64."""
     source, names = KERNELS / "cpu.c", []
     common = (
         "-std=gnu11 -O2 -fPIC -ffreestanding -fno-builtin -fno-stack-protector -ffp-contract=off -fvisibility=hidden"
@@ -141,7 +141,7 @@ Figures = dict[str, list[float]]
 
 
 def measured(place: Path, rounds: int, count: int, cpus: list[int], shipped: bytes) -> tuple[Figures, Counter[str]]:
-    """Take turns for so many rounds; gives the figures by name, and the rounds by the clock that were left out."""
+    """Alternate for this many rounds; returns the figures by name, and the number of dropped rounds by wall time."""
     figures: defaultdict[str, list[float]] = defaultdict(list)
     lost: Counter[str] = Counter()
     (place / "peer.c").write_text(PEER)
@@ -172,7 +172,7 @@ def measured(place: Path, rounds: int, count: int, cpus: list[int], shipped: byt
 
 
 def main() -> int:
-    """Measure, print, and say whether it was a measurement."""
+    """Measure, print, and report whether the measurement is valid."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--json", type=Path, help="write the figures of every round there")

@@ -1,7 +1,7 @@
-"""How long doctor and audit take over a simulated hall, with nobody dead and with six dead.
+"""Time of doctor and audit over a simulated hall, without dead nodes and with six dead ones.
 
 Servers and client share this machine's cores, so the figures are an upper bound for a controller of its own; what
-counts is the ratio: dead nodes must cost their deadline, not their number.
+counts is the ratio: dead nodes must cost their time limit once, independent of their number.
 """
 
 import statistics
@@ -21,7 +21,7 @@ nodes: { "n[0001-0072]": { machine: dgx-h100 } }
 
 
 def seconds(*words: str) -> float:
-    """Run one command and give its wall time; its status says what it found, and is not of interest here."""
+    """Run one command and return its wall time; its exit status is ignored."""
     began = time.monotonic()
     command = [sys.executable, "-m", "rackcheck", *words]
     done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603  our own module

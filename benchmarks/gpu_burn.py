@@ -1,9 +1,9 @@
-"""Hold the burn-in of a GPU against its goals on a real one: python3 and the driver are enough.
+"""Check the burn-in of a GPU against its goals on a real one: python3 and the driver are enough.
 
 Called by gpu_check.py, or alone: `python3 benchmarks/gpu_burn.py -o FILE`. Each item of gpu_items.py runs in a process
-of its own for as long as it may; what it found until then is kept whatever becomes of it, and the file is written anew
-after each. A goal is met, not met, or, where something could not be measured, neither: null, with the reason. No serial
-number, no name and no process is in what is kept. A GPU on which others compute is left alone. Takes up to 8 minutes.
+of its own with a time limit; its results up to then are kept in any case, and the file is rewritten
+after each item. A goal is met, not met, or, where a value could not be measured, null with the reason. The file
+contains no serial number, name or process. A GPU on which others compute is left alone. Takes up to 8 minutes.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ sys.path.insert(0, str(HERE))
 from gpu_goals import judged  # noqa: E402  the path to it is made above
 
 BROUGHT = HERE.parent / "dist" / "gpu-check"
-"""Where pynvml.py lies if it was brought along."""
+"""Location of a shipped pynvml.py."""
 
 ITEMS = {
     "clean": 60.0, "ptx": 40.0, "rates": 40.0, "yardstick": 60.0, "seeds": 30.0, "quick": 60.0, "inject": 70.0,
     "cap": 40.0, "data": 80.0, "trace": 90.0,
 }  # fmt: skip
-"""What is measured, in this order, and how many seconds each may take."""
+"""The items, in order, and the time limit of each in seconds."""
 
 LONGEST = 480.0
-"""Seconds for all of it; what is left over then is not measured."""
+"""Seconds for all items; items left over then are not measured."""
 
 
 def run(item: str, given: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Run an item for so many seconds at most, in a session of its own that is ended with all it started."""
+    """Run an item with a time limit in seconds, in a session of its own, which is ended with all its processes."""
     words = [sys.executable, *sys_flags(), str(HERE / "gpu_items.py"), item, json.dumps(given)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # noqa: S603
     late = False
@@ -65,12 +65,12 @@ def run(item: str, given: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def sys_flags() -> list[str]:
-    """Give the flags that this Python runs with, for those it starts."""
+    """Return the flags of this Python, for its child processes."""
     return ["-S"] if sys.flags.no_site else []
 
 
 def gathered(out: str) -> dict[str, Any]:
-    """Put together what an item said; a line that was cut is left out."""
+    """Merge the output of an item; a truncated line is dropped."""
     found: dict[str, Any] = {}
     for line in out.splitlines():
         try:
@@ -86,7 +86,7 @@ def gathered(out: str) -> dict[str, Any]:
 
 
 def pynvml() -> str:
-    """Give the place of pynvml's file; an empty text where there is none."""
+    """Return the path of pynvml's file; empty where there is none."""
     if (BROUGHT / "pynvml.py").is_file():
         return str(BROUGHT / "pynvml.py")
     spec = find_spec("pynvml")
@@ -94,7 +94,7 @@ def pynvml() -> str:
 
 
 def burn(keep: Callable[[dict[str, Any]], None], options: argparse.Namespace) -> dict[str, Any]:
-    """Measure all, and hand what is known so far to `keep` each time."""
+    """Measure all items, and pass the results so far to `keep` after each."""
     given = {"gpu": options.gpu, "scale": options.scale, "side": options.side, "cublas": options.cublas or None,
              "nvml": pynvml(), "root": options.root, "pci": "", "memory": 0}  # fmt: skip
     began = time.monotonic()
@@ -127,14 +127,14 @@ def burn(keep: Callable[[dict[str, Any]], None], options: argparse.Namespace) ->
 
 
 def written(out: Path, document: dict[str, Any]) -> None:
-    """Write a file whole, in the place of the one before."""
+    """Write a file atomically, replacing the old one."""
     part = out.with_name(f"{out.name}.part")
     part.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     part.replace(out)
 
 
 def shown(kept: dict[str, Any]) -> None:
-    """Print what a person looks at first."""
+    """Print the most important figures."""
     if kept["scale"] < 1:
         print(f"a trial of {kept['scale']:g} of the time: nothing below is more than that")
     words = {True: "met", False: "NOT MET", None: "not known"}
@@ -145,7 +145,7 @@ def shown(kept: dict[str, Any]) -> None:
 
 
 def options_into(parser: argparse.ArgumentParser) -> None:
-    """Add what can be asked for."""
+    """Add the command's options."""
     parser.add_argument("--gpu", type=int, default=0, help="which GPU, as the PCI bus counts them")
     parser.add_argument(
         "--scale", type=float, default=1.0, help="shorter than whole: figures of less than 1 are a trial"
@@ -159,7 +159,7 @@ def options_into(parser: argparse.ArgumentParser) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Measure, keep, show; ends with 1 where a goal is not met, with 3 where none could be judged."""
+    """Measure, store, print; returns 1 where a goal is not met, 3 where none could be judged."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("-o", "--out", type=Path, default=Path("gpu-burn.json"), help="the file to write")
     options_into(parser)
@@ -171,7 +171,7 @@ def main(words: list[str]) -> int:
 
 
 def status(kept: dict[str, Any]) -> int:
-    """Give 1 where a goal is not met, 3 where none could be judged, else 0."""
+    """Return 1 where a goal is not met, 3 where none could be judged, else 0."""
     met = [goal["met"] for goal in kept["goals"].values()]
     return 1 if False in met else 0 if True in met else 3
 

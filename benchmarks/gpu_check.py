@@ -1,15 +1,15 @@
-"""Hold what our GPU probes read of a real NVIDIA GPU against nvidia-smi on the same machine, and keep both.
+"""Compare our GPU probes' readings of a real NVIDIA GPU with nvidia-smi on the same machine, and store both.
 
 Runs on a machine with a GPU and no network: it needs Python 3.11, this checkout, and pynvml's one file, which
-`make gpu-check-bundle` brings along; nothing is installed, and nothing on the machine is changed. The question runs as
-on every node, through the whole script. Prints where the two ways differ and writes one JSON: a recording in the form
-of tests/recorded, with nvidia-smi's XML and the comparison beside it. Serial numbers, ids and processes in it are made
-up. Then gpu_burn.py holds the burn-in of one GPU against its goals, as `_burn` in the same file; an older Python does
-that part alone. Ends with 1 where a fact that does not move differs or a goal is not met, with 3 where there was
+`make gpu-check-bundle` ships with it; nothing is installed, and nothing on the machine is changed. The program runs as
+on every node, through the whole script. Prints the differences and writes one JSON: a recording in the form
+of tests/recorded, with nvidia-smi's XML and the comparison. Serial numbers, ids and processes in it are replaced by
+made-up ones. Then gpu_burn.py checks the burn-in of one GPU against its goals, as `_burn` in the same file; an older
+Python does only that part. Exits with 1 where a stable fact differs or a goal is not met, with 3 where there was
 nothing to compare.
 
-It lies here and not in the package: it imports the probes, which rackcheck itself finds and never imports, and only
-who builds rackcheck needs it.
+It is not in the package: it imports the probes, which rackcheck itself discovers and never imports, and only
+developers of rackcheck need it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 BROUGHT = ROOT / "dist" / "gpu-check"
-"""Where pynvml.py lies if it was brought along."""
+"""Location of a shipped pynvml.py."""
 sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(ROOT / "benchmarks"), str(BROUGHT)]
 
 import gpu_burn  # noqa: E402  the path to it is made above
@@ -55,7 +55,7 @@ KEYS = "serial|fabric_cluster"
 
 
 def probes() -> list[AnyProbe]:
-    """Find the probes that share the question to the driver."""
+    """Find the probes that share the driver program."""
     package = import_module("rackcheck_probes")
     question = import_module("rackcheck_probes.gpu.nvml").QUESTION
     loaded = map(import_module, modules(package.__name__, package.__path__))
@@ -64,7 +64,7 @@ def probes() -> list[AnyProbe]:
 
 
 def asked(probe: AnyProbe) -> tuple[NodeCapture, float]:
-    """Ask as every node is asked; give the answer and the seconds it took."""
+    """Run the driver program as on every node; return the answer and its seconds."""
     mark = secrets.token_hex(16)
     question = probe.ask
     assert not hasattr(question, "links")  # a BMC's
@@ -77,7 +77,7 @@ def asked(probe: AnyProbe) -> tuple[NodeCapture, float]:
 
 
 def printed() -> tuple[str, float]:
-    """Run nvidia-smi as a node without Python runs it."""
+    """Run nvidia-smi as on a node without Python."""
     began = time.monotonic()
     try:
         done = subprocess.run(SMI, capture_output=True, text=True, check=False, timeout=120, errors="replace")  # noqa: S603
@@ -88,7 +88,7 @@ def printed() -> tuple[str, float]:
 
 
 def nameless(*texts: str) -> list[str]:
-    """Put made-up serials, ids and processes for the true ones: the same for the same in every text."""
+    """Replace serials, ids and processes by made-up ones: equal values stay equal in every text."""
     pids = iter(range(1, 1 << 30))
     unnamed = [re.sub(r"<process_name>.*?</process_name>", "<process_name>x</process_name>", text) for text in texts]
     given = [re.sub(r"<pid>\d+</pid>", lambda _: f"<pid>{next(pids)}</pid>", text) for text in unnamed]
@@ -105,14 +105,14 @@ def nameless(*texts: str) -> list[str]:
 
 
 def _made_up(old: str, number: int) -> str:
-    """Give a text of the same shape that names nothing: zeros, and at the end its number."""
+    """Return an anonymous text of the same shape: zeros, and a number at the end."""
     prefix = next(begin for begin in ("GPU-", "MIG-", "0x", "") if old.startswith(begin))
     body = re.sub("[0-9A-Za-z]", "0", old.removeprefix(prefix))
     return f"{prefix}{body[:-4]}{number:04}"
 
 
 def shown(reading: Reading) -> Any:
-    """Give a reading as our recordings write it."""
+    """Return a reading in the format of our recordings."""
     if isinstance(reading, Absent):
         return {"absent": reading.detail}
     if isinstance(reading, Unknown):
@@ -121,7 +121,7 @@ def shown(reading: Reading) -> Any:
 
 
 def compared(nvml: Mapping[str, Leaf], smi: Mapping[str, Leaf]) -> dict[str, Any]:
-    """Hold the two ways against each other, fact by fact."""
+    """Compare the two ways, fact by fact."""
     same: list[str] = []
     kinds: dict[str, dict[str, Any]] = {
         "differ": {},
@@ -149,7 +149,7 @@ def compared(nvml: Mapping[str, Leaf], smi: Mapping[str, Leaf]) -> dict[str, Any
 
 
 def report(found: Mapping[str, Any], took: Mapping[str, float]) -> None:
-    """Print what a person looks at first."""
+    """Print the most important results."""
     for kind in ("differ", "only nvidia-smi", "neither", "moved"):
         for path, both in found[kind].items():
             print(f"{kind:>15}  {path}  {json.dumps(both)}")
@@ -158,14 +158,14 @@ def report(found: Mapping[str, Any], took: Mapping[str, float]) -> None:
 
 
 def held() -> tuple[dict[str, Any], int]:
-    """Ask both ways, and compare; gives what is kept, and the exit."""
+    """Collect both ways and compare; returns what is stored, and the exit status."""
     sharing = probes()
     capture, by_nvml = asked(sharing[0])
     ((command, answer),) = capture.commands.items()
     if not isinstance(answer, Output):
         print(f"no answer: {answer}")
         return {"_compared": {"why": str(answer)}}, 3
-    loaded = "driver loaded" in answer.out.splitlines()  # to ask one that is not would load it
+    loaded = "driver loaded" in answer.out.splitlines()  # a driver that is not loaded would be loaded by the command
     xml, by_smi = printed() if loaded else ("driver not loaded\nended 9\n", 0.0)
     value, xml = nameless(answer.out, xml)
     bus = "".join(f"{row}\n" for row in value.splitlines() if row.startswith(("bus ", "driver loaded")))
@@ -189,7 +189,7 @@ def held() -> tuple[dict[str, Any], int]:
 
 
 def main(words: Iterable[str]) -> int:
-    """Compare, keep, burn, keep; a fault of the one does not lose the other."""
+    """Compare, store, burn in, store; an error in one part does not lose the other."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("-o", "--out", type=Path, default=Path("gpu-check.json"), help="the recording to write")
     parser.add_argument("--probes-only", action="store_true", help="leave the burn-in out")
@@ -197,7 +197,7 @@ def main(words: Iterable[str]) -> int:
     options = parser.parse_args(list(words))
     try:
         kept, status = held()
-    except Exception as error:  # noqa: BLE001  the burn-in has yet to come
+    except Exception as error:  # noqa: BLE001  the burn-in still has to run
         print(f"the probes could not be held against nvidia-smi: {type(error).__name__}: {error}")
         kept, status = {"_compared": {"why": f"{type(error).__name__}: {error}"}}, 3
     gpu_burn.written(options.out, kept)

@@ -1,4 +1,4 @@
-"""The goals of the burn-in of a GPU, and how what was measured of a real one is held against them."""
+"""The goals of a GPU's burn-in, and the comparison of measured figures with them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class Missing(Exception):
-    """A figure that is not there; the message says why."""
+    """A figure is missing; the message states why."""
 
 
 def figure(measured: dict[str, Any], item: str, *names: str) -> Any:
-    """Give what an item found under these names, one within the other; raises Missing."""
+    """Return the figure of an item under these nested names; raises Missing."""
     found = measured.get(item)
     if found is None:
         raise Missing(f"{item} was not run")
@@ -26,7 +26,7 @@ def figure(measured: dict[str, Any], item: str, *names: str) -> Any:
 
 
 def _healthy(measured: dict[str, Any]) -> int:
-    """Count what was wrong in a clean run: findings, wrong results, stages that were not done."""
+    """Count the faults of a clean run: findings, wrong results, incomplete stages."""
     stages = figure(measured, "clean", "stages")
     wanted = ("memory.verify", "memory.march", "tensor.mma", "scalar.fp64", "scalar.fp32", "scalar.int32", "scalar.sfu",
               "links.h2d", "links.d2h", "together.mma")  # fmt: skip
@@ -59,7 +59,7 @@ def _injected(*stages: str, name: str = "") -> Callable[[dict[str, Any]], float]
 
 
 def _tier_2(measured: dict[str, Any]) -> bool:
-    """Whether the cap and 60 % of cuBLASLt are reached without a kernel of this chip's own."""
+    """Whether the cap and 60 % of cuBLASLt are reached without a kernel for this exact chip."""
     return bool(figure(measured, "cap", "share") >= 0.97 and figure(measured, "yardstick", "ratio") >= 0.60)
 
 
@@ -90,11 +90,11 @@ GOALS: tuple[tuple[str, str, str, Any, Any], ...] = (
     ("sampling", "share of a core that sampling takes", "<=", 0.05, _at("trace", "core_share")),
     ("rate_loss", "share of the rate of products that sampling costs", "<=", 0.005, _at("trace", "rate_loss")),
 )  # fmt: skip
-"""What is to hold: a name, what it is, how it is held against which bar, and the figure."""
+"""The goals: a name, a description, the comparison and its limit, and the figure."""
 
 
 def judged(measured: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Hold what was measured against the goals; `met` is null, with `why`, where a figure is not there."""
+    """Compare the figures with the goals; `met` is null, with `why`, where a figure is missing."""
     answer = {}
     for name, what, how, bar, figured in GOALS:
         goal: dict[str, Any] = {"what": what, "bar": f"{how} {bar}", "value": None, "met": None}

@@ -1,7 +1,7 @@
-"""What is measured of one GPU for `make gpu-check`, each item in a process of its own that gpu_burn.py starts.
+"""Measurements of one GPU for `make gpu-check`, each item in a process of its own that gpu_burn.py starts.
 
-`python3 gpu_items.py ITEM JSON` writes what it found as it goes, one JSON object a line: {"name": value}, where a name
-that ends with + adds to a list. A fault of the driver ends this process and no other.
+`python3 gpu_items.py ITEM JSON` writes its results as it goes, one JSON object a line: {"name": value}, where a name
+that ends with + appends to a list. A driver fault ends only this process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def about(work: Work) -> None:
-    """Say what the GPU is, and who else is at work there."""
+    """Return the GPU's properties, and other users of it."""
     driver = work.driver()
     device = driver.whole("cuDeviceGet", work.gpu)
     described = work.node.cuda_described(driver, device)
@@ -39,7 +39,7 @@ def about(work: Work) -> None:
 
 
 def clean(work: Work) -> None:
-    """Run each stage once, and hold what the memory's sum says against this CPU's."""
+    """Run each stage once, and compare the memory checksum with this CPU's."""
     records = work.burn(*((stage, 3.0 * work.scale) for stage in ("memory", "tensor", "scalar", "links", "together")))
     stages = [each for each in records if each["k"] == "stage"]
     keep = ("status", "why", "rate", "unit", "mismatches", "hash", "coverage", "clock", "sms", "slowest", "code")
@@ -55,7 +55,7 @@ def clean(work: Work) -> None:
 
 
 def ptx(work: Work) -> None:
-    """Let the driver translate the PTX, and hold what it computes against the machine code of this chip's line."""
+    """Let the driver translate the PTX, and compare its results with the machine code for this chip's line."""
     stages = (("tensor", 0.5), ("scalar", 0.5))
     found: dict[str, dict[str, Any]] = {}
     for way in ("made", "ptx"):
@@ -72,7 +72,7 @@ def ptx(work: Work) -> None:
 
 
 def rates(work: Work) -> None:
-    """Verify, march, and copy by our kernel and by the driver's, by turns."""
+    """Verify, march, and copy with our kernel and with the driver's, alternating."""
     names = work.node
     names.CUDA_CALLS["cuMemcpyDtoDAsync_v2"] = "ddzp"
     driver = work.driver()
@@ -89,7 +89,7 @@ def rates(work: Work) -> None:
 
     bench.go(slot, stream, "fill", *words(at, first, half, SEED, 0), told=False)
     work.finish(bench.wait(slot, "fill"))
-    for turn in range(-6, work.turns):  # before turn 0 it is learnt how much takes 20 ms
+    for turn in range(-6, work.turns):  # before turn 0, finds the amount of work that takes 20 ms
         for kind in list(sizes):
             count = min(sizes[kind], half)
             if kind == "driver":
@@ -106,7 +106,7 @@ def rates(work: Work) -> None:
             elif kind == "copy":
                 bench.go(slot, stream, kind, *words(other, at, count), told=False)
             else:
-                count = half if kind == "march" else count  # one half is of one flip
+                count = half if kind == "march" else count  # all words of this half have the same flip
                 bench.go(slot, stream, kind, *words(at, first, count, SEED, flip))
             seconds, report = work.finish(bench.wait(slot, kind))
             found += names.gpu_ring(report)[0] if report else 0
@@ -122,7 +122,7 @@ def rates(work: Work) -> None:
 
 
 def ready(work: Work, product: Any) -> None:
-    """Fill matrices, choose the fastest way, and see that the library multiplies right; raises CublasTrouble."""
+    """Fill matrices, choose the fastest algorithm, and check the library's product; raises CublasTrouble."""
     product.fill("normal", SEED)
     product.settle()
     if product.wrong():
@@ -130,7 +130,7 @@ def ready(work: Work, product: Any) -> None:
 
 
 def yardstick(work: Work) -> None:
-    """Multiply exact tiles by our kernel and normal random numbers by cuBLASLt, by turns."""
+    """Multiply exact tiles with our kernel and normal random numbers with cuBLASLt, alternating."""
     driver = work.driver()
     bench = work.bench(driver)
     product = work.cublas(driver)
@@ -148,7 +148,7 @@ def yardstick(work: Work) -> None:
 
 
 def data(work: Work) -> None:
-    """Multiply integers and normal random numbers by cuBLASLt, by turns, and see what power each draws."""
+    """Multiply integers and normal random numbers with cuBLASLt, alternating, and measure the power of each."""
     driver = work.driver()
     work.bench(driver)
     product, meter = work.cublas(driver), work.meter()
@@ -182,7 +182,7 @@ def data(work: Work) -> None:
 
 
 def cap(work: Work) -> None:
-    """Let the tensor stage run alone, and see what power it draws."""
+    """Run the tensor stage alone, and measure its power."""
     bench, meter = work.bench(work.driver()), work.meter()
     limit = meter.limit()
     seconds = 16.0 * work.scale
@@ -201,13 +201,13 @@ def cap(work: Work) -> None:
 
 
 NAN = (0xFF ^ 146) << 23
-"""Bits that make of a number of 2^19 to 2^20, as every third sum of a tile is, one that is none."""
+"""Bits that turn a number of 2^19 to 2^20, as every third sum of a tile is, into NaN."""
 
 
 def inject(work: Work) -> None:
-    """Make faults on the device, each by a run of its own: in memory, in sums of a tile, in chains; and see them found.
+    """Inject faults on the device, each in its own run: in memory, in sums of a tile, in chains; check their detection.
 
-    A fault of a place counts as placed where its address is named, one of an SM where its number is.
+    A memory fault counts as located where its address is reported, an SM fault where its number is.
     """
     driver = work.driver()
     size = int(work.given["memory"])
@@ -228,7 +228,7 @@ def inject(work: Work) -> None:
         else:
             here = bits = [each for each in named if each.get("sm") == fault["sm"]]
         astray = [each for each in records if each["k"] == "error" and each not in here]
-        if stage == "tensor":  # one fault may show as both
+        if stage == "tensor":  # one fault may be reported as both
             astray = [each for each in astray if each.get("sm") != fault["sm"]]
         answer = [f"{each.get('why')}" for each in records if each.get("status") == "not tested"]
         say(**{"faults+": [{
@@ -238,7 +238,7 @@ def inject(work: Work) -> None:
 
 
 def seeds(work: Work) -> None:
-    """Put seed after seed through nearly all memory for two seconds."""
+    """Write seed after seed through nearly all memory for two seconds."""
     records = work.burn(("memory", 2.0 * min(1.0, work.scale * 10)))
     done = {each["test"]: each for each in records if each["k"] == "stage"}
     if "rounds" not in done:
@@ -255,13 +255,13 @@ ITEMS: dict[str, Callable[[Work], None]] = {
 
 
 def main(words: list[str]) -> int:
-    """Do one item; the last line says why it could not be done, where it could not."""
+    """Run one item; the last line states the error where it failed."""
     work = Work(json.loads(words[1]))
     try:
         ITEMS[words[0]](work)
     except NoMeter as error:
         say(why=f"no driver: {error}")
-    except Exception as error:  # noqa: BLE001  whatever it is, it is this item's answer
+    except Exception as error:  # noqa: BLE001  any exception is reported as this item's result
         why = getattr(error, "why", None)
         known = str(error) if isinstance(error, work.node.CublasTrouble) else f"{type(error).__name__}: {error}"
         say(why=why() if callable(why) else known)

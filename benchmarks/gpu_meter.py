@@ -1,4 +1,4 @@
-"""What NVML says of one GPU, by ctypes alone: limit, power, energy, clock, reasons, and whether others are at work."""
+"""NVML's readings of one GPU, by ctypes alone: limit, power, energy, clock, throttle reasons, and other processes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ SM = 1
 """NVML_CLOCK_SM."""
 
 CAP = 0x4
-"""The bit of the software's power cap among the reasons (nvml.h)."""
+"""The bit of the software power cap in the throttle reasons (nvml.h)."""
 
 
 class NoMeter(Exception):
-    """NVML is not there, or refused; the message says why."""
+    """NVML is missing or returned an error; the message states which."""
 
 
 class Meter:
-    """One GPU by its PCI address; what cannot be read is None."""
+    """One GPU by its PCI address; values that cannot be read are None."""
 
     def __init__(self, pci: str, index: int, library: str = "libnvidia-ml.so.1") -> None:
-        """Open the library and find the GPU, by its place among all where it cannot be asked for by address.
+        """Open the library and find the GPU, by its index where it cannot be found by address.
 
         Raises NoMeter.
         """
@@ -50,28 +50,28 @@ class Meter:
         return int(out.value)
 
     def limit(self) -> float | None:
-        """The power limit that holds, in W."""
+        """The enforced power limit, in W."""
         value = self._read(ctypes.c_uint, "nvmlDeviceGetEnforcedPowerLimit")
         return value / 1e3 if value else None
 
     def persistence(self) -> bool | None:
-        """Whether the driver stays awake."""
+        """Whether persistence mode is on."""
         value = self._read(ctypes.c_uint, "nvmlDeviceGetPersistenceMode")
         return None if value is None else bool(value)
 
     def others(self) -> int | None:
-        """How many processes compute on it; None where NVML does not say."""
+        """Number of processes that compute on it; None where NVML does not report it."""
         for name in ("nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"):
             function, count = getattr(self._nvml, name, None), ctypes.c_uint(0)
             if function is None:
                 continue
             code = function(self._gpu, ctypes.byref(count), None)
-            if code in (0, 7):  # 7, NVML_ERROR_INSUFFICIENT_SIZE: there are some, and no room for them
+            if code in (0, 7):  # 7, NVML_ERROR_INSUFFICIENT_SIZE: there are some, and the buffer is too small
                 return int(count.value)
         return None
 
     def now(self) -> dict[str, float]:
-        """Read power (W), energy (J), clock (Hz), temp (C), reasons; what cannot be read is left out."""
+        """Read power (W), energy (J), clock (Hz), temp (C), reasons; values that cannot be read are left out."""
         answer = {
             "power": (self._read(ctypes.c_uint, "nvmlDeviceGetPowerUsage"), 1e-3),
             "energy": (self._read(ctypes.c_ulonglong, "nvmlDeviceGetTotalEnergyConsumption"), 1e-3),
@@ -83,7 +83,7 @@ class Meter:
 
 
 class Watch:
-    """Reads a meter ten times a second beside work; `rows` are what it read, with `t` in seconds."""
+    """Reads a meter ten times a second during work; `rows` are its readings, with `t` in seconds."""
 
     def __init__(self, meter: Meter) -> None:
         self.rows: list[dict[str, float]] = []
@@ -105,18 +105,18 @@ class Watch:
                 return
 
     def mean(self) -> dict[str, float | None]:
-        """The mean power by the energy counter (W), clock (Hz), hottest (C), and share of rows at the power cap."""
+        """Return mean power by the energy counter (W), clock (Hz), highest temp (C), share of rows at the power cap."""
         return averages(self.rows)
 
 
 def power(first: dict[str, float], last: dict[str, float]) -> float | None:
-    """Give the mean power between two rows (W); None where the energy counter did not move, as no GPU's does."""
+    """Return the mean power between two rows (W); None where the energy counter is missing or did not move."""
     seconds, joules = last["t"] - first["t"], last.get("energy", 0.0) - first.get("energy", 0.0)
     return joules / seconds if seconds > 0 and joules > 0 and "energy" in first else None
 
 
 def averages(rows: list[dict[str, float]]) -> dict[str, float | None]:
-    """Say in short what rows hold."""
+    """Return a summary of rows."""
 
     def column(name: str) -> list[float]:
         return [row[name] for row in rows if name in row]
@@ -131,7 +131,7 @@ def averages(rows: list[dict[str, float]]) -> dict[str, float | None]:
 
 
 def strongest(rows: list[dict[str, float]], seconds: float) -> float | None:
-    """Give the highest mean power of any stretch of at least so many seconds (W); None where there is none."""
+    """Return the highest mean power of any stretch of at least this many seconds (W); None where there is none."""
     best: float | None = None
     last = 0
     for row in rows:

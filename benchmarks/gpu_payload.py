@@ -1,4 +1,4 @@
-"""Items of `make gpu-check` that run the whole payload as a node's login does: how soon, how evenly, at what cost."""
+"""Items of `make gpu-check` that run the whole payload as a node's login does: its latency, regularity and cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ITEMS = str(ROOT / "benchmarks" / "gpu_items.py")
 
 
 def payload(plan: dict[str, Any], given: dict[str, Any]) -> subprocess.Popen[bytes]:
-    """Start the true payload, as a node's login does: its text on a pipe that stays open."""
+    """Start the real payload, as a node's login does: its text on a pipe that stays open."""
     if not given["nvml"]:
         raise RuntimeError("pynvml is not there: make gpu-check-bundle brings it along")
     sys.path.append(str(Path(given["nvml"]).parent))
@@ -38,7 +38,7 @@ def payload(plan: dict[str, Any], given: dict[str, Any]) -> subprocess.Popen[byt
 
 
 def whole_plan(given: dict[str, Any], *stages: tuple[str, float, float], deadline: float) -> dict[str, Any]:
-    """Plan for a whole node, of GPUs alone."""
+    """Return a plan for a whole node, with GPUs only."""
     slots = [{"of": "gpu", "stage": stage, "from": begin, "until": until} for stage, begin, until in stages]
     return {
         "wire": 1, "tier": "smoke", "seed": SEED, "start": 0.0, "stages": slots, "tools": [], "step": 0.0,
@@ -48,7 +48,7 @@ def whole_plan(given: dict[str, Any], *stages: tuple[str, float, float], deadlin
 
 
 def heard(process: subprocess.Popen[bytes], wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any] | None:
-    """Read records until one is wanted; None where there is none."""
+    """Read records until a wanted one; None where there is none."""
     assert process.stdout is not None
     for row in process.stdout:
         record = json.loads(row)
@@ -58,7 +58,7 @@ def heard(process: subprocess.Popen[bytes], wanted: Callable[[dict[str, Any]], b
 
 
 def quick(work: Work) -> None:
-    """See how soon the payload's first verified product is there, and how soon its load ends when the line does."""
+    """Measure the time to the payload's first verified product, and to the end of its load after the line closes."""
     own = f"gpu/{work.gpu}"
     began = time.monotonic()
     process = payload(whole_plan(work.given, ("tensor", 0.0, 0.05), deadline=60.0), work.given)
@@ -75,7 +75,7 @@ def quick(work: Work) -> None:
     rest, _ = process.communicate(timeout=30)
     took = time.monotonic() - ended
     last = [json.loads(row) for row in rest.splitlines()]
-    # What was stopped says so, and how much it had done: a load that never ran ends at once.
+    # A stopped stage reports that, and how much it had done: a load that never ran would end at once.
     loaded = [each for each in last if each.get("why") == "stopped" and each["of"] == own and each.get("work")]
     if at_work is not None and loaded:
         say(stop=took)
@@ -85,7 +85,7 @@ def quick(work: Work) -> None:
 
 
 class Line:
-    """Where a sampler's records go, in memory."""
+    """Keeps a sampler's records in memory."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -97,13 +97,13 @@ class Line:
         self.records.append({"t": round(self.clock(), 3), "k": kind, **fields})
 
     def ask(self, **_: Any) -> None:
-        """Note when the sampling begins: what it asks for first is which GPUs there are."""
+        """Record when the sampling begins: its first request is for the list of GPUs."""
         if self.begun is None:
             self.begun = (time.process_time(), self.clock())
 
 
 def sampler(work: Work) -> None:
-    """Sample alone for some seconds, and say what of a core that took."""
+    """Run the sampler alone for some seconds, and return its share of a core."""
     line = Line(work.clock)
     threading.Timer(work.given["seconds"], work.stop.set).start()
     work.node.sample(line, work.stop, Path(work.given["nvml"]).read_bytes(), False, work.given["root"])
@@ -113,7 +113,7 @@ def sampler(work: Work) -> None:
 
 
 def trace(work: Work) -> None:
-    """Keep what NVML told in a smoke run, and see how evenly; then what sampling costs, in core and in rate."""
+    """Store NVML's samples of a smoke run, and their regularity; then the cost of sampling, in core and in rate."""
     own = f"gpu/{work.gpu}"
     scale, at = work.scale, 0.0
     stages = []
@@ -137,7 +137,7 @@ def trace(work: Work) -> None:
 
 
 def beside(work: Work) -> None:
-    """Multiply tiles with a sampler beside it and without, by turns: it is halted and goes on."""
+    """Multiply tiles with and without a sampler, alternating: it is paused and resumed."""
     bench = work.bench(work.driver())
     piece = PIECE * min(1.0, work.scale * 4)
     seconds = work.turns * piece * 4 + 20.0

@@ -1,4 +1,4 @@
-"""One GPU under work for `make gpu-check`: the node's files, joined as they travel, and what each item needs of them.
+"""One GPU under work for `make gpu-check`: the node's files, joined as shipped, and the helpers of the items.
 
 Python 3.8 is enough, and nothing is installed.
 """
@@ -21,7 +21,7 @@ from gpu_meter import Meter
 ROOT = Path(__file__).resolve().parents[1]
 
 TURNS = 24
-"""Turns of each of two that are measured beside one another; what is told is their median."""
+"""Turns of each of two alternating measurements; the result is their median."""
 
 PIECE = 0.25
 """Seconds of a turn."""
@@ -30,7 +30,7 @@ SEED = 20260101
 
 
 def node() -> Any:
-    """Join the node's files as they travel; gives their one namespace."""
+    """Join the node's files as shipped; returns their one namespace."""
     tree = ast.parse((ROOT / "rackcheck" / "burnin" / "pack.py").read_text(encoding="utf-8"))
     (names,) = (ast.literal_eval(each.value) for each in tree.body if isinstance(each, ast.Assign)
                 and getattr(each.targets[0], "id", "") == "SOURCES")  # fmt: skip
@@ -43,41 +43,41 @@ def node() -> Any:
 
 
 def blobs() -> dict[str, bytes]:
-    """Give the GPU's kernels as they are shipped."""
+    """Return the GPU's kernels as shipped."""
     kernels = ROOT / "rackcheck" / "burnin" / "kernels"
     return {name: lzma.decompress((kernels / f"gpu.{name}.xz").read_bytes()) for name in ("ptx", "sm_80", "sm_90")}
 
 
 def say(**found: Any) -> None:
-    """Tell what was found so far."""
+    """Print results so far."""
     sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
 
 
 def nameless(file: str) -> str:
-    """Leave a home's name out of a path: it is somebody's."""
+    """Remove a home directory from a path: it names a user."""
     home = str(Path.home())
     return f"~{file[len(home) :]}" if file.startswith(f"{home}/") else file
 
 
 class Work:
-    """One GPU, and what is asked of it: `gpu`, `scale` (1, less for a trial), `side`, `cublas`, `nvml`, `root`."""
+    """One GPU and its test settings: `gpu`, `scale` (1, less for a trial), `side`, `cublas`, `nvml`, `root`."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given, self.gpu, self.scale = given, int(given["gpu"]), float(given["scale"])
         self.node, self.stop, self.began = node(), threading.Event(), time.monotonic()
         self._warm: Any = None
         self.hang = 5.0 if self.scale >= 1 else 1.0
-        # A burn-in does what was wrong again, hot and cold: that takes long, and no goal asks for it.
+        # A burn-in repeats what was wrong, hot and cold: that takes long, and no goal needs it.
         self.node.GPU_AGAIN, self.node.GPU_COOL = 0, 0.0
         self.turns = max(3, round(TURNS * min(1.0, self.scale * 10)))
 
     def clock(self) -> float:
-        """Seconds since this began."""
+        """Seconds since the start."""
         return time.monotonic() - self.began
 
     def driver(self) -> Any:
-        """Wake the driver."""
+        """Initialize the driver."""
         os.environ["CUDA_CACHE_DISABLE"] = "1"
         os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
         driver = self.node.CudaDriver("libcuda.so.1", self.clock)
@@ -85,11 +85,11 @@ class Work:
         return driver
 
     def bench(self, driver: Any) -> Any:
-        """Take the GPU for this process."""
+        """Open the GPU in this process."""
         return self.node.GpuBench(driver, self.gpu, blobs(), self.clock, self.stop, self.node.GPU_REPORT, self.hang)
 
     def meter(self) -> Meter:
-        """Give the GPU's meter; raises NoMeter."""
+        """Return the GPU's meter; raises NoMeter."""
         return Meter(self.given["pci"], self.gpu)
 
     def plan(self, *stages: tuple[str, float], **more: Any) -> dict[str, Any]:
@@ -102,12 +102,12 @@ class Work:
         return {**value, "hang": self.hang, **more}
 
     def burn(self, *stages: tuple[str, float], only: str = "", **more: Any) -> list[dict[str, Any]]:
-        """Run stages as a burn-in does, from one form of the kernels if asked; give its records.
+        """Run stages as a burn-in does, with one form of the kernels if given; return its records.
 
         A hang ends this process.
         """
         records: list[dict[str, Any]] = []
-        # To wake a GPU may take longer than a short stage: it is kept awake, and a stage has its time for itself.
+        # Waking a GPU may take longer than a short stage: it is kept awake, so that a stage has its full time.
         self._warm = self._warm or self.bench(self.driver())
         plan = self.plan(*stages, **more)
 
@@ -117,7 +117,7 @@ class Work:
                 "hang",
                 "lost",
                 "cuda",
-            ):  # the driver may end us before we tell more
+            ):  # the driver may end the process before more output
                 say(why=f"{fields['name']}: {fields.get('said', '')}")
 
         given = {name: blob for name, blob in blobs().items() if not only or name == only}
@@ -125,7 +125,7 @@ class Work:
         return records
 
     def finish(self, work: Any) -> Any:
-        """Run a generator of the GPU's to its end; gives its answer."""
+        """Run a GPU generator to its end; returns its result."""
         while True:
             try:
                 next(work)
@@ -134,7 +134,7 @@ class Work:
             time.sleep(0.0002)
 
     def tensor(self, bench: Any, seconds: float) -> float:
-        """Multiply exact tiles for so many seconds; give the rate (FLOP/s), 0 where a tile was wrong."""
+        """Multiply exact tiles for this many seconds; return the rate (FLOP/s), 0 where a tile was wrong."""
         tally = self.node.GpuTally("gpu", "tensor", 0.0)
         teller = self.node.GpuTeller("gpu", lambda *_, **fields: say(**{"errors+": [fields]}))
         bench.work([self.node.gpu_tensor_work(bench, tally, teller, SEED, self.clock() + seconds)])
@@ -143,7 +143,7 @@ class Work:
         return 0.0 if done["mismatches"] else done["work"] / done["seconds"]
 
     def cublas(self, driver: Any) -> Any:
-        """Make the library's product of two matrices; raises CublasTrouble."""
+        """Return the library's product of two matrices; raises CublasTrouble."""
         folders = self.given["cublas"]
         copies = self.node.find_cublas(folders)
         say(found=[nameless(file) for _, file in copies])

@@ -1,7 +1,7 @@
-"""What it costs to find identities that come twice among 10,000 nodes, and to hold each host against its BMC.
+"""Cost of finding duplicate identities among 10,000 nodes, and of comparing each host with its BMC.
 
 Every node is made of a simulated DGX H100 of which all identities were collected, and each has identities of its own.
-Timed is the core, and what is computed alone, beside judging as many nodes by 300 rules as `judge.py` models them.
+Measured are the core, and the computation alone, compared with judging as many nodes by 300 rules as in `judge.py`.
 
     python benchmarks/identity.py
 """
@@ -39,7 +39,7 @@ TIME = "2026-01-01T00:00:00Z"
 
 
 def base() -> dict[str, Leaf]:
-    """Ask one simulated machine for all that is an identity, and for what that is read with."""
+    """Collect all identities of one simulated machine, and the facts for reading them."""
     known = registry()
     reads = {
         path for each in (*known.joins, *known.gatherings) if each.name.startswith("identity") for path in each.reads
@@ -56,7 +56,7 @@ def base() -> dict[str, Leaf]:
 
 
 def made(found: Mapping[str, Leaf], number: int) -> Tree:
-    """Make a node: each of its identities is its own, and the same on both planes."""
+    """Return a node with identities of its own, equal on both planes."""
     return Tree({text: _own(text, leaf, number) for text, leaf in found.items()})
 
 
@@ -77,7 +77,7 @@ def _own(text: str, leaf: Leaf, number: int) -> Leaf:
 
 
 def one(found: Mapping[str, Leaf], nodes: int) -> tuple[float, float, float]:
-    """Give the seconds of one pass: hosts against BMCs, what is held of each node, and the fleet."""
+    """Return the seconds of one pass: hosts against BMCs, the stored values of each node, and the fleet."""
     known = registry()
     (host,) = (each for each in known.joins if each.name == "identity_host")
     (fleet,) = (each for each in known.gatherings if each.name == "identity_fleet")

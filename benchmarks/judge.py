@@ -1,17 +1,17 @@
-"""What judging a fleet costs: 10,000 nodes by 300 rules, fed one by one, beside judging without memory and beside CEL.
+"""Cost of judging a fleet: 10,000 nodes by 300 rules, fed one by one, compared with judging without memory and CEL.
 
 In both fleets 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap; serials, UUIDs, addresses and
-the time are each node's own. Every node is made of a simulated DGX H100 as its answers are read, anew for each: no text
-of one node is the object of another. The rules are the first 300 of shipped profiles, with those across nodes, of racks
-and of the fleet.
+the time are each node's own. Every node is made of the facts of a simulated DGX H100, newly for each: no text
+of one node is the same object in another. The rules are the first 300 of shipped profiles, with those across nodes,
+of racks and of the fleet.
 
-    model   720 facts a node are read: of each collection a few items; what moves from minute to minute is alike
-    dgx     all that the rules read of a DGX, over 4,000 facts; temperatures, counters and the like are each node's own
+    model   720 facts a node are read: of each collection a few items; quickly changing facts are equal on all nodes
+    dgx     all facts of a DGX that rules read, over 4,000; temperatures, counters and the like are each node's own
 
-Timed is judging alone: from a node's facts to its verdicts, and to those of racks and the fleet. What it takes to read
-a node's facts from its answers is measured beside it, on few nodes. Each way runs in a process of its own, so that its
-peak of memory is its own. The peers are two runtimes of CEL, asked what CEL can say of the same rules; they are
-measured where a Python that has them is named:
+Measured is judging alone: from a node's facts to its verdicts, and to those of racks and the fleet. Reading
+a node's facts from its answers is measured separately, on few nodes. Each way runs in a process of its own, so that its
+peak of memory is its own. The peers are two runtimes of CEL, with the part of the rules that CEL can express; they are
+measured where a Python that has them is given:
 
     python3 -m venv peer && peer/bin/pip install cel-python==0.5.0 cel-expr-python==0.1.3
     python benchmarks/judge.py peer/bin/python
@@ -51,22 +51,22 @@ from rackcheck.sim import child
 
 NODES, RULES = 10_000, 300
 SAMPLE = 200
-"""Nodes that the slower ways are measured on."""
+"""Number of nodes for the slower ways."""
 
 CEL = 50
-"""Nodes that CEL is asked of."""
+"""Number of nodes for CEL."""
 
 FACTS = 720
-"""Facts that rules read of a node of the model."""
+"""Number of facts of a node of the model that rules read."""
 
 DGX = 500
-"""Whole DGX that are judged."""
+"""Number of whole DGX that are judged."""
 
 READ = 10
-"""Nodes whose facts are read from their answers."""
+"""Number of nodes whose facts are read from their answers."""
 
 RACK = 8
-"""Nodes of one rack."""
+"""Number of nodes in a rack."""
 
 PROFILES = (
     "h200-dgx", "h100-dgx", "xeon-performance", "cross-plane", "bmc-security", "nodes-alike", "infiniband", "roce",
@@ -86,7 +86,7 @@ BOTH = frozenset({Plane.OS, Plane.BMC})
 
 
 def profile(place: Path) -> Profile:
-    """Give the rules: those of the fleet, then those that shipped profiles hold a node's configuration against."""
+    """Return the rules: those of the fleet, then the shipped profiles' rules about a node's configuration."""
     catalogue = registry().catalogue
     (place / "fleet.yaml").write_text(FLEET)
     own = library.load(str(place / "fleet.yaml"), catalogue)
@@ -99,7 +99,7 @@ def profile(place: Path) -> Profile:
 
 
 def answers(place: Path, found: Profile) -> tuple[Job, list[Answered]]:
-    """Ask one simulated machine what the rules ask."""
+    """Collect the facts that the rules read from one simulated machine."""
     file = place / "one.yaml"
     file.write_text('rackcheck: 1\nscenario: one\nnodes: { "n1": { machine: dgx-h100 } }\n')
     with child.running(str(file)) as listed:
@@ -109,7 +109,7 @@ def answers(place: Path, found: Profile) -> tuple[Job, list[Answered]]:
 
 
 class Fleet:
-    """Nodes made of one machine's facts, the same for each seed; each is made when it is asked for."""
+    """Nodes made of one machine's facts, the same for each seed; each is made on access."""
 
     def __init__(self, base: Tree, rules: tuple[Rule, ...], nodes: int, *, moves: bool) -> None:
         draw = Random(7)  # noqa: S311  a model, no secret
@@ -124,7 +124,7 @@ class Fleet:
         self._flaps = {n: draw.choice(chosen) for n in draw.sample(range(nodes), nodes // 50)}
 
     def tree(self, node: int) -> Tree:
-        """Make the facts of a node."""
+        """Return the facts of a node."""
         value = pickle.loads(self._told)  # noqa: S301  what was written above
         for at in self._own:
             text, reading, source = value[at]
@@ -138,7 +138,7 @@ class Fleet:
 
 
 def _varies(leaf: Leaf, *, moves: bool) -> bool:
-    """Whether a fact is each node's own: what names it, and what moves, if that is wanted."""
+    """Whether a fact is each node's own: identities, and quickly changing facts on request."""
     if isinstance(leaf.reading, (bool, tuple, Absent, Unknown)) or leaf.reading == 0:
         return False
     named = leaf.kind.cls is Class.IDENTITY and any(w in leaf.kind.help.lower() for w in NAMES)
@@ -146,7 +146,7 @@ def _varies(leaf: Leaf, *, moves: bool) -> bool:
 
 
 def _other(reading: Reading, number: int) -> Reading:
-    """Change a reading as that of another node differs: up to 3 % of a number, the last letters of a name."""
+    """Change a reading to that of another node: up to 3 % of a number, the last letters of a name."""
     match reading:
         case float():
             return reading * (1 + (number * 7919 % 601 - 300) / 10_000)
@@ -158,7 +158,7 @@ def _other(reading: Reading, number: int) -> Reading:
 
 
 def faults(base: Tree, rules: tuple[Rule, ...]) -> Iterator[tuple[str, Reading]]:
-    """Find readings that each make a rule fail which holds: of a rule about one fact of the node."""
+    """Find readings that each make a passing rule fail: for rules about one fact of the node."""
     for rule in rules:
         if rule.look is None and rule.across is None and len(rule.clauses) == 1:
             text = str(rule.clauses[0].fact)
@@ -183,7 +183,7 @@ def _worse(reading: Reading) -> Reading:
 
 @dataclass(frozen=True)
 class Bench:
-    """The rules, the run of one machine that they are asked of, and its answers."""
+    """The rules, the run of one machine, and its answers."""
 
     job: Job
     answers: list[Answered]
@@ -192,7 +192,7 @@ class Bench:
 
     @classmethod
     def made(cls, fleet: str) -> "Bench":
-        """Ask a simulated machine."""
+        """Collect from a simulated machine."""
         with tempfile.TemporaryDirectory() as place:
             job, came = answers(Path(place), profile(Path(place)))
         tree = tree_of(job, job.nodes[0], came)
@@ -200,7 +200,7 @@ class Bench:
         return cls(job, came, tree if fleet == "dgx" else _model(tree, job.profile.rules), fleet == "dgx")
 
     def fleet(self, nodes: int) -> Fleet:
-        """Make so many nodes of it."""
+        """Return a fleet of this many nodes."""
         return Fleet(self.base, self.rules, nodes, moves=self.moves)
 
     @property
@@ -210,13 +210,13 @@ class Bench:
         return self.job.profile.rules
 
     def nodes(self, count: int) -> tuple[Node, ...]:
-        """Name the nodes of the fleet, so many in each rack."""
+        """Return the nodes of the fleet, this many in each rack."""
         bmc = BmcAccess("https://bmc.invalid")
         return tuple(Node(f"n{n:05}", host="n.invalid", bmc=bmc, rack=f"r{n // RACK:04}") for n in range(count))
 
 
 def _model(tree: Tree, rules: tuple[Rule, ...]) -> Tree:
-    """Leave so few items of each collection that the rules read FACTS facts or a few more."""
+    """Reduce the items of each collection until the rules read FACTS facts or a few more."""
     keys: dict[str, list[str]] = {}
     for text in tree.leaves:
         for collection, key in paths.parse(text).items:
@@ -237,13 +237,13 @@ def _model(tree: Tree, rules: tuple[Rule, ...]) -> Tree:
 
 
 def _read(tree: Tree, rules: tuple[Rule, ...]) -> int:
-    """Count the facts that rules read of a node."""
+    """Count the facts of a node that rules read."""
     wanted = {str(fact.pattern) for rule in rules for fact in rule.facts()}
     return sum(str(paths.parse(text).pattern) in wanted for text in tree.leaves)
 
 
 def ours(bench: Bench, count: int) -> None:
-    """Judge a fleet as an audit does, and print what that took."""
+    """Judge a fleet as an audit does, and print time and memory."""
     fleet, nodes = bench.fleet(count), bench.nodes(count)
     judging = Judging(replace(bench.job, nodes=nodes))
     before, wall, cpu, verdicts = _peak(), 0.0, 0.0, 0
@@ -273,7 +273,7 @@ def _peak() -> float:
 
 
 def plain(bench: Bench, count: int) -> None:
-    """Judge each node of a sample by itself, and print what the fleet would take; ours on the same nodes beside it."""
+    """Judge each node of a sample by itself, and print the estimate for the fleet; also ours on the same nodes."""
     fleet, nodes, took = bench.fleet(SAMPLE), bench.nodes(SAMPLE), [0.0, 0.0]
     rules = [rule for rule in bench.rules if rule.across is None and rule.scope is Scope.NODE]
     judging = Judging(replace(bench.job, nodes=nodes))
@@ -295,7 +295,7 @@ def plain(bench: Bench, count: int) -> None:
 
 
 def peer(bench: Bench, python: str) -> None:
-    """Ask CEL what it can be asked of these rules, on some nodes."""
+    """Evaluate the rules that CEL can express, on some nodes."""
     asked = [(rule, text) for rule in bench.rules if (text := _expression(rule, bench.base))]
     fleet = bench.fleet(CEL)
     rules = [rule for rule, _ in asked]
@@ -322,7 +322,7 @@ OPERATORS = {"is": "==", "is-not": "!=", "at-least": ">=", "at-most": "<=", "abo
 
 
 def _expression(rule: Rule, base: Tree) -> str:
-    """Write a rule in CEL: one fact, of the node or of every item, whose value is told and compared with another."""
+    """Return a rule in CEL: one fact, of the node or of every item, whose value is known and compared with another."""
     plain = rule.across is None and rule.when is None and not rule.needs and len(rule.clauses) == 1
     if not plain or rule.scope is not Scope.NODE or rule.look not in (None, _every(rule)) or rule.unset:
         return ""
@@ -343,12 +343,12 @@ def _plain(operand: object) -> bool:
 
 
 def _every(rule: Rule) -> RuleSelection | None:
-    """The plainest look at the same items."""
+    """Return the plainest look at the same items."""
     return None if rule.look is None else RuleSelection("each", rule.look.collection, rule.look.plane)
 
 
 def _facts(rules: list[Rule], tree: Tree) -> dict[str, object]:
-    """What a node tells of the facts of these rules; nothing of one that is not known of every item."""
+    """Return a node's values of the facts of these rules; leaves out a fact that is not known of every item."""
     found: dict[str, object] = {}
     for rule in rules:
         fact, plane = rule.clauses[0].fact, rule.clauses[0].plane

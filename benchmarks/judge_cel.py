@@ -1,8 +1,8 @@
-"""What CEL takes for the questions of judge.py that it can be asked; run by judge.py under a Python that has CEL.
+"""Time of CEL for the rules of judge.py that it can express; run by judge.py under a Python that has CEL.
 
 Reads a JSON object on its input: `expressions`, and `nodes`, each the facts of one node. Each expression is compiled
-once. Prints for each runtime that is there the seconds of bringing the facts into its own types and of evaluating, and
-how many answers were true, and how many none.
+once. Prints for each available runtime the seconds of converting the facts into its own types and of evaluating, and
+how many results were true, and how many missing.
 """
 
 import json
@@ -17,7 +17,7 @@ Way = tuple[Callable[[Any], Any], list[Callable[[Any], bool]]]
 
 def pure(expressions: list[str]) -> Way:
     """Compile for cel-python, which is Python."""
-    import celpy  # noqa: PLC0415  whichever is there is measured
+    import celpy  # noqa: PLC0415  the available runtimes are measured
 
     env = celpy.Environment()
     programs = [env.program(env.compile(text)) for text in expressions]
@@ -53,7 +53,7 @@ def main() -> None:
             for answer in asked:
                 try:
                     true += answer(node)
-                except Exception:  # noqa: BLE001  whatever a runtime raises, it has no answer
+                except Exception:  # noqa: BLE001  an exception of a runtime counts as no result
                     failed += 1
         value = {"brought": ready - began, "evaluated": time.perf_counter() - ready, "true": true, "failed": failed}
         print(json.dumps({"name": name, "version": known} | value))

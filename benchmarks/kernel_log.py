@@ -1,9 +1,9 @@
-"""What reading a kernel's log costs: every probe of dmesg over four logs, beside one plain walk over their lines.
+"""Cost of reading a kernel's log: every probe of dmesg over four logs, compared with one plain walk over their lines.
 
     python benchmarks/kernel_log.py
 
 A quiet log of 10,000 lines, a quiet one of 8 MiB, one of 8 MiB in which every line is an Xid, and one of 8 MiB in which
-every line holds what many probes look for and fits none of their shapes.
+every line contains what many probes search for and matches none of their patterns.
 """
 
 import time
@@ -45,17 +45,17 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def read_all(probes: list[Probe[Shell]], log: str) -> None:
-    """Let every reader read."""
+    """Run every reader."""
     for probe in probes:
         try:
-            for _ in probe.parse(log):  # type: ignore[arg-type]  # a question of dmesg
+            for _ in probe.parse(log):  # type: ignore[arg-type]  a probe of dmesg
                 pass
         except Unreadable:
             pass
 
 
 def main() -> None:
-    """Print what each log costs, and how many plain walks that is."""
+    """Print the cost of each log, in seconds and in plain walks."""
     loaded = map(import_module, modules(rackcheck_probes.__name__, rackcheck_probes.__path__))
     found = {p.name: p for m in loaded for p in vars(m).values() if isinstance(p, Probe) and p.ask == DMESG}
     probes = list(found.values())

@@ -1,7 +1,7 @@
-"""What it saves that quick questions share shells, and that the files of one place are read at once.
+"""Savings from quick commands that share shells, and from reading the files of one place at once.
 
-The script of all questions runs on this machine, in its own `sh`, in several forms by turns. The fastest round of each
-counts, for a busy machine only ever adds. Seconds that passed, and seconds of processors, each beside the form that
+The script of all commands runs on this machine, in its own `sh`, in several alternating forms. The fastest round of
+each counts, as a busy machine only adds time. Prints wall time and CPU time, each relative to the form that
 ships.
 
     python benchmarks/lanes.py
@@ -22,7 +22,7 @@ ROUNDS = 20
 
 
 def forms() -> dict[str, str]:
-    """Write the script as it ships and in the forms that it could have instead."""
+    """Return the script as shipped and in alternative forms."""
     probes = registry().probes
     questions = Plan(probes).questions
     quick = sum(isinstance(one, Shell) and one.quick for one in questions)

@@ -1,13 +1,13 @@
-"""What a question to a BMC costs: GETs, and seconds with a BMC that takes 50 ms for each and works at four at once.
+"""Cost of reading a BMC: GETs, and seconds with a BMC that takes 50 ms for each and serves four at once.
 
-Asked of recorded BMCs, with whole collections ($expand) and without, in the two widths that count: the one that ships
-and the widest. Beside it stands the DMTF's redfish-interop-validator on the same server, which answers a question of
-the same kind. A member of a whole collection takes a BMC 30% of a GET: a model, no measurement of hardware.
+Measured on recorded BMCs, with whole collections ($expand) and without, in two widths: the one that ships
+and the widest. For comparison, the DMTF's redfish-interop-validator runs on the same server, with a task of
+the same kind. A member of a whole collection costs a BMC 30% of a GET: a model, no measurement of hardware.
 
     python benchmarks/redfish.py [--recordings FOLDER] [--validator VENV] [--profile FILE] [--without-validator]
 
-Without VENV the validator is installed into one of its own, in a temporary folder. It needs no schemas and no network
-beyond the BMC. Without FILE it is given a profile of our own that asks for BIOS attributes and firmware versions.
+Without VENV the validator is installed into a temporary environment. It needs no schemas and no network
+beyond the BMC. Without FILE it gets a profile of our own that requires BIOS attributes and firmware versions.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import time
 import venv
 from pathlib import Path
 
-sys.path.pop(0)  # this folder: the DMTF's library has this file's name
+sys.path.pop(0)  # this folder: one of its files has the name of the DMTF's library
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from mockup_server import Mockup
@@ -38,7 +38,7 @@ LATENCY = 0.05
 WORKERS = 4
 MEMBER = 0.3 * LATENCY
 LONGEST = 1800
-"""Seconds that the validator may take."""
+"""Time limit of the validator in seconds."""
 
 INTEROP = {
     "SchemaDefinition": "RedfishInteroperabilityProfile.v1_7_0",
@@ -55,7 +55,7 @@ INTEROP = {
 
 
 def questions() -> dict[str, tuple[LinkPattern, ...]]:
-    """What is asked: BIOS and firmware, and what each profile of ours plans."""
+    """Return what to read: BIOS and firmware, and the plan of each of our profiles."""
     known = registry()
     asked = {"BIOS + firmware": links("bmc_bios", "bmc_firmware")}
     for name in ("h100-dgx", "xeon-performance"):
@@ -65,7 +65,7 @@ def questions() -> dict[str, tuple[LinkPattern, ...]]:
 
 
 def ours(name: str, asked: tuple[LinkPattern, ...], limits: redfish.Limits) -> tuple[int, list[float]]:
-    """Read a BMC some times; gives its GETs, and the seconds of each time."""
+    """Read a BMC several times; returns its GETs, and the seconds of each time."""
     gets, took = 0, []
     for _ in range(ROUNDS):
         with Mockup(tree(name), latency=LATENCY, workers=WORKERS, expand=True, member=MEMBER) as server:
@@ -79,7 +79,7 @@ def ours(name: str, asked: tuple[LinkPattern, ...], limits: redfish.Limits) -> t
 
 
 def theirs(name: str, program: Path, profile: Path, folder: Path) -> str:
-    """Run the validator once; gives its GETs, its seconds and its own count, or its own error."""
+    """Run the validator once; returns its GETs, its seconds and its own count, or its error."""
     with Mockup(tree(name), latency=LATENCY, workers=WORKERS, expand=True, member=MEMBER, loses=True) as server:
         words = (
             *(str(program), "-u", "root", "-p", "calvin", "-r", server.url, "--authtype", "Session"),
@@ -100,7 +100,7 @@ def theirs(name: str, program: Path, profile: Path, folder: Path) -> str:
 
 
 def installed(folder: Path) -> Path:
-    """Install the validator for itself; gives its folder."""
+    """Install the validator in its own environment; returns its folder."""
     venv.create(folder / "validator", with_pip=True)
     pip = [str(folder / "validator/bin/python"), "-m", "pip", "install", "-q", "redfish-interop-validator"]
     subprocess.run(pip, check=True)  # noqa: S603  a package of the DMTF's

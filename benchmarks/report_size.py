@@ -1,8 +1,8 @@
-"""How large the documents of 8 and of 1,000 nodes are, and what making them takes: bytes, pages, seconds, memory.
+"""Size of the documents of 8 and of 1,000 nodes, and the cost of making them: bytes, pages, seconds, memory.
 
 Each rendering is made in a process of its own, so that its peak of memory is its own. The words of the rules are as
 long as those of a real profile, and each node has as many parts as a real machine. `report_size.py NODES hostile|plain
-html|pdf FILE` makes one and keeps it.
+html|pdf FILE` makes one and stores it.
 """
 
 import resource
@@ -29,7 +29,7 @@ DIGEST = "ab" * 32
 
 
 def document(nodes: int, *, hostile: bool) -> Dossier:
-    """Give a document of a size."""
+    """Return a document of a size."""
     made = sample(nodes, RULES, hostile=hostile)
     parts = tuple(
         Hardware(
@@ -42,7 +42,7 @@ def document(nodes: int, *, hostile: bool) -> Dossier:
 
 
 def make(nodes: int, form: str, file: Path, *, hostile: bool) -> None:
-    """Write one document, and print what it took."""
+    """Write one document, and print its cost."""
     dossier = document(nodes, hostile=hostile)
     began = time.monotonic()
     if form == "html":

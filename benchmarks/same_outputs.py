@@ -1,16 +1,16 @@
-"""Whether two checkouts give the same outputs: every command of the documents, every form of report, every help.
+"""Whether two checkouts produce the same outputs: every command of the documents, every form of report, every help.
 
     python benchmarks/same_outputs.py OLD NEW [--work FOLDER] [--only PAGE]
 
-OLD and NEW are folders of checkouts, each with its `.venv/bin/rackcheck`. OLD makes what is read: stored runs of
+OLD and NEW are folders of checkouts, each with its `.venv/bin/rackcheck`. OLD makes the input data: stored runs of
 simulated racks and of a recorded BMC, a burn-in, captures, an acceptance, a signed bundle. Both checkouts then run the
 same commands, page by page, each page on a fresh copy of these at the same place, so that paths and times do not
 differ. Compared are the exit status, both streams, and each file that a command writes, byte by byte. Where bytes
-differ, they are compared again with ids of runs, times, durations, fingerprints and the checkouts' own folders written
-over; such outputs are counted apart. The exit is 1 where anything else differs.
+differ, they are compared again with run ids, times, durations, fingerprints and the checkouts' own folders
+replaced; such outputs are counted separately. The exit status is 1 where anything else differs.
 
 The commands are those of README and of docs/ in NEW, as they are written there, and those of
-`same_outputs_commands.py`. Left out are commands that need a terminal, those that do not end, and those about this
+`same_outputs_commands.py`. Left out are commands that need a terminal, commands that do not end, and those about this
 machine, whose facts change meanwhile.
 """
 
@@ -40,7 +40,7 @@ SKIPPED = re.compile(
     r"(tui|sim up|burnin|audit -p|capture --planes|probe run)\b(?!.* (--rack|-i) )|.*--screens|tui|burnin"
 )
 LIVE_NODES = re.compile(r" (--rack|-i) ")
-"""A command that asks nodes; it runs after those that read what is stored, so that these read what OLD made."""
+"""Commands that contact nodes; they run after those that read stored data, so that these read what OLD made."""
 
 VARIES = (
     (re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4,6}"), "RUN"),
@@ -55,16 +55,16 @@ VARIES = (
     (re.compile(r"\b127\.\d+\."), "127.x."),
     (re.compile(r"a GET DURATION, so\s+100 resources one by one take DURATION"), "a GET DURATION"),
 )
-"""What differs between any two runs: names, times, how far clocks are apart, certificates and addresses of a rack."""
+"""Values that differ between any two runs: names, times, clock offsets, certificates and addresses of a rack."""
 
 UNREAD = re.compile(
     r"(.*/)?(index\.sqlite.*|.*\.sig|\.cache/.*|redfish/.*(headers|time)\.json)$|(?!bundle|home/bundles).*/(raw|profile)/"
 )
-"""Files that are not compared: databases, signatures of a moment, and of a live rack what is named by its digest, the
-headers and seconds of its answers, and the copies of profiles, which `profile show` has."""
+"""Files that are not compared: databases, signatures with a time, and of a live rack the files named by digest, the
+headers and seconds of its answers, and the copies of profiles, which `profile show` prints."""
 
 ARRIVED = re.compile(r"\d+ of \d+ \w+ \(")
-"""A line of progress, in the order in which nodes answered."""
+"""A progress line, in the order in which nodes answered."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ class Page:
 
 
 class Checkout:
-    """A checkout and the place where its commands run."""
+    """A checkout and the folder where its commands run."""
 
     def __init__(self, folder: Path, place: Path) -> None:
         self.folder, self.place = folder, place
         self._shell: subprocess.Popen[str] | None = None
 
     def run(self, words: Sequence[str]) -> bytes:
-        """Give the exit status and both streams of a command."""
+        """Return the exit status and both streams of a command."""
         self._shell = shell = self._shell or self._begun()
         assert shell.stdin is not None
         assert shell.stdout is not None
@@ -104,20 +104,20 @@ class Checkout:
         return subprocess.Popen(command, cwd=self.place, env=env, stdin=pipe, stdout=pipe, text=True)  # noqa: S603
 
     def begin(self, seeds: Path) -> None:
-        """Copy what OLD made to where commands run, and run them there from now on."""
+        """Copy OLD's data to the folder where commands run, and use it from now on."""
         self.end()
         shutil.rmtree(self.place, ignore_errors=True)
         shutil.copytree(seeds, self.place, symlinks=True)
 
     def end(self) -> None:
-        """Let go of the place."""
+        """Release the folder."""
         if self._shell is not None:
             self._shell.communicate()
             self._shell = None
 
 
 def documented(checkout: Path) -> Iterator[Page]:
-    """Give the commands of each page of the documents, with the files that the page has the reader save."""
+    """Return the commands of each page of the documents, with the files that the page instructs to save."""
     guide = [checkout / "README.md", *sorted((checkout / "docs").glob("[gr]*/*.md"))]
     for page in guide:
         text = page.read_text(encoding="utf-8")
@@ -135,7 +135,7 @@ def documented(checkout: Path) -> Iterator[Page]:
 
 
 def lists(helps: Sequence[str], profiles: Sequence[str], probes: Sequence[str], tree: Path) -> Iterator[Page]:
-    """Give the pages of the lists above."""
+    """Return the pages of the lists above."""
     for run in RUNS:
         node = "dgx03" if run != "bmc" else "n01"
         chosen = [line for line in OF_A_RUN.split("\n") if line and (run == ID or any(few in line for few in FEWER))]
@@ -150,7 +150,7 @@ def lists(helps: Sequence[str], profiles: Sequence[str], probes: Sequence[str], 
 
 
 def commands(checkout: Checkout, words: tuple[str, ...] = ()) -> Iterator[str]:
-    """Find all commands by the helps of their groups."""
+    """Find all commands by the help texts of their groups."""
     _, _, listed = checkout.run((*words, "--help")).decode().partition("\nCommands:\n")
     for name in re.findall(r"^  (\S+)", listed.partition("\n\n")[0], re.MULTILINE):
         yield shlex.join((*words, name))
@@ -158,7 +158,7 @@ def commands(checkout: Checkout, words: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def seed(old: Checkout, tree: Path) -> None:
-    """Let OLD make what is read."""
+    """Make the input data with OLD."""
     (old.place / ".ssh").mkdir(parents=True)
     (old.place / "home").mkdir()
     for name, public in (("id_ed25519", "integrator.pub"), ("id_customer", "customer.pub")):
@@ -192,7 +192,7 @@ def pages_of(old: Checkout, new: Path, tree: Path) -> list[Page]:
 
 
 def outputs(checkout: Checkout, seeds: Path, page: Page) -> Iterator[tuple[str, bytes]]:
-    """Run a page's commands, and give what they print and write."""
+    """Run a page's commands, and return their output and files."""
     checkout.begin(seeds)
     for name, text in page.files.items():
         (checkout.place / name).unlink(missing_ok=True)
@@ -206,20 +206,20 @@ def outputs(checkout: Checkout, seeds: Path, page: Page) -> Iterator[tuple[str, 
         after = _files(checkout.place)
         changed = sorted(str(file.relative_to(checkout.place)) for file in after if after[file] != before.get(file))
         for name in changed:
-            if not UNREAD.match(name) and "--anonymise" not in words:  # whose stand-ins are drawn anew
+            if not UNREAD.match(name) and "--anonymise" not in words:  # its stand-ins are drawn again
                 yield f"{line}: {VARIES[0][0].sub('RUN', name)}", (checkout.place / name).read_bytes()
         before = after
     checkout.end()
 
 
 def _files(place: Path) -> dict[Path, tuple[int, int]]:
-    """Give the state of each file below a place."""
+    """Return the state of each file below a folder."""
     found = [Path(at) / name for at, _, names in os.walk(place) for name in names]
     return {f: (f.stat().st_mtime_ns, f.stat().st_size) for f in found if f.is_file() and not f.is_symlink()}
 
 
 def written_over(output: bytes, checkouts: Sequence[Path], name: str) -> list[str]:
-    """Give the lines of an output without what varies between two runs, the order in which nodes answered, too."""
+    """Return the lines of an output without values that vary between two runs, including the order of answers."""
     if b"\0" in output:
         return [f"binary, SHA-256 {sha256(output).hexdigest()}"]
     text = output.decode("utf-8", "replace")
@@ -234,7 +234,7 @@ def written_over(output: bytes, checkouts: Sequence[Path], name: str) -> list[st
 
 @contextmanager
 def rack_up(old: Checkout, at: Path, seeds: Path) -> Iterator[None]:
-    """Keep one simulated rack up for both checkouts, at the inventories that the documents name."""
+    """Keep one simulated rack running for both checkouts, at the inventory paths of the documents."""
     shutil.rmtree(at, ignore_errors=True)
     command = [str(old.folder / ".venv/bin/rackcheck"), "sim", "up", "dgx-h100", "-o", str(at)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as rack:  # noqa: S603
@@ -252,7 +252,7 @@ def rack_up(old: Checkout, at: Path, seeds: Path) -> Iterator[None]:
 
 
 def compared(page: Page, seeds: Path, old: Checkout, new: Checkout) -> Counter[str]:
-    """Run a page in both, print what differs, and count."""
+    """Run a page in both, print the differences, and count."""
     before, after = (dict(outputs(checkout, seeds, page)) for checkout in (old, new))
     counts = Counter[str]()
     for name in dict.fromkeys((*before, *after)):

@@ -1,7 +1,7 @@
-"""The commands that `same_outputs.py` runs beside those of the documents, and what they read."""
+"""The commands that `same_outputs.py` runs in addition to those of the documents, and their input."""
 
 ID = "20261101T060000Z-1a2b"
-"""The run that the documents name."""
+"""The name of the run in the documents."""
 
 RACK = "--rack sim:dgx-h100"
 SEEDS = f"""
@@ -20,7 +20,7 @@ report pod7 --bundle -o pod7-signed -q
 sign pod7-signed --key .ssh/id_ed25519 --as integrator
 sign pod7-signed --key .ssh/id_customer --as customer
 """
-"""What OLD makes first; the runs are named clean, bmc, burnin, last and accepted, in the order of their making."""
+"""The first commands, run by OLD; the runs are named clean, bmc, burnin, last and accepted, in this order."""
 
 RUNS = ("clean", "bmc", "burnin", ID, "accepted")
 OF_A_RUN = """
@@ -58,7 +58,7 @@ FEWER = (
     "facts {node} --from {run} --json",
     "--bundle",
 )
-"""Of these, what the other runs are shown by; a bundle holds all forms of a report."""
+"""The forms in which the other runs are shown; a bundle contains all forms of a report."""
 
 MORE = """
 --version

@@ -1,6 +1,6 @@
-"""Runs commands for `same_outputs.py`, each in a process of its own that has all modules and probes already.
+"""Runs commands for `same_outputs.py`, each in a process of its own with all modules and probes already loaded.
 
-Most of what a short command costs is to load these. A line of the input is a command and the seconds that it may take;
+Loading these is most of the cost of a short command. A line of the input is a command and its time limit in seconds;
 a line of the output is its exit status and both streams.
 """
 
@@ -18,11 +18,11 @@ from typing import BinaryIO
 from rackcheck.cli import main
 
 PICTURES = "PICTURES"
-"""The word of a command that draws the screens into a folder."""
+"""The argument of a command that draws the screens into a folder."""
 
 
 def run(words: list[str], limit: int, out: BinaryIO, err: BinaryIO) -> int:
-    """Run one command, and give its exit status."""
+    """Run one command, and return its exit status."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -40,7 +40,7 @@ def run(words: list[str], limit: int, out: BinaryIO, err: BinaryIO) -> int:
 
 
 def serve() -> None:
-    """Load the probes, then run what the input has."""
+    """Load the probes, then run the commands of the input."""
     sys.argv = ["rackcheck", "probe", "list"]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         main()

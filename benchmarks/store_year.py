@@ -1,11 +1,11 @@
-"""What a year of daily audits of a fleet costs in the index, and what asking it costs.
+"""Cost of a year of daily audits of a fleet in the index, and of its queries.
 
 The model: 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap each day; a node's facts are some
-17 KB that all nodes share, serials of its own, and a firmware that is updated every 60 days on 39 nodes of 40.
+17 KB shared by all nodes, serials of its own, and a firmware that is updated every 60 days on 39 nodes of 40.
 
 The rows go through `Adder.add`, the layer below the reading of events: a year of them as JSON would be terabytes. Facts
-that a node told the day before are named (hashed) once here; a real run names them each time. Beside it stands the
-simple schema, a row for each node and check, over few days.
+that a node reported the day before are hashed once here; a real run hashes them each time. For comparison, the
+simple schema, a row for each node and check, is filled over few days.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class Fleet:
         self.vector = cache(self._vector)
 
     def codes(self, node: int, day: int) -> tuple[tuple[int, int], ...]:
-        """Give a node's verdicts that are no pass: check and verdict."""
+        """Return a node's verdicts other than pass: check and verdict."""
         found = {17: 2} if node in self.sick else {}
         if node in self.own:
             found[self.own[node]] = 1 + (node + self.own[node]) % 3
@@ -69,7 +69,7 @@ class Fleet:
         return vector_of([(f"rule.{c:03}", STATUSES[bad.get(c, 0)], words.get(c, "")) for c in range(self.checks)])
 
     def run(self, day: int) -> Iterator[IndexedEvent]:
-        """Give a day's run, as typed rows."""
+        """Return a day's run, as typed rows."""
         stamp = f"2026-01-01T00:00:00Z+{day}"
         yield RunStarted(run_name(day), stamp, "1", "fleet", "1", "0" * 64, self.names, ("os",), "all")
         for n, name in enumerate(self.names):
@@ -85,12 +85,12 @@ def _os(value: str) -> dict[str, str]:
 
 
 def run_name(day: int) -> str:
-    """Name a day's run."""
+    """Return the name of a day's run."""
     return f"day-{day:04}"
 
 
 def median_ms(ask: Callable[[], object]) -> float:
-    """Ask five times and give the median in milliseconds."""
+    """Query five times and return the median in milliseconds."""
     took = []
     for _ in range(5):
         began = time.perf_counter()
@@ -100,7 +100,7 @@ def median_ms(ask: Callable[[], object]) -> float:
 
 
 def year(place: Path, fleet: Fleet, days: int) -> float:
-    """Fill the index, ask it, print; gives MB per day."""
+    """Fill the index, query it, print; returns MB per day."""
     path, took = place / "index.sqlite", []
     with file.opened(path) as db:
         adder = Adder(db)
@@ -128,7 +128,7 @@ def year(place: Path, fleet: Fleet, days: int) -> float:
 
 
 def naive(place: Path, fleet: Fleet, days: int) -> float:
-    """Fill a row for each node and check; gives MB per day."""
+    """Fill a row for each node and check; returns MB per day."""
     path = place / "naive.sqlite"
     db = sqlite3.connect(path)
     db.execute(

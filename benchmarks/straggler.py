@@ -1,11 +1,11 @@
-"""What our rules and those of others find on the same simulated racks, and whom they blame wrongly.
+"""What our rules and other tools' rules find on the same simulated racks, and which GPUs they blame wrongly.
 
     python benchmarks/straggler.py [RACKS]
 
-A rack is 16 nodes of 8 GPUs by the spreads that were assumed (standard deviations; nobody has published real ones):
+A rack is 16 nodes of 8 GPUs with assumed spreads (standard deviations; no real ones are published):
 position in the chassis 1.5 %, node 0.5 %, chip 1.0 %, work per clock 0.2 %. RACKS (300) of each kind, seeded: clean
 ones, and ones with one GPU that is 4 or 6 % slow, once because it does less per clock, once because its clock is low.
-Then holes, a hall of 10,000 nodes, and pairs of nodes in which one NIC is a fifth slow.
+Then missing GPUs, a hall of 10,000 nodes, and pairs of nodes in which one NIC is a fifth slow.
 """
 
 import random
@@ -24,14 +24,14 @@ from rackcheck.parse.burnin.straggler import Measured, PeerComparison, Straggler
 NODES, SLOTS = 16, 8
 POSITION, NODE, CHIP, WORK = 0.015, 0.005, 0.01, 0.002
 REFERENCE = 6.4e14
-"""What a GPU does on average: the reference of those who compare with one."""
+"""The average rate of a GPU: the reference for rules that compare with one."""
 
 Rack = Sequence[Measured]
 Rule = Callable[[Rack], set[int]]
 
 
 def simulated(rng: random.Random, nodes: int = NODES, bad: int = -1, clock: float = 1.0, work: float = 1.0) -> Rack:
-    """One rack; the GPU of number `bad` has its clock and work per clock multiplied."""
+    """Return one rack; the GPU of number `bad` has its clock and work per clock multiplied."""
     positions = [1 + rng.gauss(0, POSITION) for _ in range(SLOTS)]
     gpus: list[Measured] = []
     for n in range(nodes):
@@ -46,7 +46,7 @@ def simulated(rng: random.Random, nodes: int = NODES, bad: int = -1, clock: floa
 
 
 def rates(rack: Rack) -> list[float]:
-    """The rates, of which none is missing here."""
+    """Return the rates, none of which is missing here."""
     return [gpu.rate or 0.0 for gpu in rack]
 
 
@@ -63,7 +63,7 @@ def of_reference(rack: Rack) -> set[int]:
 
 
 def of_median(rack: Rack) -> set[int]:
-    """SuperBench: more than 5 % below the fleet's median, as its examples have it."""
+    """SuperBench: more than 5 % below the fleet's median, as in its examples."""
     middle = median(rates(rack))
     return {n for n, rate in enumerate(rates(rack)) if rate < 0.95 * middle}
 
@@ -88,7 +88,7 @@ def polished(z: float, effect: float) -> Rule:
 
 
 def slow(held: Sequence[PeerComparison], far: bool = False) -> set[int]:
-    """The numbers of what is slow."""
+    """Return the numbers of the slow GPUs."""
     return {n for n, one in enumerate(held) if (one.far if far else one.outcome) is StragglerOutcome.SLOW}
 
 
@@ -137,7 +137,7 @@ def table(racks: int) -> None:
 
 
 def holes(racks: int) -> None:
-    """Print what stays of finding and clearing when GPUs fall silent."""
+    """Print the findings and clearances that remain when GPUs stop reporting."""
     for part in (0.01, 0.05, 0.1, 0.2):
         rng = random.Random(11)  # noqa: S311
         found, blamed, undecided = 0, 0, 0
@@ -160,7 +160,7 @@ def holes(racks: int) -> None:
 
 
 def hall() -> None:
-    """Print what judging 10,000 nodes of 8 GPUs takes."""
+    """Print the time of judging 10,000 nodes of 8 GPUs."""
     rack = simulated(random.Random(1), 10_000)  # noqa: S311
     began = time.perf_counter()
     judge(rack)
@@ -168,7 +168,7 @@ def hall() -> None:
 
 
 def fabrics(count: int, whole: bool, tries: int) -> None:
-    """Print how often a NIC that is a fifth slow is named; pairs waver by 3 %, NICs by 1 %."""
+    """Print how often a NIC that is a fifth slow is named; pairs vary by 3 %, NICs by 1 %."""
     ends = [f"n{n:05}" for n in range(count)]
     named, ends_wrong, links_wrong, rounds, took = 0, 0, 0, 0, 0.0
     for seed in range(tries):

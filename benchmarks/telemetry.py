@@ -1,9 +1,9 @@
-"""What it costs to sample 8 GPUs ten times a second, and how evenly that is done: on the fake driver, or a real one.
+"""Cost and regularity of sampling 8 GPUs ten times a second: on the fake driver, or a real one.
 
-Runs the sampler of a burn-in with its records written away, as on a node. Prints the share of one core that the whole
-process took, how long one round took, and how far samples of the first GPU were off the schedule. The fake answers at
-once and looks each answer up in a text, so the share is that of Python and of the fake; a real driver's own time is not
-in it. With `--real` the machine's driver is asked. Goal: less than 5 % of a core, jitter p99 below 20 ms.
+Runs the sampler of a burn-in with its records discarded, as on a node. Prints the share of one core that the whole
+process took, the time of one round, and the deviation of the first GPU's samples from the schedule. The fake answers
+at once and looks each answer up in a text, so the share is that of Python and of the fake; a real driver's time is not
+in it. With `--real` the machine's driver is used. Goal: less than 5 % of a core, jitter p99 below 20 ms.
 """
 
 import argparse
@@ -32,7 +32,7 @@ telemetry = joined(*TELEMETRY)
 
 
 class Timed(telemetry.Sampler):  # type: ignore[misc]  the payload's files are joined as they run
-    """A sampler that notes when each round began, and how long it took."""
+    """A sampler that records the start and the duration of each round."""
 
     def round(self, number: int, last: bool = False) -> None:
         """Sample each GPU once."""
@@ -44,7 +44,7 @@ class Timed(telemetry.Sampler):  # type: ignore[misc]  the payload's files are j
 
 
 def bound(folder: Path, count: int, real: bool) -> tuple[ModuleType, str]:
-    """Give pynvml as it travels, bound to the fake or to the machine's driver, and the root of files to look at."""
+    """Return pynvml as shipped, bound to the fake or to the machine's driver, and the root of files to look at."""
     nvml = travelling()
     if real:
         return nvml, ""
@@ -64,13 +64,13 @@ def bound(folder: Path, count: int, real: bool) -> tuple[ModuleType, str]:
 
 
 def quantile(values: Iterable[float], part: float) -> float:
-    """Give the value below which this part of them lies."""
+    """Return a quantile of values."""
     found = sorted(values)
     return found[min(len(found) - 1, int(part * len(found)))]
 
 
 def measured(nvml: Any, root: str, seconds: float) -> str:
-    """Sample so long; say what it cost."""
+    """Sample for this long; return the cost."""
     line, stop = RecordStream(os.open(os.devnull, os.O_WRONLY), time.monotonic()), threading.Event()
     gpus = telemetry.Gpus(nvml, line.tell, time.monotonic, root)
     found = gpus.hello()
@@ -82,7 +82,7 @@ def measured(nvml: Any, root: str, seconds: float) -> str:
     stop.set()
     sampler.join(5)
     wall, cpu = time.monotonic() - began, time.process_time() - used
-    rounds = sampler.noted[1:-1]  # the first and the last read all counters, before and after the load
+    rounds = sampler.noted[1:-1]  # the first and the last round read all counters, before and after the load
     period = telemetry.SAMPLE_PERIOD
     off = [(at - sampler.begun) % period for at, _ in rounds]
     took = [each for _, each in rounds]

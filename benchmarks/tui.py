@@ -1,14 +1,14 @@
-"""What the screens cost on a terminal: processor, bytes, and the time from a key to what it draws; as ratios first.
+"""Cost of the screens on a terminal: CPU, bytes, and the time from a key to its drawing; as ratios first.
 
-Each way runs three times on a pty of its own, one after the other in turns, so that a machine's moods fall on all of
-them; told is the median. Those far behind run once.
+Each way runs three times on a pty of its own, alternating, so that changes of the machine's load affect all of
+them; the result is the median. Very slow ways run once.
 
     hall    1,024 nodes in 16 racks, 5 % of them changing four times a second: our racks, paced, under a head; beside
             one canvas of the same cells, one canvas a rack, a widget a node, and the library's table as a grid
     table   100,000 rows: from having them to seeing them, from a key to those with a word in them; beside its table
     slow    the hall through 12,500 bytes a second (100 kbit/s), as `--link slow` and as it comes; beside canvases
     first   from the start of a process to its head in sight, beside an application of the library that has no more.
-            What starts is named: --command "rackcheck tui RUN" --needle "what its head says"; else our hall
+            What starts is given: --command "rackcheck tui RUN" --needle "text of its head"; else our hall
 
     python benchmarks/tui.py [-o tui.json] [--command "rackcheck tui RUN" --needle TEXT] [--only hall,slow]
 """
@@ -30,10 +30,10 @@ APP = str(Path(__file__).with_name("tui_app.py"))
 HEAD = b"rackcheck tui benchmark"
 ROUNDS = 3
 ONCE = {"canvas a rack, unpaced", "widget a node", "its table"}
-"""Ways so slow that they are run but once."""
+"""Ways so slow that they run only once."""
 
 WINDOW = 5.0
-"""Seconds that a hall is watched, once it has come to rest."""
+"""Seconds for which a hall is watched, after it has settled."""
 
 SLOW = 12_500
 """Bytes a second of 100 kbit/s."""
@@ -50,16 +50,16 @@ def started(way: str, *more: str, link: float = 0) -> Terminal:
 
 
 def echo(count: int) -> bytes:
-    """What the application draws at a key."""
+    """Return what the application draws at a key."""
     return b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[count % 26 :][:1] * 8
 
 
 def hall(way: str, *more: str, link: float = 0, window: float = WINDOW, every: float = 0.25) -> Measured:
-    """Watch a hall and type; times in milliseconds, bytes and processor time a second."""
+    """Watch a hall and type; times in milliseconds, bytes and CPU time per second."""
     terminal = started(way, *more, link=link)
     try:
         terminal.rest(1.0)
-        for number in (1, 2):  # what still comes of the first picture is not the keys'
+        for number in (1, 2):  # remaining output of the first picture does not belong to the keys
             terminal.press(b"x", echo(number), 60)
             terminal.rest(0.5)
         keys = list[float]()
@@ -82,7 +82,7 @@ def hall(way: str, *more: str, link: float = 0, window: float = WINDOW, every: f
 
 
 def table(way: str) -> Measured:
-    """Open a table of many rows, narrow it, open it again, and go through it."""
+    """Open a table of many rows, narrow it, open it again, and scroll through it."""
     terminal = started(way)
     try:
         terminal.rest(0.5)
@@ -98,7 +98,7 @@ def table(way: str) -> Measured:
 
 
 def first(command: Sequence[str], needle: bytes) -> Measured:
-    """Give the time from a process's start to its head."""
+    """Return the time from a process's start to its head."""
     terminal = Terminal(command)
     try:
         seen = terminal.wait(needle, 30)
@@ -111,7 +111,7 @@ Ways = Mapping[str, Callable[[], Measured]]
 
 
 def ways(command: Sequence[str], needle: bytes) -> dict[str, Ways]:
-    """Say what there is to measure, ours first."""
+    """Return the ways to measure, ours first."""
     through: dict[str, float] = {"link": SLOW, "window": 6.0, "every": 0.3}
     return {
         "hall": {
@@ -131,7 +131,7 @@ def ways(command: Sequence[str], needle: bytes) -> dict[str, Ways]:
 
 
 def measured(of: Ways, rounds: int) -> dict[str, Measured]:
-    """Run every way so often, in turns, and give the medians."""
+    """Run every way several times, alternating, and return the medians."""
     runs: dict[str, list[Measured]] = {way: [] for way in of}
     for number in range(rounds):
         for way, run in of.items():
@@ -141,7 +141,7 @@ def measured(of: Ways, rounds: int) -> dict[str, Measured]:
 
 
 def print_figures(what: str, found: Mapping[str, Measured]) -> None:
-    """Print what was measured, and what each other way is to ours."""
+    """Print the figures, and the ratio of each other way to ours."""
     ours, *rest = found
     print(f"\n{what}", *(f"{way:>18}" for way in found), *(f"{'/ ' + way:>18}" for way in rest), sep="  ")
     for name, own in found[ours].items():
@@ -150,7 +150,7 @@ def print_figures(what: str, found: Mapping[str, Measured]) -> None:
 
 
 def main() -> None:
-    """Measure, print, and write what was found."""
+    """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, help="write what was measured, as JSON")
     parser.add_argument("--only", default="hall,table,slow,first")

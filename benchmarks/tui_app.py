@@ -2,7 +2,7 @@
 
     python benchmarks/tui_app.py ours|canvas|racks|static|grid|table|stock-table|bare [--link slow]
 
-Key x moves what has a cursor, and counts in the last line; o shows the rows of a table, f those with a word in them.
+Key x moves the cursor, where there is one, and counts in the last line; o shows the rows of a table, f the matches.
 """
 
 import argparse
@@ -34,23 +34,23 @@ from textual.strip import Strip  # noqa: E402
 from textual.widget import Widget  # noqa: E402
 from textual.widgets import DataTable, Static  # noqa: E402
 
-if TYPE_CHECKING:  # what a bare application would not load is not loaded for one
+if TYPE_CHECKING:  # a bare application must not load what it does not need
     from rackcheck.views.terminal import Line
 
 STATES = (("✔", "green"), ("!", "yellow"), ("✘", "bold red"), ("~", "cyan"), ("?", "bold magenta"), ("·", "dim"))
 RACK, SIDE = 64, 8
-"""Nodes of a rack, and how many of them stand side by side."""
+"""Nodes of a rack, and how many of them are side by side."""
 
 HEAD = "rackcheck tui benchmark"
 
 
 def echo(count: int) -> str:
-    """What the last line says after so many keys: nothing of it is what it said before, so that all of it is sent."""
+    """Return the last line after this many keys: every cell differs from the previous one, so that all are sent."""
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[count % 26] * 8
 
 
 class Canvas(Widget):
-    """The least that draws cells: one widget, changed cells only, equal neighbours as one piece."""
+    """The smallest widget that draws cells: one widget, changed cells only, equal neighbours as one piece."""
 
     DEFAULT_CSS = "Canvas { height: auto; width: auto; }"
 
@@ -72,7 +72,7 @@ class Canvas(Widget):
 
 
 class Bench(App[None]):
-    """A head, what is measured, and the line where keys are counted."""
+    """A head, the measured widgets, and the line where keys are counted."""
 
     CSS = """
     #head, #keys { height: 1; } #body { height: 1fr; }
@@ -95,11 +95,11 @@ class Bench(App[None]):
         yield Static("", id="keys")
 
     def body(self) -> Iterator[Widget]:
-        """What is measured."""
+        """Yield the measured widgets."""
         yield Static("", id="body")
 
     def on_mount(self) -> None:
-        """Begin to change cells where there are any."""
+        """Start changing cells where there are any."""
         if chosen.way in {"ours", "canvas", "racks", "static", "grid"} and chosen.hz:
             self.set_interval(1 / chosen.hz, self.feed)
 
@@ -113,7 +113,7 @@ class Bench(App[None]):
         """Show changed cells."""
 
     def action_count(self) -> None:
-        """Say in the last line how many keys there were."""
+        """Show in the last line how many keys there were."""
         self.counted += 1
         self.query_one("#keys", Static).update(echo(self.counted), layout=False)
 
@@ -132,14 +132,14 @@ class OneCanvas(Bench):
 
 
 class Canvases(Bench):
-    """A canvas a rack."""
+    """One canvas for each rack."""
 
     def body(self) -> Iterator[Widget]:
         """The canvases."""
         yield Grid(*(Canvas(RACK, SIDE) for _ in range(chosen.nodes // RACK)), id="racks")
 
     def on_mount(self) -> None:
-        """Keep them at hand."""
+        """Cache the widgets."""
         self.canvases = list(self.query(Canvas))
         super().on_mount()
 
@@ -153,14 +153,14 @@ class Canvases(Bench):
 
 
 class Statics(Bench):
-    """A widget of the library's a node."""
+    """One library widget for each node."""
 
     def body(self) -> Iterator[Widget]:
         """The widgets."""
         yield Grid(*(Static("✔ ") for _ in range(chosen.nodes)), id="cells")
 
     def on_mount(self) -> None:
-        """Keep them at hand."""
+        """Cache the widgets."""
         self.cells = list(self.query_one("#cells").query(Static))
         super().on_mount()
 
@@ -238,16 +238,16 @@ class Ours(Spared):
         super().on_mount()
 
     def put(self, changes: Sequence[tuple[int, int]]) -> None:
-        """Have changed cells shown."""
+        """Queue changed cells."""
         self.racks.put_later({self.names[place]: self.states[state] for place, state in changes})
         self.pace.want(self.flush)
 
     def flush(self) -> bool:
-        """Show as many as the link takes."""
+        """Show as many cells as the link takes."""
         return self.racks.flush(self.pace.room)
 
     def on_cursor_position(self) -> None:
-        """Hand on the terminal's answer."""
+        """Pass on the terminal's reply."""
         self.pace.answered()
 
     def action_count(self) -> None:
@@ -260,7 +260,7 @@ Row = tuple[str, str, str, str]
 
 
 def rows() -> list[Row]:
-    """Verdicts of a fleet as they lie in memory: a hundred thousand rows over a few texts."""
+    """Verdicts of a fleet as in memory: a hundred thousand rows over a few texts."""
     random = Random(1)  # noqa: S311
     nodes = [f"r{number // 18:03}-n{number % 18:02}" for number in range(chosen.rows // 100)]
     rules = [f"plane{number % 7}.thing{number}.setting" for number in range(300)]
@@ -273,7 +273,7 @@ def rows() -> list[Row]:
 
 
 def holding(every: Sequence[Row], word: str) -> list[Row]:
-    """Give the rows with a word in them."""
+    """Return the rows with a word in them."""
     return [row for row in every if any(word in text for text in row)]
 
 
@@ -319,16 +319,16 @@ class Verdicts:
         return len(self.rows)
 
     def name(self, row: int) -> str:
-        """Name a row."""
+        """Return the name of a row."""
         node, rule, *_ = self.rows[row]
         return f"{node} {rule}"
 
     def nodes(self, row: int) -> tuple[str, ...]:
-        """Give its node."""
+        """Return the node of a row."""
         return (self.rows[row][0],)
 
     def head(self, width: int) -> "Line":
-        """Head the columns."""
+        """Return the column headings."""
         return self._line(("node", "rule", "verdict", "why"), width)
 
     def line(self, row: int, width: int) -> "Line":
@@ -336,7 +336,7 @@ class Verdicts:
         return self._line(self.rows[row], width)
 
     def details(self, row: int, width: int) -> Sequence["Line"]:
-        """Tell all there is."""
+        """Return all details of a row."""
         return [self.line(row, width)]
 
     def _line(self, texts: Row, width: int) -> "Line":
@@ -360,7 +360,7 @@ class StockTable(Bench):
         yield self.table
 
     def on_mount(self) -> None:
-        """Head its columns."""
+        """Add its columns."""
         self.table.add_columns("node", "rule", "verdict", "why")
 
     def action_open(self) -> None:

@@ -1,7 +1,7 @@
-"""A terminal for a benchmark: runs a command on a pty of its own, reads as fast as a link would, types, and measures.
+"""A terminal for benchmarks: runs a command on a pty of its own, reads at a link's rate, types, and measures.
 
-It answers the one question that a terminal is asked after a frame, when that has come through the link, and no other:
-as tmux before 3.7 it says nothing of synchronized output.
+It answers only the cursor query after a frame, once that has come through the link:
+like tmux before 3.7 it does not report synchronized output.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ _KEPT = 200_000
 
 @dataclass
 class Terminal:
-    """A command at work on its pty; `link` is the bytes a second that are read, 0 for all that come."""
+    """A running command on its pty; `link` is the rate of reading in bytes per second, 0 for no limit."""
 
     command: Sequence[str]
     size: tuple[int, int] = (200, 50)
@@ -48,26 +48,26 @@ class Terminal:
             os.execvpe(self.command[0], list(self.command), {**environment, **self.environment})  # noqa: S606
 
     def wait(self, needle: bytes, seconds: float) -> float | None:
-        """Read until something is seen from here on; give the seconds that took, or None."""
+        """Read until a pattern is seen from here on; return the seconds, or None."""
         began, self.seen = time.monotonic(), b""
         return time.monotonic() - began if self._read(lambda: needle in self.seen, seconds) else None
 
     def rest(self, seconds: float) -> None:
-        """Read for so long."""
+        """Read for this many seconds."""
         self._read(lambda: False, seconds)
 
     def press(self, key: bytes, needle: bytes, seconds: float = 30) -> float | None:
-        """Type a key and give the seconds until what it draws has come through; None where it does not."""
+        """Type a key and return the seconds until its drawing has come through; None where it does not."""
         os.write(self.fd, key)
         return self.wait(needle, seconds)
 
     def cpu(self) -> float:
-        """Seconds of processor time that the command has used."""
+        """CPU seconds that the command has used."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> float:
-        """Megabytes that the command has had at once, at the most."""
+        """Peak memory of the command in megabytes."""
         found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{self.pid}/status").read_text())
         return int(found[1]) / 1000 if found else 0.0
 

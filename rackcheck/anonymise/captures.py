@@ -1,8 +1,8 @@
-"""Captures without what tells whose machine it was: identities found wherever they stand, each put into a stand-in.
+"""Anonymises captures: every identity, wherever it occurs, is replaced by a stand-in.
 
-What looks like a hardware address, a UUID, a GUID, an IP or a mail address is found by its looks; serials, names and
-bare ids are found because somebody gathered them (`core.identities`). Questions stay as they were asked: readers find
-their answers by them. Pure; `docs/guide/capture.md` says what this cannot promise.
+Hardware addresses, UUIDs, GUIDs, IP and mail addresses are found by their form; serials, names and bare ids are found
+because they were collected before (`identities`). Commands stay unchanged: readers find their output by them.
+Pure; `docs/guide/capture.md` lists the limits.
 """
 
 import ipaddress
@@ -19,36 +19,36 @@ from rackcheck.model.fact import Unknown
 NOBODY: Mapping[str, str] = {}
 
 LONG = 8
-"""Letters and digits from which a word is found inside a longer one, too."""
+"""The fewest letters and digits of a word that is also found inside a longer one."""
 
 TOKENS = 1 << 18
-"""Words whose stand-ins are remembered: nodes of a rack say much the same."""
+"""The most words whose stand-ins are cached: nodes of a rack return much the same."""
 
 _TOKEN = re.compile(r"[^\s\"'<>(),;=\[\]{}|\\`]{3,}")
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
-"""The name of a parameter, with a sign of equality behind it: `rd.driver.blacklist` is no host."""
+"""The name of a parameter before an equals sign: `rd.driver.blacklist` is no host."""
 
 _TELLING = re.compile(r".*[:=\t]", re.DOTALL)
-"""What stands before the value of a line that tells one."""
+"""The part of a line before its value."""
 
 LINE = 500
-"""Characters of a line that tells one value."""
+"""The most characters of a line with one value."""
 
 LONGEST = 512
-"""Letters and digits without a break that are looked into: no more are in any name or id, and some are whole files."""
+"""The longest run of letters and digits that is searched: no name or id is longer, and some runs are whole files."""
 
 
 class Anonymous:
-    """Puts stand-ins in the place of identities, the same ones everywhere; `nodes` become node1, node2, in their order.
+    """Replaces identities by stand-ins, the same ones everywhere; `nodes` become node1, node2, in their order.
 
-    Who makes one with a new salt gets other stand-ins. The salt is nowhere in what comes of it. `own` are names that
-    nodes give themselves, each with the node's name in `nodes`: they have one stand-in, unless another is called so.
+    Another salt makes other stand-ins, and the salt is never part of the result. `own` are the nodes' own host names,
+    each with the node's name in `nodes`: both get one stand-in, unless another node has that name.
     """
 
     def __init__(self, nodes: list[str], found: Identities, salt: bytes, own: Mapping[str, str] = NOBODY) -> None:
         self.nodes = {name: f"node{number}" for number, name in enumerate(nodes, start=1)}
-        # A device may be described by the name of its host: that is no kind of things.
+        # A device's description may be its host's name, which is not shared by its kind.
         hosts = {part for host in own for part in (host.casefold(), host.casefold().partition(".")[0])}
         alike = found.alike - hosts
         self._alike, self._digits = alike, found.digits
@@ -77,7 +77,7 @@ class Anonymous:
         self._tokens: dict[str, str] = {}
 
     def text(self, text: str) -> str:
-        """Give a text without identities."""
+        """Return a text without identities."""
         whole = self._whole(text.strip())
         if whole is not None:
             return text.replace(text.strip(), whole, 1)
@@ -86,9 +86,9 @@ class Anonymous:
         return _TOKEN.sub(self._token, text)
 
     def json(self, value: object, name: str = "", *, place: bool = False) -> Any:
-        """Give a JSON value without identities, in its texts, its names and the numbers that are one.
+        """Return a JSON value without identities, in its texts, its names and the numbers that are one.
 
-        What stands under `name` may be one by that name alone; `place` says that it is below a place or a contact.
+        A value under `name` may be one by that name alone; `place` is true below a place or a contact.
         """
         match value:
             case str():
@@ -106,22 +106,22 @@ class Anonymous:
         return value
 
     def _name(self, name: str) -> str:
-        """Give a property's name without identities; `Members@odata.count` only looks like somebody's address."""
+        """Return a property's name without identities; `Members@odata.count` only looks like a mail address."""
         what, _, note = name.partition("@")
         return f"{self.text(what)}@{note}" if re.match(r"(odata|Redfish|Message)\.", note) else self.text(name)
 
     def unknown(self, why: Unknown) -> Unknown:
-        """Give a reason without the identities in its words."""
+        """Return a reason without the identities in its message."""
         return Unknown(why.reason, self._complaint(why.detail))
 
     def _complaint(self, text: str) -> str:
-        """Give a text that may name who asked."""
+        """Return an error message without identities, including user names."""
         if self._people is not None:
             text = self._people.sub(lambda found: cased(self._dice.word(found[0].casefold()), found[0]), text)
         return self.text(text)
 
     def capture(self, capture: Capture) -> Capture:
-        """Give what a plane of a node answered without identities."""
+        """Return a plane's capture without identities."""
         if isinstance(capture, BurnCapture):
             return BurnCapture(tuple(self.json(record) for record in capture.records))
         return self._host(capture) if isinstance(capture, NodeCapture) else self._bmc(capture)
@@ -143,13 +143,13 @@ class Anonymous:
         )
 
     def _told(self, question: str, text: str) -> str:
-        """Give what a host told; the kernel's tables of sockets and routes write addresses as bare digits."""
+        """Return a host's output without identities; the kernel's socket and route tables have them as bare digits."""
         if "/proc/net/" in question:
             text = KERNELS.sub(self._kernels, text)
         return self.text(text)
 
     def _kernels(self, found: re.Match[str]) -> str:
-        """Give an address as the kernel writes it: IPv6 routes in order, else in words of x86's and ARM's order."""
+        """Return an address in the kernel's format: IPv6 routes in order, else in little-endian words (x86 and ARM)."""
         raw = bytes.fromhex(found[0])
         if found.lastgroup == "route6":
             return self._six(raw).hex()
@@ -170,16 +170,16 @@ class Anonymous:
         return BmcCapture(bodies, {self.text(uri): time for uri, time in old.times.items()})
 
     def _whole(self, text: str) -> str | None:
-        """Give the stand-in of a text that is one value."""
+        """Return the stand-in of a text that is one value; None if it has none."""
         made = self._made.get(text.casefold())
         return None if made is None else _like(made, text)
 
     def _own(self, text: str) -> str:
-        """Give the stand-in of a text of which its place says that it is an identity."""
+        """Return the stand-in of a text that is an identity by its place."""
         return text if text.casefold() in self._alike else _like(self._dice.word(text.casefold()), text)
 
     def _line(self, line: str) -> str:
-        """Give a line whose value, after its last sign of telling, is put into its stand-in where it has one."""
+        """Return a line with the value after its last separator replaced, if that has a stand-in."""
         if len(line) > LINE:
             return line
         before = found[0] if (found := _TELLING.match(line)) else ""
@@ -203,7 +203,7 @@ class Anonymous:
         return self._tokens[token]
 
     def _looked(self, found: re.Match[str]) -> str:
-        """Give the stand-in of what looks like an address or an id."""
+        """Return the stand-in of a text with the form of an address or an id."""
         text, bare = found[0], re.sub(r"[:.-]", "", found[0]).casefold()
         if self._is_version(found) or (found["dotted"] and bare.isdecimal() and bare not in self._digits):
             return text
@@ -211,7 +211,7 @@ class Anonymous:
             match found.lastgroup:  # the outermost one, as it ends last
                 case "ipv4":
                     return self._dice.ipv4(text)
-                case "ipv6" if re.search("[0-9]", text):  # a::b is a name of C++
+                case "ipv6" if re.search("[0-9]", text):  # a::b is a name in C++
                     return self._dice.ipv6(text.casefold())
                 case "mail":
                     return text if NO_MAIL.search(text) else self._mail(text)
@@ -223,19 +223,19 @@ class Anonymous:
                     own = text.partition(".")[2]
                     plain = NO_HOST.fullmatch(text.casefold()) or not (own.islower() or own.isupper())
                     return self._words(text) if plain else self._host_name(text)
-        except ValueError:  # digits and dots or colons that are no address
+        except ValueError:  # digits and dots or colons that are not an address
             return self._words(text)
         return text if found["ipv6"] else spelt(self._dice.digits(bare), text)
 
     def _is_version(self, found: re.Match[str]) -> bool:
-        """Whether something is known to tell a version, which may look like anything, or follows one with a dash."""
+        """Return whether a text is a known version, which may have any form, or follows one with a dash."""
         if found[0].casefold() in self._alike:
             return True
         before = found.string[max(0, found.start() - BEFORE) : found.start()]
         return found["ipv4"] is not None and re.search(r"[0-9]-\Z", before) is not None and not RANGE.search(before)
 
     def _authority(self, text: str) -> str:
-        """Give the part of a URL that names a host, with who asks there, and at which port."""
+        """Return a URL's authority without identities: user, host and port."""
         who, at, place = text.rpartition("@")
         host, colon, port = place.partition(":")
         if re.fullmatch(r"[0-9.]+", host):
@@ -248,7 +248,7 @@ class Anonymous:
         return f"{login}{at}{made}{colon}{port}"
 
     def _host_name(self, text: str) -> str:
-        """Give the name of a host as those of nodes are: its first word, and its domain."""
+        """Return a host name without identities, in the form of the nodes' names: its first word, and its domain."""
         whole = self._whole(text)
         if whole is not None or text.casefold() == "localhost":
             return whole or text
@@ -264,7 +264,7 @@ class Anonymous:
         return cased(f"{self._dice.word(who)}@{self._dice.word(host)}.{top}", text)
 
     def _words(self, text: str) -> str:
-        """Give a piece of a token with the words that are known in it replaced, the first and longest ones first."""
+        """Return a piece of a token with its known words replaced, the first and longest ones first."""
         runs = list(_RUN.finditer(text))
         found = [one for run in runs for one in self._known(text, run)]
         found += [(run.start(), run.end(), "") for run in runs]
@@ -276,7 +276,7 @@ class Anonymous:
         return "".join([*pieces, text[done:]])
 
     def _known(self, text: str, run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
-        """Give every known word that stands around a run of letters and digits, no letter or digit beside it."""
+        """Yield every known word around a run of letters and digits, with no letter or digit beside it."""
         for word, offset in self._anchors.get(run[0].casefold(), ()):
             begin = run.start() - offset
             end = begin + len(word)
@@ -286,7 +286,7 @@ class Anonymous:
                     yield begin, end, _like(self._made[word], text[begin:end])
 
     def _inside(self, run: str) -> str:
-        """Give a run of letters and digits with the bare ids and long words that stand in it replaced."""
+        """Return a run of letters and digits with the bare ids and long words in it replaced."""
         if not LONG <= len(run) <= LONGEST:
             return run
         low = run.casefold()
@@ -301,12 +301,12 @@ class Anonymous:
 
 
 def _turned(raw: bytes) -> bytes:
-    """Turn the bytes of every word of four."""
+    """Reverse the bytes of every four-byte word."""
     return b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
 
 
 def _like(made: str, old: str) -> str:
-    """Spell a stand-in in the letter case of what it stands for, as a whole where they differ in form."""
+    """Spell a stand-in in the letter case of the original, as a whole if they differ in form."""
     if len(made) == len(old) and all(a.isalpha() == b.isalpha() for a, b in zip(made, old, strict=True)):
         return cased(made, old)
     return made.upper() if old.isupper() else made

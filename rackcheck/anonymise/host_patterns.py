@@ -1,4 +1,4 @@
-"""What addresses, ids and names of hosts look like in the answers of nodes and BMCs, for captures that hide them."""
+"""Patterns of addresses, ids and host names in the output of nodes and BMCs, for captures that hide them."""
 
 import re
 
@@ -23,7 +23,7 @@ LOOKS = re.compile(
 NO_MAIL = re.compile(
     r"\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap)\Z|@(?:openssh|libssh)\.\w+\Z"
 )
-"""What has the form of a mail address and is a unit of systemd, or an algorithm of SSH."""
+"""Texts in the form of a mail address that are a unit of systemd, or an algorithm of SSH."""
 
 NO_HOST = re.compile(
     r"(?:io|com|org|net|xyz|localhost)\..*|.*\.localhost"
@@ -31,13 +31,13 @@ NO_HOST = re.compile(
     r"|.*\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap|conf|cfg|json|ya?ml|toml|txt|log"
     r"|list|repo|sh|py|rules|ko|so|xz|gz|zst|bz2|zip|tar|tgz|bin|img|iso|efi|rom|cap|fwpkg|rpm|deb|dll|exe|xml|html?)"
 )
-"""What has the form of a host's name and is one of D-Bus or containerd, of a sysctl, a unit, or a file."""
+"""Texts in the form of a host name that are a name of D-Bus or containerd, a sysctl, a unit, or a file."""
 
 RANGE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
-"""The first of two addresses that a dash parts."""
+"""The first of two addresses with a dash between them."""
 
 BEFORE = 17
-"""Characters before the second one that tell: an address, a dash, and one sign before them."""
+"""Characters before the second one that decide: an address, a dash, and one character before them."""
 
 KERNELS = re.compile(
     r"(?<=[ ])(?P<socket>[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4} )|(?<=\t)(?P<route>[0-9A-F]{8})(?=[ ]?\t)"

@@ -1,4 +1,4 @@
-"""What answers tell of which machine this is: serials, ids, names; by facts, and by what is written beside values."""
+"""Values that identify a machine: serials, ids, names; found by facts, and by the names beside values."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,24 +25,24 @@ ALIKE = frozenset(
     | {"signature", "sku", "subsystem_device", "subsystem_vendor", "type", "upstream", "vendor", "board_vendor"}
     | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "state", "version"}
 )
-"""Last words of facts of identity that tell which kind a thing is or where it is plugged in: any other one's, too."""
+"""Last words of identity facts that name a thing's model or slot: other machines have the same values."""
 
 _BLANK = frozenset(
     {"", "-", "--", "none", "null", "n/a", "na", "unknown", "undefined", "empty", "absent", "not available"}
     | {"not specified", "not provided", "not applicable", "default string", "to be filled by o.e.m.", "no asset tag"}
     | {"system serial number", "base board serial number", "chassis serial number", "asset tag", "true", "false"}
 )
-"""What stands where no value is (seen in DMI tables and in recorded trees)."""
+"""Placeholders for a missing value (seen in DMI tables and in recorded trees)."""
 
 _PLAIN = frozenset(
     {"admin", "administrator", "bmc", "compute", "data", "debian", "default", "disabled", "enabled", "host", "idrac"}
     | {"linux", "localdomain", "localhost", "management", "manager", "node", "operator", "root", "server", "service"}
     | {"storage", "switch", "system", "ubuntu", "user", "local", "internal", "home", "arpa", "gpu", "cpu", "fan", "psu"}
 )
-"""Names that tell nothing, and whose letters stand in every answer."""
+"""Names that identify nothing, and whose letters occur in all output."""
 
 _NUMBERED = re.compile(r"(?:node|cpu|core|socket|gpu|nic|eth|eno|ib|hca|mlx5_|bond|nvme|sd|psu|fan|dimm|tty|lo)[0-9]*")
-"""Names that the kernel or a BMC gives things of its own: as a node's, they cannot be told apart from those."""
+"""Names of the kernel's or a BMC's own parts: a node with such a name cannot be distinguished from them."""
 
 _MADE = re.compile(
     r"serial(?:number|no)?s?|assettag|servicetag|expressservicecode|hostname|fqdn|domainname|uuid|guid|machineid"
@@ -56,16 +56,16 @@ _NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|no
 _WHO = re.compile(
     r"(?:username|emailaddress|phonenumber|(?:admin|service)(?:name|phone|email|otherinfo)|server(?:name|otherinfo))\Z"
 )
-"""Properties whose values are people's, wherever they stand; the latter ones are settings of HPE's BIOS."""
+"""Properties whose values belong to people, wherever they occur; the latter ones are settings of HPE's BIOS."""
 
 _PEOPLE = re.compile(
     r"(?:contactname|contact|info|building|room|floor|hall|street|city|additionalinfo"
     r"|postalcode|territory|housenumber|rack|row|assetowner|location|latitude|longitude|altitudemeters)\Z"
 )
-"""Properties of a Redfish body whose texts are people's own words, as far as they stand below a place or a contact."""
+"""Properties of a Redfish body with free text by people, if they are below a place or a contact."""
 
 PLACES = frozenset({"PostalAddress", "Contact", "Contacts", "Placement", "Location", "PhysicalAddress", "ContactInfo"})
-"""Objects of a Redfish body that tell where a thing stands, or whom to call."""
+"""Objects of a Redfish body with a thing's location, or a contact."""
 
 _LABEL = re.compile(
     r"(?i)(?P<name>serial(?:[ _-]?(?:number|num|no))?|asset[ _-]?tag|service[ _-]?tag|uuid|guid|wwn|wwpn|wwnn|nqn"
@@ -74,62 +74,63 @@ _LABEL = re.compile(
     r"[\"']?(?P<value>[^\s\"',;]{1,100})"
 )
 _SLURM = re.compile(r"(?<!\S)Node(?:Name|Addr|HostName)=(\S{1,100})")
-"""How Slurm names its nodes."""
+"""Slurm's names of its nodes."""
 
 _WIDE = re.compile(
     r"(?i)(?:sas[ _-]?addr(?:ess)?|logical id|wwpn|wwnn|wwn|naa|eui|eui64|nguid|guid)[ \t.:(=]{1,3}"
     r"(?P<value>(?:0x)?(?:[0-9a-f]{16}){1,2})(?![0-9a-z])"
     r"|(?<![\w.])(?P<qualified>(?:iqn|nqn)\.[0-9]{4}-[0-9]{2}\.[\w.:-]{1,200})"
 )
-"""Names of ports and drives that are as wide as the world, and qualified ones of iSCSI and NVMe."""
+"""World-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
 
 _LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
-"""What begins a line of the kernel's log. A message that begins with `Serial: ` is of a serial port's driver (pr_fmt of
-drivers/tty/serial): `Serial: 8250/16550 driver, 4 ports`."""
+"""The prefix of a line of the kernel's log. A message that begins with `Serial: ` is of a serial port's driver (pr_fmt
+of drivers/tty/serial): `Serial: 8250/16550 driver, 4 ports`.
+"""
 
 _PAIRS = re.compile(
     r"(?<![0-9A-Za-z])[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)){4,30}[0-9A-Fa-f]{2}(?![0-9A-Za-z])"
 )
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _BARE = re.compile(r"[0-9a-f]{12}")
-"""A drive's serial as likely as a hardware address, which is spelt with its signs somewhere."""
+"""A drive's serial as likely as a hardware address, which is spelt with its separators somewhere."""
 
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
-"""A bus address tells a place, which every machine of the kind has."""
+"""A bus address is a slot, which every machine of the kind has."""
 
 _IDS = re.compile(
     rf".*(?:{_PAIRS.pattern}|{_UUID.pattern}|[^\s@]@[^\s@]+\.[a-z]{{2}}).*"
     r"|[0-9a-f]{12}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}",
     re.IGNORECASE | re.DOTALL,
 )
-"""What no two machines share, whatever the fact is called: a switch's port may be told by its hardware address."""
+"""Unique values, whatever the fact is called: a switch's port may be identified by its hardware address."""
 
 _VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
-"""Files that hold a version, which may look like an address."""
+"""Files with a version, which may look like an address."""
 
 _SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
-"""Lines of resolv.conf that name domains."""
+"""Lines of resolv.conf with domains."""
 
 _SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252}):/|//([A-Za-z0-9][\w.-]{1,252})/)")
-"""Who serves a share over the network, in lines of mounts, mountinfo, mountstats and fstab."""
+"""The server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
 
 _SHARES = re.compile(r"nfs|cifs|smb|sshfs")
-"""What such a line names."""
+"""The file system types of such lines."""
 
 LINE = 1000
-"""Characters of a line that are searched for who serves a share."""
+"""The most characters of a line that is searched for a server."""
 
 _LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
-"""Signs that part words: a value that holds one is found where it is all that a place tells, and nowhere else."""
+"""Characters that separate words: a value that holds one is found only where it is the whole value of a place."""
 
 
 @dataclass(frozen=True)
 class Identities:
-    """What is to be hidden, in small letters.
+    """The values to hide, in lower case.
 
-    `words` are serials and their like, `names` those of machines and domains, `digits` bare ids of hexadecimal digits;
-    `people` are logins, which are looked for in complaints only: one may be called `nvidia`. `alike` are values that
-    any other machine of the kind has, and that stay.
+    `words` are serials and similar values, `names` those of machines and domains, `digits` bare ids of hexadecimal
+    digits; `people` are logins, which are searched in error messages only: one may be called `nvidia`. `alike` are
+    values that other machines of the kind have too, and that stay.
     """
 
     words: frozenset[str] = frozenset()
@@ -140,29 +141,29 @@ class Identities:
 
 
 def together(found: Iterable[Identities]) -> Identities:
-    """Lay what several answers told together."""
+    """Merge the identities of several captures."""
     every = tuple(found)
     return Identities(*(frozenset().union(*(getattr(one, f.name) for one in every)) for f in fields(Identities)))
 
 
 def is_short(word: str) -> bool:
-    """Whether a value is too short to be told from a number, a size or a count: it stays."""
+    """Return whether a value is too short to be distinguished from a number, a size or a count: it stays."""
     return len(word) < 4 or (word.isdecimal() and len(word) < 6)
 
 
 def is_loose(word: str) -> bool:
-    """Whether a value is only looked for where it is all that a place tells: it may be a number, a word, a sentence."""
+    """Return whether a value is only searched as a place's whole value: it may be a number, a word, a sentence."""
     few = len(word) < 6 or (word.isdecimal() and len(word) < 8) or len(set(word)) < 3
     return few or not word.isascii() or not re.search("[0-9]", word) or _LOOSE.search(word) is not None
 
 
 def is_name(name: str) -> bool:
-    """Whether a machine's name can be looked for in every text."""
+    """Return whether a machine's name can be searched in every text."""
     return len(name) >= 4 and name.isascii() and name not in _PLAIN and _NUMBERED.fullmatch(name) is None
 
 
 def named(names: Iterable[str]) -> Identities:
-    """Give what hosts' names tell: each, its first word, and its domain."""
+    """Return the identities in host names: each name, its first word, and its domain."""
     found: set[str] = set()
     for name in names:
         low = name.strip().rstrip(".").casefold()
@@ -173,12 +174,12 @@ def named(names: Iterable[str]) -> Identities:
 
 
 def logins(users: Iterable[str]) -> Identities:
-    """Give what the names of those who ask tell."""
+    """Return the identities in login names."""
     return Identities(people=frozenset(u.casefold() for u in users if len(u) > 2) - _PLAIN)
 
 
 def of_facts(tree: Tree) -> Identities:
-    """Gather the facts of identity that tell one thing from another of its kind."""
+    """Collect the identity facts that distinguish one thing from another of its kind."""
     words: set[str] = set()
     alike: set[str] = set()
     names: set[str] = set()
@@ -199,7 +200,7 @@ def of_facts(tree: Tree) -> Identities:
 
 
 def of_capture(capture: Capture) -> Identities:
-    """Gather values by what is written beside them, and every hardware address that is spelt as one."""
+    """Collect values by the names beside them, and every hardware address that is spelt as one."""
     if isinstance(capture, NodeCapture):
         texts = [a.out for a in capture.commands.values() if isinstance(a, Output)]
         domains = {word for m in _SEARCHED.finditer(capture.files.get("/etc/resolv.conf", "")) for word in m[1].split()}
@@ -253,7 +254,7 @@ def _of_told(rows: Iterable[tuple[str, str]]) -> Identities:
 
 
 def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Give every text of a body with the name it stands under."""
+    """Yield every text of a body with its property's name."""
     match body:
         case str():
             yield name, body
@@ -266,7 +267,7 @@ def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def identifies(name: str, value: str, *, place: bool) -> bool:
-    """Whether a value is an identity by the name of its property, or by words of people's own below a place."""
+    """Return whether a value is an identity by the name of its property, or free text by people below a place."""
     spelt = _spelt(name)
     own = _WHO.search(spelt) is not None or (place and _PEOPLE.search(spelt) is not None)
     named = own or _NAMED.fullmatch(spelt) is not None
@@ -279,7 +280,7 @@ def _spelt(name: str) -> str:
 
 
 def _sorted_out(values: Iterable[str]) -> Identities:
-    """Part values into words and bare ids; one that stands for no value is none."""
+    """Sort values into words and bare ids; placeholders for a missing value are dropped."""
     words: set[str] = set()
     digits: set[str] = set()
     for value in values:
@@ -296,5 +297,5 @@ def _sorted_out(values: Iterable[str]) -> Identities:
 
 
 def _tag(value: str) -> bool:
-    """Whether an order number is a Dell's service tag, which is its serial number: seven letters and digits."""
+    """Return whether an order number is a Dell's service tag, which is its serial number: seven letters and digits."""
     return re.fullmatch(r"(?=[A-Z]*[0-9])[A-Z0-9]{7}", value) is not None

@@ -1,1 +1,1 @@
-"""What every room may use: errors, state folders, bounded reading of files, names."""
+"""What every folder may use: errors, state folders, bounded reading of files, names."""

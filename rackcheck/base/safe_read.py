@@ -1,4 +1,4 @@
-"""Files that somebody named, read within bounds: a device never ends, and a pipe that nobody writes to never begins."""
+"""Bounded reading of files named by the user: a device may never end, and a pipe without a writer blocks for ever."""
 
 import stat
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import BinaryIO
 from rackcheck.base.user_error import UserError
 
 _HANDED = (Path("/dev/fd"), Path("/proc/self/fd"))
-"""Where the shell's `<(command)` and a program's own standard input lie: pipes that somebody opened for us."""
+"""Paths of the shell's `<(command)` and of standard input: pipes that the caller has already opened."""
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -19,7 +19,7 @@ _KINDS = {
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a plain file, or a pipe that the caller's shell has opened; raises UserError at anything else."""
+    """Open a plain file, or a pipe that the caller's shell has opened; raises UserError for anything else."""
     try:
         kind = stat.S_IFMT(path.stat().st_mode)
         handed = path == Path("/dev/stdin") or path.parent in _HANDED
@@ -27,13 +27,13 @@ def opened(path: Path) -> BinaryIO:
             return path.open("rb")
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError as error:  # a name with a zero in it
+    except ValueError as error:  # a name with a NUL character
         raise UserError(f"cannot read {str(path)!r}: {error}") from None
     raise UserError(f"cannot read {path}: {_KINDS.get(kind, 'something else')}, not a file")
 
 
 def text(path: Path, size: int) -> str:
-    """Read a file of UTF-8 text of at most `size` bytes; raises UserError where it cannot be read."""
+    """Read a file of UTF-8 text of at most `size` bytes; raises UserError if it cannot be read."""
     try:
         with opened(path) as file:
             data = file.read(size + 1)
@@ -42,7 +42,7 @@ def text(path: Path, size: int) -> str:
     if len(data) > size:
         raise UserError(f"{path} has more than {size} bytes, and a file may have no more")
     try:
-        # A file of another system's ends its lines in its own way.
+        # Files from other systems may use other line ends.
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is no UTF-8 text (byte {error.start})") from None

@@ -1,5 +1,5 @@
-"""What our user got wrong."""
+"""User errors."""
 
 
 class UserError(Exception):
-    """Our user's mistake, in one clear line; ends a command with exit 2 before any node is asked."""
+    """A mistake of the user, described in one line; ends a command with exit 2 before any node is contacted."""

@@ -1,4 +1,4 @@
-"""Looks at a node's BMC while the node is under load: inlet, fans, supplies. GETs alone, as an audit's."""
+"""Reads a node's BMC while the node is under load: inlet, fans, supplies. GETs only, like an audit's."""
 
 import threading
 from collections.abc import Mapping
@@ -17,20 +17,20 @@ from rackcheck.run.job import Job, now
 from rackcheck.transport import redfish
 
 WANTED = ("bmc.thermal.inlet", "bmc.power.consumed", "fan/*.speed")
-"""What is laid beside a burn-in's samples."""
+"""The values that are added to a burn-in's samples."""
 
 SECONDS = 20.0
-"""How long one look may take."""
+"""Seconds that one reading may take."""
 
 
 def looking(registry: Registry) -> Plan:
-    """Plan the GETs of a look."""
+    """Plan the GETs of a reading."""
     paths = (parse(text) for text in WANTED)
     return registry.plan(path for path in paths if registry.catalogue.find(path) is not None)
 
 
 def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str, Any] | None:
-    """Look once; gives the columns of a sample, or none where the BMC told nothing."""
+    """Read once; returns the columns of a sample, or None if the BMC returned nothing."""
     if node.bmc is None or not node.bmc.password:
         return None
     limits = replace(redfish.Limits(deadline=SECONDS, retries=0), width=node.bmc.width, expand=node.bmc.expand)

@@ -1,4 +1,4 @@
-"""Drives a burn-in over nodes and yields events: a thread speaks with each, since all are to be under load at once."""
+"""Runs a burn-in on nodes and yields events: one thread per node, since all are under load at once."""
 
 import math
 import queue
@@ -25,24 +25,24 @@ from rackcheck.run.judging import Judging, tree_of
 from rackcheck.transport.wire import ShellLimits, ShellReply
 
 MOST = 1024
-"""Nodes under load at once from one controller: each takes a thread."""
+"""The most nodes under load at once from one controller: each takes a thread."""
 
 LATE = 10.0
-"""Seconds beyond the plan's own end after which a node is given up."""
+"""Seconds beyond the plan's own end after which a node is abandoned."""
 
 LEFT = 5.0
-"""Seconds that nodes have to say their last words once somebody wants an end."""
+"""Seconds that nodes have to send their last records after an interrupt."""
 
 EVERY = 5.0
-"""Seconds between two looks at a BMC while its node is under load."""
+"""Seconds between two readings of a BMC while its node is under load."""
 
 Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
-"""Reads once what a node's BMC measures; none where it told nothing."""
+"""Reads the measurements of a node's BMC once; None if it returned nothing."""
 
 
 @dataclass(frozen=True)
 class Burnin:
-    """What is burnt in: the tier, its seed, tools that are on the nodes already, and whether GPUs take part."""
+    """The parameters of a burn-in: the tier, its seed, tools that are already installed, and whether GPUs take part."""
 
     tier: Tier
     seed: int
@@ -53,12 +53,12 @@ class Burnin:
 
 
 def new_seed() -> int:
-    """Give a seed for one run: all nodes of it do the same work, and another run does other work."""
+    """Return a seed for one run: all nodes of it do the same work, and another run does other work."""
     return random.SystemRandom().randrange(1, 2**31)
 
 
 def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
-    """Burn in all nodes at once and judge them; `stop` ends the load within a second and keeps what came in."""
+    """Burn in all nodes at once and judge them; `stop` ends the load within a second and keeps the records so far."""
     yield job.started()
     events: queue.Queue[Event] = queue.Queue()
     begins = starts([node.name for node in job.nodes])
@@ -70,14 +70,14 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
     trees: dict[str, Tree] = {}
     until = math.inf
     while len(trees) < len(here) and time.monotonic() < until:
-        if stop.is_set():  # who is still at the door is not waited for
+        if stop.is_set():  # nodes that are still connecting are not waited for
             until = min(until, time.monotonic() + LEFT)
         try:
             event = events.get(timeout=0.1)
         except queue.Empty:
             continue
         yield event
-        if isinstance(event, Answered):  # read while others still work: they begin one after the other, and end so
+        if isinstance(event, Answered):  # parsed while others still work: they begin one after the other, and end so
             trees[event.node] = tree_of(job, nodes[event.node], [event])
     for node in here:
         if node.name not in trees:
@@ -95,7 +95,7 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
 
 @dataclass(frozen=True)
 class _Task:
-    """One node's part: its burn-in, and its BMC beside it."""
+    """One node's part: its burn-in, and the readings of its BMC beside it."""
 
     node: Node
     job: Job
@@ -105,7 +105,7 @@ class _Task:
     stop: threading.Event
 
     def run(self) -> None:
-        """Speak with the node to the end; never raises."""
+        """Run the node's burn-in to its end; never raises."""
         name = self.node.name
         self.events.put(NodeAsked(name, Plane.BURNIN))
         try:
@@ -132,7 +132,7 @@ class _Task:
         looker.join(EVERY)
         records = tuple(_scrubbed(record) for record in talk.records)
         trouble = None if talk.ended else reply.cut
-        if records and not _asked(records[0], plan):  # an old one proves nothing of today
+        if records and not _asked(records[0], plan):  # records of an old one prove nothing about this run
             message = f"its records are of no burn-in that was asked for: tier {plan['tier']}, seed {plan['seed']}"
             return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, message))
         return Answered(name, Plane.BURNIN, now(), trouble, BurnCapture(records) if records else None)
@@ -151,7 +151,7 @@ class _Task:
         return ssh.talk(target, command, limits, talk)
 
     def _look(self, talk: Talk, over: threading.Event) -> None:
-        """Ask the BMC now and then what it measures, and lay that among the node's records, on the node's clock."""
+        """Read the BMC at intervals, and add the readings to the node's records, on the node's clock."""
         beside = self.what.beside
         while beside is not None and self.node.bmc is not None and not over.is_set():
             at = talk.since()
@@ -163,12 +163,12 @@ class _Task:
 
 
 def _asked(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Whether a node answers with the burn-in that it was sent; one that says something else first is read as noise."""
+    """Return whether a node runs the burn-in that was sent; any other first record is treated as noise."""
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 
 def _scrubbed(answer: Any) -> Any:
-    """Give a record without secrets: what a tool printed, or was called with, may hold some."""
+    """Return a record without secrets: the output or the arguments of a tool may hold some."""
     if isinstance(answer, str):
         return scrub_text(answer)
     if isinstance(answer, list):

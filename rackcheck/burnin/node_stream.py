@@ -1,4 +1,4 @@
-"""Speaks with one burn-in: sends it over the line, keeps what it writes, ends it when somebody wants an end."""
+"""Runs one burn-in over a stream: sends it, keeps its records, and ends it on an interrupt."""
 
 import json
 import time
@@ -11,38 +11,38 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.transport.wire import CommandStream
 
 CAP = 64 << 20
-"""Bytes that one burn-in may write: a soak of eight GPUs writes about ten million."""
+"""The most bytes of one burn-in's output: a soak of eight GPUs writes about ten million."""
 
 LONGEST = 1 << 20
-"""Bytes of one record."""
+"""The most bytes of one record."""
 
 MOST = 400_000
-"""Records of one burn-in: a soak of eight GPUs has about 60,000."""
+"""The most records of one burn-in: a soak of eight GPUs has about 60,000."""
 
 DEPTH = 6
-"""Things in things of a record: GPUs by index, each with what it says, and one to spare."""
+"""The most nesting levels of a record: GPUs by index, the values of each, and one to spare."""
 
 NOISE = 100
-"""Lines that are no record, of which the words are kept."""
+"""The most lines other than records that are kept."""
 
 PULSE = 1.0
-"""Seconds between two signs of life to the node."""
+"""Seconds between two keep-alives to the node."""
 
 LEAVING = 3.0
-"""Seconds that a burn-in has to say its last words once it was told to end."""
+"""Seconds that a burn-in has to send its last records after its input ends."""
 
 OURS = "bmc"
-"""What we lay among a node's records ourselves: no node speaks for its BMC."""
+"""The part whose records the controller adds itself: none is accepted from a node."""
 
 NO_PYTHON = 127
-"""What a shell says of a command that is not there."""
+"""A shell's exit status for a missing command."""
 
 Hear = Callable[[tuple[Mapping[str, Any], ...]], None]
 
 
 @dataclass
 class Talk:
-    """One burn-in as it is spoken with; `records` may be read by others while it goes on."""
+    """One burn-in on its stream; `records` may be read by others while it runs."""
 
     text: bytes
     stop: Event
@@ -58,7 +58,7 @@ class Talk:
     _noise: int = 0
 
     def __call__(self, line: CommandStream) -> Unknown:
-        """Speak to the end; gives why there is no whole answer, for the case that there is none."""
+        """Run the burn-in to its end; returns why its records are incomplete, in case they are."""
         try:
             line.send(self.text, 30.0)
             return self._listen(line)
@@ -72,13 +72,13 @@ class Talk:
             line.close()
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Add a record of ours to those of the node."""
+        """Add a record of the controller to those of the node."""
         with self._lock:
             self.records.append(record)
         self.hear((record,))
 
     def since(self) -> float | None:
-        """Say how many seconds the burn-in runs, by the node's own clock; none before it said anything."""
+        """Return the seconds since the burn-in began, by the node's own clock; None before its first record."""
         return None if self.offset is None else time.monotonic() - self.offset
 
     def _listen(self, line: CommandStream) -> Unknown:
@@ -101,7 +101,7 @@ class Talk:
                 pulsed = now
                 try:
                     line.send(b"\n", 10.0)
-                except OSError:  # it has ended, and what it wrote last is still to be read
+                except OSError:  # it has ended, and its last output is still to be read
                     mute = True
         if self._rest:
             self._take(b"\n")
@@ -127,13 +127,13 @@ class Talk:
             self.hear(tuple(came))
 
     def _record(self, line: bytes) -> Mapping[str, Any] | None:
-        """Read a line; what is no object is kept as words, so that it is told and counted."""
+        """Parse a line; one that is not an object is kept as text, to be reported and counted."""
         if not line.strip():
             return None
         try:
             record = json.loads(self.hide(line)) if len(line) <= LONGEST else None
             if not isinstance(record, dict) or _deep(record) or record.get("of") == OURS:
-                raise TypeError  # noqa: TRY301  told alike, whatever it is
+                raise TypeError  # noqa: TRY301  handled the same, whatever it is
             record = self.clean(record)
             assert isinstance(record, dict)
         except (ValueError, TypeError, RecursionError):
@@ -150,7 +150,7 @@ class Talk:
 
 
 def _deep(record: Mapping[str, Any]) -> bool:
-    """Whether a record holds things in things deeper than any of ours: whoever reads it next goes down into it."""
+    """Return whether a record is nested deeper than any of ours: later readers recurse into it."""
     level: list[Any] = [record]
     for _ in range(DEPTH):
         level = [inner for each in level if isinstance(each, dict | list) for inner in _within(each)]

@@ -1,4 +1,4 @@
-"""Makes the one text that travels to a node: node-side sources, kernels, what is needed of pynvml, and the plan."""
+"""Builds the one text that is sent to a node: node-side sources, kernels, the needed part of pynvml, and the plan."""
 
 import json
 import lzma
@@ -26,7 +26,7 @@ SOURCES = (
 """The node-side files in the order in which they are joined; main comes last."""
 
 LARGEST = 192 << 10
-"""Bytes of the text, at most."""
+"""The most bytes of the text."""
 
 _TEXT = """\
 # A burn-in of rackcheck {version}: python3 -I -S reads this, runs what it carries and leaves nothing behind.
@@ -43,23 +43,23 @@ NAMES["main"](PLAN, CARRIED, BEGAN)
 """
 
 LOADER = "import sys;exec(sys.stdin.buffer.read({size}))"
-"""What python3 is told on its command line: it reads so many bytes, and the rest of the line stays open."""
+"""The program on python3's command line: it reads this many bytes, and the rest of the stream stays open."""
 
 PYTHONS = ("python3", "/usr/libexec/platform-python", "python3.6")
-"""Where a node may have its Python."""
+"""Paths of Python on a node."""
 
 
 def payload(plan: Mapping[str, Any]) -> str:
-    """Give the text for a plan."""
+    """Return the text for a plan."""
     text = json.dumps({**plan, "version": __version__}, sort_keys=True, separators=(",", ":"))
     carried, sources = _carried()
     return _TEXT.format(version=__version__, plan=text, carried=carried, sources=sources)
 
 
 def command(size: int) -> str:
-    """Give the line that a node's login shell is told: the first Python that is there reads `size` bytes and goes on.
+    """Return the command for a node's login shell: the first Python found reads `size` bytes and runs them.
 
-    In single quotes alone, so that sh, bash, csh and fish read it alike.
+    In single quotes only, so that sh, bash, csh and fish parse it alike.
     """
     loader = LOADER.format(size=size)
     tries = " ".join(PYTHONS)
@@ -69,7 +69,7 @@ def command(size: int) -> str:
 
 
 def sources() -> str:
-    """Give our node-side files as the one text that they are there."""
+    """Return our node-side files as the one text of them on a node."""
     node = files("rackcheck.burnin").joinpath("node")
     return "\n".join(
         node.joinpath(f"{name}.py").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def sources() -> str:
 
 @cache
 def _carried() -> tuple[str, str]:
-    """Pack what is the same for every node: the kernels as a literal of Python, and the sources."""
+    """Pack what is the same for every node: the kernels as a Python literal, and the sources."""
     kernels = files("rackcheck.burnin").joinpath("kernels")
     text = sources()
     cpu = {name: _packed(kernels.joinpath(f"cpu-{name}.so").read_bytes()) for name in ("x86_64", "aarch64")}
@@ -103,7 +103,7 @@ def _packed(data: bytes) -> str:
 
 
 def _nvml(program: str) -> str:
-    """Give of pynvml's one file what our sources name."""
+    """Return the part of pynvml's one file that our sources use."""
     spec = find_spec("pynvml")
     if spec is None or spec.origin is None:
         raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")

@@ -1,1 +1,1 @@
-"""The first hour at a rack: who answers, what stands in the way, what to type, and what an audit would not know."""
+"""The first hour at a rack: which planes are reachable, what blocks an audit, how to fix it, and what stays unknown."""

@@ -1,6 +1,7 @@
-"""What to do about a trouble: a sentence, and the exact lines to type; pure.
+"""How to fix a trouble: a sentence, and the exact lines to type; pure.
 
-No line holds a secret: what needs a password asks for it. `NODE` and its like stand where nodes are said together.
+No line holds a secret: a command that needs a password prompts for it. `NODE` and similar placeholders stand for
+several nodes.
 """
 
 import shlex
@@ -23,32 +24,33 @@ PACKAGES = {
 """Debian's package of a program, as `dpkg -S` names it; dnf finds a program by its path."""
 
 ADMIN = frozenset({"dcb", "dkms", "dmidecode", "ethtool", "ip", "lspci", "nvme", "rdma", "zpool"})
-"""Programs that RHEL and its kin keep in /usr/sbin, the others in /usr/bin."""
+"""Programs that RHEL and its relatives install in /usr/sbin, the others in /usr/bin."""
 
 MAKERS = {
     "amd-smi": "AMD's ROCm", "docker": "Docker", "mlxconfig": "NVIDIA's firmware tools (MFT)",
     "mlxfwmanager": "NVIDIA's firmware tools (MFT)", "mlxlink": "NVIDIA's firmware tools (MFT)",
     "mmgetstate": "IBM Storage Scale", "nvidia-smi": "NVIDIA's driver",
 }  # fmt: skip
-"""Programs that come from the makers of what they are for, and from no distribution."""
+"""Programs that come from a device's vendor, and from no distribution."""
 
 DAEMONS = {"lldpctl": "lldpd", "scontrol": "munged", "smartctl": "smartd"}
-"""Programs whose package, or one that it depends on, brings a daemon and a unit that starts it (read in Debian 12's
+"""Programs whose package, or a dependency of it, brings a daemon and a unit that starts it (read in Debian 12's
 lldpd 1.0.16, slurm-client 22.05 with munge 0.5.15, smartmontools 7.3): they are named, and installing them is left to
-who runs the daemon anyway."""
+whoever runs the daemon anyway.
+"""
 
 APT_ONLY = frozenset({"apt-config"})
-"""Programs that a system without apt has no use for."""
+"""Programs that are of no use on a system without apt."""
 
 BMC = ("bmc:", '  url: "https://{node}-bmc"', "  user: audit", "  password: env:RACKCHECK_BMC_PASSWORD")
-"""How a BMC is written into an inventory, in lines that can be pasted; `{node}` is the node's own name."""
+"""A BMC's entry in an inventory, as lines to paste; `{node}` is the node's own name."""
 
 HOST_KEYS = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub"
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A sentence, the lines to type, and the lines to write into the inventory."""
+    """A sentence, the lines to type, and the lines to add to the inventory."""
 
     words: str
     lines: tuple[str, ...] = ()
@@ -56,7 +58,7 @@ class Advice:
 
 
 def together(places: Sequence[PlaneAddress]) -> PlaneAddress:
-    """Lay places together: what differs is written with NODE where it holds the node's name, else as a placeholder."""
+    """Merge addresses: values that differ by the node's name alone get NODE in its place, others a placeholder."""
     if len(places) == 1:
         return places[0]
     return PlaneAddress(
@@ -73,12 +75,12 @@ def _one(values: Iterable[tuple[str, str]], name: str) -> str:
 
 
 def advice(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
-    """Say what to do about this trouble at this place."""
+    """Return how to fix this trouble at this address."""
     return _BY_TROUBLE[finding.trouble](finding, place)
 
 
 def _ssh(place: PlaneAddress, command: str, *, loud: bool = False) -> str:
-    """Write the line that runs a command there: a place without a port is this machine."""
+    """Format the line that runs a command on a node: an address without a port is this machine."""
     if not place.port:
         return command
     port = ["-p", place.port] if place.port != "22" else []
@@ -131,7 +133,7 @@ def _secret(finding: PlaneTrouble, _: PlaneAddress) -> Advice:
     )
     if not finding.seen.startswith("env:") or not name.isidentifier():
         return Advice(words)
-    # Read from the terminal: what is typed into a command stays in the shell's history.
+    # Read from the terminal: a password typed into a command stays in the shell's history.
     return Advice(words, (f"stty -echo; read -r {name}; stty echo; export {name}",))
 
 
@@ -221,7 +223,7 @@ def _login(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     made: tuple[str, ...] = ()
     if not place.key:
         made = (_line("ssh-keygen", "-t", "ed25519", "-f", key),)
-    elif not place.public:  # ssh-copy-id copies the public half, and nobody kept it
+    elif not place.public:  # ssh-copy-id copies the public half, which is missing
         made = (f"{_line('ssh-keygen', '-y', '-f', key)} > {_line(public)}",)
     copy = _line("ssh-copy-id", *port, "-i", public, f"{place.user}@{place.host}")
     return Advice(
@@ -244,13 +246,13 @@ def _slow(_: PlaneTrouble, place: PlaneAddress) -> Advice:
     words = (
         "It answers, but not within doctor's few seconds; an audit waits longer (--timeout SECONDS). See what is slow:"
     )
-    # A BMC's place has no key and no known_hosts: what stands there is looked at over HTTPS.
+    # A BMC's address has no key and no known_hosts: its certificate is read over HTTPS.
     line = _ssh(place, "uptime") if place.known or not place.port else _line("curl", "-k", f"{_url(place)}/redfish/v1/")
     return Advice(words, (f"time {line}",))
 
 
 def _packages(things: Iterable[str]) -> tuple[str, ...]:
-    """Give the lines that install these programs; none for those of makers, and no daemon with them."""
+    """Return the lines that install these programs; none for those of vendors, and none that brings a daemon."""
     names = [name for thing in things if (name := _program(thing)) not in MAKERS.keys() | DAEMONS.keys()]
     known = sorted({PACKAGES[name] for name in names if name in PACKAGES})
     apt = [_line("apt-get", "install", *known)] if known else []
@@ -288,7 +290,7 @@ def _root(finding: PlaneTrouble, place: PlaneAddress) -> Advice:
     if "off in the inventory" in finding.seen:
         return Advice("The inventory says `sudo: false` for this node: these facts stay unknown by your own word.")
     sudo = _packages(["sudo"]) if "no sudo program" in finding.seen else ()
-    # A name with a dot is passed over by sudo: the list counts only once visudo has found it good.
+    # sudo ignores a name with a dot: the list counts only once visudo has accepted it.
     install = "f=/etc/sudoers.d/rackcheck; umask 0227; cat > $f.new && visudo -cf $f.new && mv $f.new $f"
     remote = _ssh(replace(place, user="root", key=""), install) if place.port else _line("sudo", "sh", "-c", install)
     return Advice(

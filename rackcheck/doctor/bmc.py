@@ -1,4 +1,4 @@
-"""One short visit to a BMC: who are you, what may I read, how long does an answer take."""
+"""One short visit to a BMC: its identity, our role, and how long a reply takes."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ LIMITS = Limits(connect=3.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, p
 
 @dataclass(frozen=True)
 class Heard:
-    """What a BMC answered, the seconds that each GET took, and why it broke off, if it did."""
+    """The resources of a BMC, the seconds that each GET took, and why the visit broke off, if it did."""
 
     bodies: Mapping[str, Body | Unknown]
     seconds: tuple[float, ...]
@@ -29,7 +29,7 @@ class Heard:
 
 
 def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | Unknown:
-    """Log in, look around and log out; gives why there was nothing to hear. The session is always given back."""
+    """Log in, read and log out; returns why nothing was read, if so. The session is always given back."""
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries are slow to import
 
     try:
@@ -53,7 +53,7 @@ def _look_around(session: "Session", root: Body, user: str) -> Heard:
     while session.over is None and (todo := wanted(LINKS, bodies)):
         for uri in sorted(todo):
             get(uri)
-    # Whose account is ours is not worth the whole time: a BMC may have many.
+    # Finding our own account is not worth the whole time: a BMC may have many.
     while session.over is None and time.monotonic() < session.until - session.limits.deadline / 2:
         account = next_account(bodies, user)
         if account is None:
@@ -64,7 +64,7 @@ def _look_around(session: "Session", root: Body, user: str) -> Heard:
 
 @contextmanager
 def _watched(session: "Session", stop: threading.Event) -> Iterator[None]:
-    """Cut what drags from outside, and give the session back at the end."""
+    """Cut slow requests from outside, and give the session back at the end."""
     done = threading.Event()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""The BMC's plane: who it is, as its own resources tell; pure."""
+"""The BMC's plane: the BMC's identity and our role, from its own resources; pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -12,22 +12,22 @@ from rackcheck.model.resource import ROOT, Body, Resource
 from rackcheck.probe.plan import Plan
 
 LINKS = ("Managers/*", "Systems", "Chassis", "AccountService/Accounts")
-"""What is read to know who a BMC is and what it lets us read."""
+"""The resources with a BMC's identity and with our rights."""
 
 ACCOUNTS = 16
-"""Accounts that are looked through for our own, one GET each."""
+"""The most accounts that are read to find our own, one GET each."""
 
 
 _OURS = ("Managers", "Systems", "Chassis")
-"""Where everything that rackcheck reads of a machine begins."""
+"""First URI segments of everything that rackcheck reads of a machine."""
 
 
 _WHY = {Reason.DENIED: Trouble.BMC_ROLE, Reason.TIMEOUT: Trouble.SLOW, Reason.NOT_READY: Trouble.BMC_BUSY}
-"""What the person at the rack must mend where a resource has no answer for this reason; else the resource itself."""
+"""The trouble for a resource that is unknown for this reason; any other reason is a gap of the resource itself."""
 
 
 def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
-    """Name the account to read next to learn our own role: the one called like us first; none where ours is read."""
+    """Return the account to read next to find our own role: the one with our name first; None once ours is read."""
     if role(bodies, user):
         return None
     try:
@@ -44,13 +44,13 @@ def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
 
 
 def role(bodies: Mapping[str, Body | Unknown], user: str) -> str:
-    """Give the role of our user, as its account names it; empty where nobody says."""
+    """Return the role of our user, as in its account; empty if it is not reported."""
     accounts = (body for body in bodies.values() if isinstance(body, Mapping) and body.get("UserName") == user)
     return next((clean(body["RoleId"], 30) for body in accounts if isinstance(body.get("RoleId"), str)), "")
 
 
 def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[float]) -> Controller:
-    """Read who answered; what it does not tell is empty."""
+    """Read the BMC's identity; a value that is not reported is empty."""
     docs = Documents(bodies)
     root = next(_at(docs, ""), None)
     managers = list(_at(docs, "Managers/*"))
@@ -64,7 +64,7 @@ def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[floa
 
 
 def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTrouble]:
-    """Say which resources could not be read although the BMC let us in, and which probes that costs."""
+    """Yield the resources that could not be read although the login succeeded, with the probes that need them."""
     gone: dict[Trouble, dict[str, Unknown]] = {}
     for uri, body in bodies.items():
         if isinstance(body, Unknown) and uri.startswith(tuple(f"{ROOT}/{word}" for word in _OURS)):
@@ -78,7 +78,7 @@ def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTr
 
 
 def _at(docs: Documents, link: str) -> Iterator[Resource]:
-    """Give the resources of a link, as many as can be read."""
+    """Yield the resources of a link that could be read."""
     try:
         yield from docs.at(link)
     except (Unreadable, Missing):

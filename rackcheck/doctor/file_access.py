@@ -1,4 +1,4 @@
-"""May the files that an audit reads be read? A cheap question to the node's shell, and what its answer means; pure."""
+"""Whether the files of an audit are readable: a cheap shell command, and how to read its output; pure."""
 
 import re
 import shlex
@@ -10,15 +10,15 @@ from rackcheck.model.refusal import LATE
 from rackcheck.model.text import covers
 
 CAP = 1 << 17
-"""Bytes that the answer may have: at most one line for each glob."""
+"""The most bytes of the output: at most one line for each glob."""
 
 ASKED = 500
-"""Globs that one question holds: the whole of it is one argument of a shell, which is bounded (128 KiB on Linux)."""
+"""The most globs of one command: the whole of it is one argument of a shell, which is bounded (128 KiB on Linux)."""
 
 END = "looked at all"
 
-# Of each glob the first file that is there and may not be read; no file is opened. A file in a folder that may not be
-# entered looks as if it were not there, so the folder is tried too.
+# Prints each glob's first file that exists and is not readable; no file is opened. A file in a folder that may not
+# be entered looks as if it were missing, so the folder is tried too.
 _LOOK = (
     'l() { for f; do [ -r "$f" ] && continue; [ -e "$f" ] || { d=${f%/*}; [ -d "$d" ] && [ ! -x "$d" ]; } || continue; '
     'echo "unreadable $f"; break; done; }'
@@ -26,14 +26,14 @@ _LOOK = (
 
 
 def questions(globs: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Write the questions, each with the globs that it is about."""
+    """Yield the commands, each with its globs."""
     for first in range(0, len(globs), ASKED):
         some = globs[first : first + ASKED]
         yield f"{_LOOK}; {'; '.join(f'l {quoted(glob)}' for glob in some)}; echo '{END}'", some
 
 
 def refused(answer: Output | Unknown, globs: Sequence[str]) -> Mapping[str, str] | Unknown:
-    """Give the files that may not be read, each with the glob that names it; why nothing is known, if so."""
+    """Return the files that are not readable, each with its glob; Unknown if that could not be found out."""
     if isinstance(answer, Unknown):
         return answer
     if f"\n{END}\n" not in f"\n{answer.out}":
@@ -48,6 +48,6 @@ def refused(answer: Output | Unknown, globs: Sequence[str]) -> Mapping[str, str]
 
 
 def quoted(glob: str) -> str:
-    """Quote everything but the signs of a glob."""
+    """Quote everything but the wildcards of a glob."""
     parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
     return "".join(part if index % 2 else shlex.quote(part) if part else "" for index, part in enumerate(parts))

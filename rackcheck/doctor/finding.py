@@ -1,4 +1,4 @@
-"""What doctor can find: troubles of a plane, who answered there, and where it stands, as values."""
+"""What doctor can find: troubles of a plane, its system or BMC, and its address, as values."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from rackcheck.model.fact import Plane
 
 
 class Trouble(StrEnum):
-    """What stands between us and a plane's answers; a closed set, in the order of the way there."""
+    """What blocks the way to a plane's data; a closed set, in the order in which a connection meets them."""
 
     NO_HOST = "no host in the inventory"
     NO_BMC = "no BMC in the inventory"
@@ -43,11 +43,11 @@ class Trouble(StrEnum):
 
 
 NO_INVENTORY = "no inventory: nodes were named alone"
-"""What is seen of a plane where nobody could have named it."""
+"""The reason for a missing plane without an inventory."""
 
 
 class Grant(StrEnum):
-    """What of root's part a login may do."""
+    """Root's rights that a login has."""
 
     ROOT = "root itself"
     ALL = "sudo: everything"
@@ -61,7 +61,7 @@ class Grant(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlaneAddress:
-    """Where a plane is and how we go there: what a line to type needs. A text is empty where it does not apply."""
+    """The address and the login of a plane: what a line to type needs. A text is empty if it does not apply."""
 
     node: str
     host: str = ""
@@ -71,12 +71,12 @@ class PlaneAddress:
     known: str = ""
     alias: str = ""
     public: str = ""
-    """The file with the public half of the key, where there is one."""
+    """The file with the public half of the key, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneTrouble:
-    """One trouble: what was seen, the tools or commands in question, and the probes that stay without an answer."""
+    """One trouble: its message, the tools or commands involved, and the probes that it leaves without data."""
 
     trouble: Trouble
     seen: str = ""
@@ -86,7 +86,7 @@ class PlaneTrouble:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The operating system that answered; seconds until we were in, and for the script."""
+    """The operating system of a node; seconds until the login, and for the script."""
 
     name: str
     kernel: str
@@ -99,7 +99,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The BMC that answered; `get` is the median of seconds for one GET."""
+    """The BMC of a node; `get` is the median of seconds for one GET."""
 
     vendor: str
     product: str
@@ -113,7 +113,7 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class PlaneVisit:
-    """One plane of one node: what stands in the way, and who answered if anyone did."""
+    """One plane of one node: its troubles, and its system or BMC if it was reached."""
 
     node: str
     plane: Plane
@@ -123,5 +123,5 @@ class PlaneVisit:
 
     @property
     def lost(self) -> frozenset[str]:
-        """The probes that stay without an answer."""
+        """The probes that are left without data."""
         return frozenset(probe for finding in self.findings for probe in finding.lost)

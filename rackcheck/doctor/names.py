@@ -1,4 +1,4 @@
-"""Names looked up once, before anyone is asked: a resolver that hangs must not hold up the end."""
+"""Looks host names up once, before the visits: a resolver that hangs must not delay the end."""
 
 import socket
 import threading
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from rackcheck.doctor.worker_pool import work
 
 SECONDS = 4.0
-"""How long one name may take."""
+"""Seconds within which one name must resolve."""
 
 THREADS = 128
-"""Names looked up at the same time: they wait, and cost nothing."""
+"""Names looked up at once: the threads only wait."""
 
 
 def look_up(names: Iterable[str], stop: threading.Event) -> Mapping[str, str]:
-    """Look up names; gives for each that has no address what was said about it. A name that has one is left out."""
+    """Look up names; returns the resolver's message for each that has no address. Names that resolve are left out."""
     found = work(dict.fromkeys(names), _trouble, threads=THREADS, seconds=SECONDS, stop=stop)
     late = f"no answer about it within {SECONDS:g} s"
     values = {name: late if trouble is None else str(trouble) for name, trouble in found}

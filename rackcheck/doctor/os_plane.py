@@ -1,4 +1,4 @@
-"""The operating system's plane: a handful of questions, and what their answers mean; pure."""
+"""The operating system's plane: a few commands, and how to read their output; pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,25 +18,25 @@ from rackcheck.probe.plan import Plan
 from rackcheck.probe.sudoers import root_probes
 
 SECONDS = 5.0
-"""How long one question may take on a node."""
+"""Seconds that one command may take on a node."""
 
 CAP = 1 << 14
-"""How many bytes an answer may have: of a command that only root gets an answer to, the beginning tells enough."""
+"""The most bytes of a command's output: of a command that needs root, the beginning is enough."""
 
 FILES = 20
-"""Files that may not be read and are named; what each costs is counted for all."""
+"""The most unreadable files that are named; the probes that they cost are counted for all."""
 
 PYTHON = "python3"
 
 _REFUSED = frozenset({Reason.DENIED, Reason.UNREACHABLE})
-"""Why root's part has no answer for us: others say that the command itself ran, and had nothing or much to tell."""
+"""Reasons that show missing root rights: any other reason means that the command itself ran."""
 
 _WHO = (
     'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
     "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
 )
 _ON_BUS = "0x10de0x03"
-"""In a question: it looks for NVIDIA's GPUs on the bus first, and has an answer without python3 where there is none."""
+"""Part of a command that looks for NVIDIA's GPUs on the bus first, and needs no python3 if there is none."""
 
 _NO_GPU = (
     "(cd /sys/bus/pci/devices 2>/dev/null || exit 1; for d in *; do "
@@ -49,7 +49,7 @@ _SUDO = '[ "$(id -u)" = 0 ] && exit 0; command -v sudo >/dev/null || { echo "no 
 
 @dataclass(frozen=True)
 class Questions:
-    """What doctor asks an operating system on behalf of a plan; `sudo` says whether sudo may be called there."""
+    """The commands that doctor runs on an operating system for a plan; `sudo` is whether sudo may be called there."""
 
     plan: Plan
     sudo: bool = True
@@ -57,7 +57,7 @@ class Questions:
 
     @cached_property
     def needs(self) -> Mapping[Need, Sequence[str]]:
-        """What the plan's probes need of the node's programs, each with the probes that need it there."""
+        """The programs that the plan's probes need on a node, each with the probes that need it."""
         found: dict[Need, list[str]] = {}
         for probe in self.plan.probes:
             if isinstance(probe.ask, Shell):
@@ -67,22 +67,22 @@ class Questions:
 
     @cached_property
     def tools(self) -> tuple[str, ...]:
-        """The programs that some probe needs somewhere."""
+        """The programs that some probe needs."""
         return tuple(dict.fromkeys(need.tool for need in self.needs))
 
     @cached_property
     def _wheres(self) -> tuple[str, ...]:
-        """The conditions under which some program is needed; a node tells them by their numbers."""
+        """The conditions under which some program is needed; the output refers to them by number."""
         return tuple(dict.fromkeys(need.where for need in self.needs if need.where))
 
     @cached_property
     def scripts(self) -> tuple[str, ...]:
-        """The probes that bring a program for the node's own python3."""
+        """The probes that run a script with the node's own python3."""
         shells = (probe for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(probe.name for probe in shells if PYTHON in looked_for(str(probe.ask)))
 
     def _scripts(self, out: str) -> tuple[str, ...]:
-        """Name those of them that have no answer without python3: of a bus without an NVIDIA GPU, they have one."""
+        """Return those of them that have no data without python3: on a bus without an NVIDIA GPU, some need none."""
         if re.search(r"^idle python$", out, re.MULTILINE) is None:
             return self.scripts
         idle = {p.name for p in self.plan.probes if isinstance(p.ask, Shell) and _ON_BUS in p.ask.command}
@@ -90,7 +90,7 @@ class Questions:
 
     @cached_property
     def asked(self) -> tuple[Shell, ...]:
-        """The questions, those that only root gets an answer to last."""
+        """The commands, those that need root last."""
         shells = (probe.ask for probe in root_probes(self.plan.probes))
         root = [replace(ask, seconds=self.seconds, cap=CAP) for ask in shells if isinstance(ask, Shell)]
         return (self._looks, *self._files, *([self._sudo] if root and self.sudo else []), *dict.fromkeys(root))
@@ -108,7 +108,7 @@ class Questions:
 
     @cached_property
     def _files(self) -> Mapping[Shell, Sequence[str]]:
-        """Whether the files may be read: each question with the globs that it is about."""
+        """The commands that check for readable files, each with its globs."""
         asked = file_access.questions(tuple(self.files))
         return {Shell(text, seconds=self.seconds, cap=file_access.CAP): globs for text, globs in asked}
 
@@ -118,7 +118,7 @@ class Questions:
 
     @cached_property
     def _looks(self) -> Shell:
-        """Who answers, which tools are missing, which conditions do not hold, which python3 runs: all in one shell."""
+        """The command for the system, the missing tools, the conditions that do not hold and the version of python3."""
         names = " ".join(self.tools) or ":"
         there = f'for t in {names}; do command -v "$t" >/dev/null 2>&1 || echo "missing $t"; done'
         idle = [f"({where}) >/dev/null 2>&1 || echo 'idle {n}'" for n, where in enumerate(self._wheres)]
@@ -128,12 +128,12 @@ class Questions:
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        """Where some questions look for their program beside the usual places, as the shell is told so."""
+        """Folders besides the usual ones in which some commands find their program, quoted for the shell."""
         shells = (named(probe.ask.command) for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
 
     def read(self, capture: NodeCapture) -> tuple[tuple[PlaneTrouble, ...], System | None, float | None]:
-        """Read the answers: the findings, who answered, and our clock when the script was sent."""
+        """Read the outputs: the findings, the system, and our clock when the script was sent."""
         answer = capture.output(self._looks)
         if not isinstance(answer, Output) or not re.search(r"^asked all$", answer.out, re.MULTILINE):
             return (self._silent(answer),), None, None
@@ -156,7 +156,7 @@ class Questions:
         return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
 
     def _missing(self, out: str) -> Iterable[PlaneTrouble]:
-        """Say which programs are missing where a probe needs them: a device that is not there needs none."""
+        """Yield the programs that are missing where a probe needs them: without a device, none is needed for it."""
         names = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
         idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
         at_work = {"", *(where for n, where in enumerate(self._wheres) if str(n) not in idle)}
@@ -167,7 +167,7 @@ class Questions:
             yield PlaneTrouble(Trouble.NO_TOOL, "", tools, lost)
 
     def _unread(self, capture: NodeCapture) -> Iterable[PlaneTrouble]:
-        """Say which files an audit would be refused; a look that did not end tells nothing of any of them."""
+        """Yield the files that an audit may not read; a check that did not finish yields nothing."""
         for ask, globs in self._files.items():
             refused = file_access.refused(capture.output(ask), globs)
             blind = globs if isinstance(refused, Unknown) else refused.values()
@@ -180,7 +180,7 @@ class Questions:
                 yield PlaneTrouble(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
 
     def _silent(self, answer: Output | Unknown) -> PlaneTrouble:
-        """Say why our own question has no answer: then nothing is known of tools and of root's part either."""
+        """Return why our own command has no output: then nothing is known of tools and of root's rights either."""
         message = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
         reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
         trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
@@ -188,15 +188,15 @@ class Questions:
         return PlaneTrouble(trouble, clean(message), things, of_plane(self.plan, Plane.OS))
 
     def _python(self, answer: Output) -> str | None:
-        """Give the version of python3; empty where there is none that runs, None where it did not answer in time."""
+        """Return the version of python3; empty if none runs, None if it did not finish in time."""
         found = re.search(r"^Python (3\.[0-9]{1,3}(?:\.[0-9]{1,3})?)", answer.out, re.MULTILINE)
         return found[1] if found else None if answer.status in LATE else ""
 
     def _denied(self, capture: NodeCapture) -> dict[str, None]:
-        """Name the probes of root's that would get no answer, judged as an audit judges their answers.
+        """Return the probes that need root and would have no data, judged as an audit judges their output.
 
-        A command that asks many devices may need longer than a visit gives it: that is a refusal only where sudo itself
-        does not answer either.
+        A command that visits many devices may need longer than doctor allows: that is a refusal only if sudo itself
+        times out as well.
         """
         refused = _REFUSED | ({Reason.TIMEOUT} if self._hangs(capture) else set())
         found: dict[str, None] = {}
@@ -207,12 +207,12 @@ class Questions:
         return found
 
     def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
-        """Whether root told anything: where a tool or a device is missing, nobody was asked, and nothing is granted."""
+        """Return whether a command as root had output: one skipped for a missing tool or device proves no grant."""
         asks = (probe.ask for probe in root_probes(self.plan.probes) if probe.name not in denied)
         return any(_answered(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
 
     def _hangs(self, capture: NodeCapture) -> bool:
-        """Whether sudo, where it is called, did not say in time what it grants."""
+        """Return whether sudo, where it is called, timed out when listing its grants."""
         if self._sudo not in self.asked:
             return False
         answer = capture.output(self._sudo)
@@ -236,7 +236,7 @@ class Questions:
 
 
 def _answered(answer: Output | Unknown, ok: Sequence[int]) -> bool:
-    """Whether a command ran and said something, though it be of no use to a reader."""
+    """Return whether a command ran and had output, even if it is of no use to a reader."""
     if isinstance(answer, Unknown):
         return answer.reason is Reason.TOO_LARGE
     return answer.status in ok and bool(answer.out)

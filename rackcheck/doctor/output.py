@@ -1,4 +1,4 @@
-"""What doctor knows, as lines for people and as one document; the same findings in both; pure."""
+"""Doctor's results, as lines for people and as one document; the same findings in both; pure."""
 
 import re
 import textwrap
@@ -20,23 +20,23 @@ FORMAT = 1
 MARGIN = 2
 
 NOT_THERE = {Plane.OS: "no host in the inventory", Plane.BMC: "no BMC in the inventory"}
-"""Why a plane of a node is not asked where nobody needs it: such a node is ready for what it has."""
+"""Why a plane of a node is not visited if no rule needs it: such a node is ready for the planes it has."""
 
 STATES = 8
-"""Groups of nodes that answer alike, shown of one plane; the document has all."""
+"""The most groups of nodes with the same system that are shown of one plane; the document has all."""
 
 ROWS = 20
-"""Kinds of trouble that the closing table tells apart; a screen holds them, and what stands above is scrolled for."""
+"""The most rows of troubles in the closing table, so that it fits on a screen."""
 
 RULES = 30
-"""Rules that are named each by itself."""
+"""The most rules that are listed one by one."""
 
 EXAMPLES = 3
-"""Nodes of which it is said what was seen, where each is its own."""
+"""The most nodes whose own message is shown where the messages differ."""
 
 
 def lines(ward: Ward, width: int) -> Iterator[Line]:
-    """Write all that is known; no line but a single unbreakable word is wider than `width`."""
+    """Yield all results as lines; no line but a single unbreakable word is wider than `width`."""
     for shared in ward.shared:
         yield from _trouble(shared, ward, width)
     for gap in ward.blind:
@@ -82,7 +82,7 @@ def _trouble(shared: SharedTrouble, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _table(ward: Ward, width: int) -> Iterator[Line]:
-    """Say of each node that is not ready what stands in its way, in one line for all that are alike."""
+    """Yield the table of the nodes that are not ready and their troubles, one line for all nodes with the same ones."""
     rows = [(fold(nodes), "; ".join(f"{plane.value}: {t.value}" for plane, t in kind)) for kind, nodes in ward.sick]
     if not rows:
         return
@@ -99,7 +99,7 @@ def _table(ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
-    # Whether a rule applies may hang on what does answer, which nobody has asked yet.
+    # Whether a rule applies may depend on data that doctor does not collect.
     kind = f"rules of {ward.profile.name}, if they apply," if ward.profile is not None else "probes"
     if gap.total == 1:
         kind = kind.replace("rules", "rule").replace("they apply", "it applies").replace("probes", "probe")
@@ -114,7 +114,7 @@ def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _gaps(what: tuple[str, ...], ward: Ward) -> Iterator[str]:
-    """Name what will be unknown, short enough for a screen: many rules by their first word, a whole plane in one."""
+    """Yield what will be unknown, short enough for a screen: many rules by their first word, a whole plane in one."""
     if ward.profile is not None:
         yield from what if len(what) <= RULES else _families(what)
         return
@@ -149,7 +149,7 @@ def _more(count: int) -> str:
 
 
 def _speed(visits: Iterable[PlaneVisit]) -> str:
-    """Say how fast these answer: the median, and the slowest where it stands out."""
+    """Format how fast these planes are: the median, and the slowest if it stands out."""
     people = [visit.who for visit in visits]
     logins = [who.login for who in people if isinstance(who, System) and who.login is not None]
     scripts = [who.script for who in people if isinstance(who, System) and who.script is not None]
@@ -168,7 +168,7 @@ def _seconds(found: list[float]) -> str:
 
 
 def _block(head: str, rest: str, width: int, style: str) -> Iterator[Line]:
-    """Write a headline and its nodes; a set that is too long goes on below."""
+    """Yield a headline and its nodes; a set that is too long goes on below."""
     rows = textwrap.wrap(rest, max(width - len(head), 30), break_long_words=False, break_on_hyphens=False) or [""]
     if len(rows) == 1 and len(head) + len(rows[0]) <= width:
         yield Line(((head, style), (rows[0], "bold cyan")))
@@ -204,7 +204,7 @@ def _broken(line: str, width: int) -> Iterator[str]:
 
 
 def document(ward: Ward, targets: str) -> dict[str, Any]:
-    """Give the one document: every node with all that was seen and all that is to be done, nothing folded away."""
+    """Return the one document: every node with all findings and all advice, nothing folded."""
     return {
         "rackcheck": FORMAT,
         "targets": targets,

@@ -1,4 +1,4 @@
-"""How long doctor waits: a few seconds for everything, or in proportion to what somebody names."""
+"""Doctor's time limits: a few seconds for everything, or in proportion to a given number of seconds."""
 
 from dataclasses import dataclass, replace
 
@@ -6,28 +6,28 @@ from rackcheck.doctor import bmc
 from rackcheck.transport import redfish, wire
 
 SECONDS = 8.0
-"""Seconds that one operating system has after we have connected, unless somebody names others."""
+"""Seconds that one operating system has after the connection, unless another number is given."""
 
 
 @dataclass(frozen=True)
 class VisitLimits:
-    """Bounds of a visit, in seconds; `seconds` is how long one plane may take, None for doctor's own few."""
+    """Bounds of a visit, in seconds; `seconds` is how long one plane may take, None for the defaults."""
 
     seconds: float | None = None
 
     @property
     def system(self) -> wire.ShellLimits:
-        """What one operating system may cost."""
+        """The limits of one operating system."""
         return wire.ShellLimits(connect=self._connect, deadline=self.seconds or SECONDS, cap=1 << 20)
 
     @property
     def question(self) -> float:
-        """How long one question may take on a node: less than the whole, so that the others are still heard."""
+        """Seconds that one command may take on a node: less than the whole, so that the others can still finish."""
         return round((self.seconds or SECONDS) * 5 / 8, 1)
 
     @property
     def bmc(self) -> redfish.Limits:
-        """What one BMC may cost."""
+        """The limits of one BMC."""
         if self.seconds is None:
             return bmc.LIMITS
         part = self.seconds / bmc.LIMITS.deadline
@@ -36,7 +36,7 @@ class VisitLimits:
 
     @property
     def patience(self) -> float:
-        """When a plane is given up whatever holds it: more than all its own limits."""
+        """Seconds after which a plane is abandoned, whatever blocks it: more than all its own limits."""
         return max(20.0, 12.0 + 1.5 * (self.seconds or 0))
 
     @property

@@ -1,4 +1,4 @@
-"""All visits laid together: who is ready, which troubles many nodes share, which rules will be unknown where; pure."""
+"""All visits combined: the nodes that are ready, troubles that nodes share, and rules that will be unknown; pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from rackcheck.probe.plan import Plan
 
 @dataclass(frozen=True)
 class SharedTrouble:
-    """One trouble, said once: its nodes with their places and with what was seen on each."""
+    """One trouble of several nodes: its nodes with their addresses and with each one's message."""
 
     trouble: Trouble
     plane: Plane
@@ -32,7 +32,7 @@ class SharedTrouble:
 
 @dataclass(frozen=True)
 class Blind:
-    """What will be unknown on some nodes: rules of a profile, or probes where there is none; `total` is of how many."""
+    """What will be unknown on some nodes: rules of a profile, else probes; `total` is the number of all of them."""
 
     what: tuple[str, ...]
     total: int
@@ -41,7 +41,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class Ward:
-    """What doctor knows at the end; nodes that were not visited because somebody stopped it are not ready."""
+    """Doctor's results; nodes that were not visited because of an interrupt are not ready."""
 
     roles: Mapping[str, str]
     planes: Mapping[str, frozenset[Plane]]
@@ -51,7 +51,7 @@ class Ward:
     catalogue: Catalogue = field(default_factory=Catalogue)
     interrupted: bool = False
     asked: frozenset[Plane] = frozenset(Plane)
-    """The planes that an audit would be of."""
+    """The planes that an audit would collect."""
 
     @cached_property
     def by_node(self) -> Mapping[str, tuple[PlaneVisit, ...]]:
@@ -63,39 +63,39 @@ class Ward:
 
     @cached_property
     def ready(self) -> tuple[str, ...]:
-        """The nodes whose every wanted plane answered and has no trouble that stands in the way."""
+        """The nodes whose wanted planes were all visited and have no trouble that blocks an audit."""
         return tuple(
             name for name, visits in self.by_node.items()
             if {v.plane for v in visits} >= self.planes[name] and visits and not any(map(self.hinders, visits))
         )  # fmt: skip
 
     def hinders(self, visit: PlaneVisit) -> tuple[Trouble, ...]:
-        """Give the troubles of a visit that stand in an audit's way.
+        """Return the troubles of a visit that block an audit.
 
-        Without a profile nobody has said which facts matter: no machine has the tools of every make of device.
+        Missing tools block only with a profile, which selects the facts: no machine has the tools of every device.
         """
         troubles = (finding.trouble for finding in visit.findings)
         return tuple(t for t in troubles if self.profile is not None or t is not Trouble.NO_TOOL)
 
     @cached_property
     def without(self) -> Mapping[Plane, tuple[str, ...]]:
-        """The nodes of which a plane was not wanted, for the inventory does not name it; by plane."""
+        """The nodes of which a plane was not visited because the inventory does not name it; by plane."""
         planes = sorted(self.plan.planes & {Plane.OS, Plane.BMC})
         found = {plane: tuple(name for name, own in self.planes.items() if plane not in own) for plane in planes}
         return {plane: names for plane, names in found.items() if names}
 
     @cached_property
     def unasked(self) -> tuple[str, ...]:
-        """The nodes of which some plane was not asked to the end."""
+        """The nodes of which some visit did not finish."""
         return tuple(n for n, visits in self.by_node.items() if not {v.plane for v in visits} >= self.planes[n])
 
     @cached_property
     def shared(self) -> tuple[SharedTrouble, ...]:
-        """The troubles, each said once for all nodes that have it alike; in the order of the way there."""
+        """The troubles, each once for all nodes that share it; in the order in which a connection meets them."""
         found: dict[tuple[Plane, Trouble, tuple[str, ...], tuple[str, ...]], list[tuple[PlaneVisit, PlaneTrouble]]] = {}
         for visit in self.visits:
             for finding in visit.findings:
-                # Of a login the user belongs to the trouble, not only to the place.
+                # For a login, the user is part of the trouble, not only of the address.
                 user = (visit.place.user,) if finding.trouble in {Trouble.LOGIN, Trouble.NO_ROOT} else ()
                 found.setdefault((visit.plane, finding.trouble, finding.things, user), []).append((visit, finding))
         order = list(Trouble)
@@ -121,7 +121,7 @@ class Ward:
         return tuple(Blind(what, total, tuple(nodes)) for (what, total), nodes in groups(hit, gaps.__getitem__))
 
     def gap(self, name: str) -> tuple[str, ...]:
-        """Name the rules that will be unknown on a node; without a profile, the probes."""
+        """Return the rules that will be unknown on a node; without a profile, the probes."""
         lost = frozenset().union(*(visit.lost for visit in self.by_node[name]))
         if self.profile is None:
             return tuple(probe.name for probe in self.plan.probes if probe.name in lost)
@@ -133,7 +133,7 @@ class Ward:
         return len(scope(self.profile, self.roles[name], self.asked))
 
     def who(self, plane: Plane) -> list[tuple[tuple[str, ...], list[PlaneVisit]]]:
-        """Who answers on a plane, equal answers together, the largest group first."""
+        """Return the systems or BMCs of a plane, equal ones together, the largest group first."""
         found = [visit for visit in self.visits if visit.plane is plane and visit.who is not None]
         kinds: dict[tuple[str, ...], list[PlaneVisit]] = {}
         for visit in sorted(found, key=lambda v: natural(v.node)):

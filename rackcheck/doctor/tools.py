@@ -1,4 +1,4 @@
-"""Which programs a question needs, and where: the words in command position that are no words of the shell itself."""
+"""Which programs a command needs, and where: the words in command position that are no words of the shell itself."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ BUILTINS = frozenset(
         *("wait",),
     }
 )
-"""Commands that the shell is (POSIX, 2.14 and 2.9.1.4), and those that every `sh` we know brings along."""
+"""Commands built into the shell (POSIX, 2.14 and 2.9.1.4), and those that every `sh` we know provides."""
 
 _TOKEN = re.compile(r"[ \t]+|\\\n|#[^\n]*|\n|;;|&&|\|\||[;&|()]|(?:[0-9]*(?:<<|>>|<&|>&|<>|<|>))")
 _ENDS = frozenset({"\n", ";", ";;", "&&", "||", "&", "|", "(", ")"})
@@ -27,7 +27,7 @@ _ENDS = frozenset({"\n", ";", ";;", "&&", "||", "&", "|", "(", ")"})
 
 @dataclass(frozen=True)
 class Call:
-    """A simple command: its program, its words, and the files that its output is sent to."""
+    """A simple command: its program, its words, and the files that its output is redirected to."""
 
     program: str
     words: tuple[str, ...] = ()
@@ -35,46 +35,46 @@ class Call:
 
 
 def tools(command: str) -> tuple[str, ...]:
-    """Name the programs that a command calls by a fixed name, each once; a payload is not looked at."""
+    """Return the programs that a command calls by a fixed name, each once; a payload is ignored."""
     made = calls(named(command))
     programs = (call.program for call in made)
     return tuple(dict.fromkeys(p for p in programs if re.fullmatch(r"[A-Za-z0-9_./+-]+", p) and not p.isdecimal()))
 
 
 def looked_for(command: str) -> tuple[str, ...]:
-    """Name the programs that a command looks for itself (`command -v NAME`), and knows to do without."""
+    """Return the programs that a command looks for itself (`command -v NAME`), and can do without."""
     return tuple(dict.fromkeys(re.findall(r"\bcommand -v ([\w./+-]+)", named(command))))
 
 
 _OWN = re.compile(r"(?:[a-z_]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*")
-"""The functions that a question begins with, each ended by a brace on a line of its own."""
+"""The functions at the beginning of a command, each ended by a brace on a line of its own."""
 
 _GUARD = re.compile(r"(?P<where>[^\n;&|]+) \|\| \{ echo '?[\w ]+'?; exit 0; \}\n")
-"""A line that ends a question with words of its own where there is nothing to ask: no file, no folder."""
+"""A line that ends a command with a message if there is nothing to read: no file, no folder."""
 
 _BRANCHES = re.compile(
     r"if (?P<where>[^\n;&]+); then (?P<body>[^\n]*?); (?:else (?P<other>[^\n]*?); )?fi(?P<after>(?:\n| |;).*)?",
     re.DOTALL,
 )
-"""A question that begins with a choice; one with a choice in it is not taken apart."""
+"""A command that begins with an `if`; one with an `if` inside it is not taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A program without which a question has no answer, as far as a condition of the shell holds; empty: everywhere."""
+    """A program that a command needs if a condition of the shell holds; an empty condition always holds."""
 
     tool: str
     where: str = ""
 
 
 def needs(ask: Shell) -> tuple[Need, ...]:
-    """Name the programs without which a question has no answer, each with where it has none.
+    """Return the programs that a command needs, each with its condition.
 
-    A question about each device needs nothing where there is no device. One that looks for a program, and has words for
-    a node without it, does not need it. `some GLOB…` is whether some file of these is there.
+    A command that runs for each device needs nothing if there is no device. One that looks for a program, and has a
+    message for a node without it, does not need it. The condition `some GLOB…` is whether some file of these exists.
     """
     command = named(ask.command)
-    if re.search(r"\belif\b", command):  # several ways to one answer: none is needed alone
+    if re.search(r"\belif\b", command):  # several ways to one output: none is needed alone
         return ()
     spared = {tool for tool in looked_for(command) if not _ends(command, tool)}
     device = f"some {' '.join(map(quoted, ask.each.split()))}" if ask.each else ""
@@ -83,12 +83,12 @@ def needs(ask: Shell) -> tuple[Need, ...]:
 
 
 def _ends(command: str, tool: str) -> bool:
-    """Whether a question ends without an answer where it has looked for a program in vain."""
+    """Return whether a command fails if it has looked for a program in vain."""
     return re.search(rf"\bcommand -v {re.escape(tool)} >/dev/null \|\| \{{ [^}}]*\bexit 127", command) is not None
 
 
 def _parts(command: str) -> Iterator[tuple[str, str]]:
-    """Part a question into what always runs, and what runs where a condition of its own holds."""
+    """Split a command into the part that always runs, and the parts that run if a condition of their own holds."""
     own = _OWN.match(command)
     functions = own[0] if own is not None else ""
     yield "", functions
@@ -108,7 +108,7 @@ def _parts(command: str) -> Iterator[tuple[str, str]]:
 
 
 def calls(text: str, *, builtins: bool = False) -> tuple[Call, ...]:
-    """Give the simple commands of a script in order, those in `$(…)` too; without the script's own functions."""
+    """Return the simple commands of a script in order, those in `$(…)` too; without the script's own functions."""
     made: list[_Begun] = []
     _call(text, made)
     own = set(re.findall(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\(\)", text))
@@ -135,7 +135,7 @@ class _Begun:
 
 
 class _Reading:
-    """Where in a script we are: whether a command may begin here, and the one that has begun."""
+    """The position in a script: whether a command may begin here, and the one that has begun."""
 
     def __init__(self, made: list[_Begun]) -> None:
         self.made = made
@@ -143,11 +143,11 @@ class _Reading:
         self.begun: _Begun | None = None
 
     def substituted(self) -> None:
-        """A word that is an answer of the shell names no program."""
+        """Note that a word is a substitution by the shell, so that it names no program."""
         self.first, self.target = self.first and bool(self.target), ""
 
     def take(self, token: str) -> None:
-        """Take the next word or sign."""
+        """Take the next word or operator."""
         if token in _ENDS:
             self.begun = None
             self.pattern = token == ";;" or (self.pattern and token in {"|", "\n"})
@@ -159,7 +159,7 @@ class _Reading:
                 self._command().writes.append(token)
             self.target = ""
         elif self.header:
-            # `for x in a b;` and `case $x in`: what follows are no commands, and of a case the patterns.
+            # `for x in a b;` and `case $x in`: no commands follow, and after a case its patterns.
             if self.header == "case" and token == "in":
                 self.header, self.pattern, self.first = "", True, False
         elif self.pattern and token != "esac":
@@ -181,7 +181,7 @@ class _Reading:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Part a command into words and signs; `$(…)` comes as a word of its own, also out of quotes."""
+    """Split a command into words and operators; `$(…)` is a word of its own, also within quotes."""
     at, word, inner = 0, "", list[str]()
     while at < len(text):
         sign = _TOKEN.match(text, at)
@@ -206,12 +206,12 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _fd(sign: str, word: str) -> bool:
-    """Whether the digits before a redirection belong to a word that has begun."""
+    """Return whether the digits before a redirection belong to a word that has begun."""
     return bool(word) and sign[0].isdigit()
 
 
 def _piece(text: str, at: int) -> int:
-    """Give where a quoted piece, a `$(…)` or a plain letter ends; one that is never closed ends with the text."""
+    """Return where a quoted piece, a `$(…)` or a plain letter ends; one that is never closed ends with the text."""
     match text[at]:
         case "'":
             end = text.find("'", at + 1)
@@ -239,7 +239,7 @@ def _double(text: str, at: int) -> int:
 
 
 def _closed(text: str, at: int) -> int:
-    """Give the end of a `$(` whose inside begins here; pieces within are passed over whole."""
+    """Return the end of a `$(` whose inside begins here; pieces within are skipped whole."""
     depth = 1
     while at < len(text):
         if text[at] in "()":
@@ -253,7 +253,7 @@ def _closed(text: str, at: int) -> int:
 
 
 def _inside(quoted: str) -> list[str]:
-    """Find the `$(…)` within double quotes."""
+    """Return each `$(…)` within double quotes."""
     found, at = [], 1
     while at < len(quoted) - 1:
         end = _piece(quoted, at) if quoted[at] in "\\`$" else at + 1

@@ -1,4 +1,4 @@
-"""Asks every plane once, at the same time and under tight limits; what stands in the way is a finding, never raised."""
+"""Visits every plane once, all at the same time and under tight limits; troubles are findings, never raised."""
 
 import threading
 import time
@@ -30,10 +30,10 @@ from rackcheck.transport import known_hosts, local, ssh, ssh_config
 from rackcheck.transport.ssh_config import Target
 
 THREADS = 64
-"""Planes asked at the same time."""
+"""Planes visited at once."""
 
 CONFIGS = 8
-"""How many `ssh -G` may run at the same time."""
+"""`ssh -G` processes at once."""
 
 CONFIG = 20.0
 """Seconds that one of them may take."""
@@ -41,27 +41,27 @@ CONFIG = 20.0
 
 @dataclass(frozen=True)
 class Doctor:
-    """Whom to ask on behalf of which plan."""
+    """Visits the nodes for a plan."""
 
     plan: Plan
     nodes: tuple[Node, ...]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     lost: Mapping[str, str] = field(default_factory=dict)
-    """Why a secret could not be fetched, by its reference: the planes that need one of these are not asked."""
+    """Why a secret could not be fetched, by its reference: the planes that need one of these are not visited."""
     needed: bool = True
-    """Whether a plane that the inventory does not name is a trouble: it is where a profile's rules need it."""
+    """Whether a plane that the inventory does not name is a trouble: it is if a profile's rules need it."""
     listed: bool = True
-    """Whether there is an inventory at all, into which something could be written."""
+    """Whether there is an inventory, to which lines could be added."""
     pace: VisitLimits = field(default_factory=VisitLimits)
 
     @cached_property
     def planes(self) -> tuple[tuple[Node, Plane], ...]:
-        """Every plane that somebody wants, the operating systems first."""
+        """Every wanted plane, the operating systems first."""
         wanted = [plane for plane in (Plane.OS, Plane.BMC) if plane in self.plan.planes]
         return tuple((node, plane) for plane in wanted for node in self.nodes if self.needed or _has(node, plane))
 
     def visits(self, stop: threading.Event) -> Generator[PlaneVisit]:
-        """Ask everyone and give each plane's visit as it ends; setting `stop` ends it early."""
+        """Visit all planes and yield each one's result as it ends; setting `stop` ends it early."""
         targets = self._targets(stop)
         hosts = {name: target.host for name, target in targets.items() if not target.proxy}
         bmcs = {node.name: urlsplit(node.bmc.url).hostname or "" for node in self.nodes if node.bmc is not None}
@@ -98,7 +98,7 @@ class Doctor:
                 yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
 
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
-        """Let the user's own configuration say how each node is reached: `ssh -G` may be slow, and runs commands."""
+        """Resolve each node with the user's SSH configuration: `ssh -G` may be slow, and runs commands."""
         remote = [node for node in self.nodes if node.host and not node.is_local and Plane.OS in self.plan.planes]
         rows = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
         return {node.name: target for node, target in rows if isinstance(target, Target)}
@@ -116,7 +116,7 @@ class Doctor:
         return PlaneAddress(node.name, target.host, str(target.port), user, key, known, target.alias, public)
 
     def _hindered(self, node: Node, plane: Plane) -> tuple[Trouble, str] | None:
-        """Say what of our own keeps us from asking this plane at all: told without knocking at the node."""
+        """Return the trouble on our side that prevents a visit to this plane, found without connecting, if any."""
         lost = [reference for reference in references(node, plane) if reference in self.lost]
         if lost:
             return Trouble.SECRET, f"{lost[0]}: {self.lost[lost[0]]}"
@@ -171,7 +171,7 @@ def _has(node: Node, plane: Plane) -> bool:
 
 
 def _key(target: Target, node: Node) -> tuple[str, str]:
-    """Give the key file that a login is tried with and the file of its public half; empty where there is none."""
+    """Return the key file that a login uses and the file of its public half; empty if there is none."""
     usual = [f"~/.ssh/{name}" for name in ssh.KEYS]
     keys = [node.ssh.key] if node.ssh.key else [*target.keys, *usual]
     key = next((key for key in keys if Path(key).expanduser().is_file()), "")
@@ -180,5 +180,5 @@ def _key(target: Target, node: Node) -> tuple[str, str]:
 
 
 def _knows(target: Target) -> bool:
-    """Whether any key of this host is known: a new host and a changed one need other lines."""
+    """Return whether any key of this host is known: a new host and a changed one need other advice."""
     return bool(known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port))

@@ -1,4 +1,4 @@
-"""Many jobs in few threads, of which none can hold up the end: what outlasts its time is given up."""
+"""A small thread pool with a deadline per job: a job that exceeds its deadline is abandoned."""
 
 import queue
 import threading
@@ -10,19 +10,19 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 GOODBYE = 3.0
-"""Seconds that jobs under way are given to end in order when somebody stops us: a BMC's session is given back."""
+"""Seconds that running jobs have to finish after an interrupt, to give back a BMC's session."""
 
 POLL = 0.1
-"""Seconds between two looks at the clock."""
+"""Seconds between two checks of the clock."""
 
 
 def work(
     jobs: Iterable[J], do: Callable[[J], R], *, threads: int, seconds: float, stop: threading.Event
 ) -> Iterator[tuple[J, R | Exception | None]]:
-    """Do every job and give each with its result as they end: what `do` raised, or None where it outlasted its seconds.
+    """Run every job and yield each with its result as they end: what `do` raised, or None if it exceeded its deadline.
 
-    A thread that hangs (a resolver's call cannot be cut) is left behind, and another takes its place. An iterator that
-    is left before its end, by an interrupt too, sets `stop`: no further job is begun, and those under way may end.
+    A thread that hangs (a resolver's call cannot be interrupted) is abandoned, and another takes its place. An iterator
+    that is closed before its end, by an interrupt too, sets `stop`: no further job starts, and running ones may finish.
     """
     listed = list(jobs)
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -40,7 +40,7 @@ def work(
             begun[index] = time.monotonic()
             try:
                 result: R | Exception = do(listed[index])
-            except Exception as error:  # noqa: BLE001  a job's fault is the job's own, and told as that
+            except Exception as error:  # noqa: BLE001  a job's error is its result
                 result = error
             done.put((index, result))
 

@@ -1,7 +1,7 @@
-"""Nodes that should be alike: what most of them say is held to be right, and each is judged by it. Pure.
+"""Consensus: nodes that should be alike. The value of most of them is right, and each node is judged by it. Pure.
 
-A value is right when a quorum of the *expected* nodes has it: those that say nothing count as if they differed. So
-taking knowledge away can only cost the quorum, and never makes a wrong value right. To be absent is a value as well.
+A value is right if a quorum of the *expected* nodes has it; nodes that return nothing count as if they differed.
+Missing data can therefore only lose the quorum, and never makes a wrong value right. Absent counts as a value.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,10 +18,10 @@ from rackcheck.model.profile import Across, AgreedFact, Rule
 from rackcheck.model.tree import Tree
 
 FEWEST = 3
-"""Nodes of a role that must be expected before what most of them say means anything."""
+"""Minimum number of expected nodes of a role for a vote to have a result."""
 
 TOLD = 3
-"""Values of a vote without a result that are named, and facts in a reason."""
+"""Maximum number of values listed for a vote without a result, and of facts in a reason."""
 
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
@@ -33,8 +33,8 @@ K = TypeVar("K")
 def needed(expected: int, quorum: float | None = None) -> int:
     """Return how many of the expected nodes must have a value for it to be that of most of them.
 
-    `quorum` is a share in %; without one it is more than half. Where fewer than FEWEST nodes are expected, the number
-    is one that they cannot reach.
+    `quorum` is a share in %; without one it is more than half. If fewer than FEWEST nodes are expected, the result is
+    a number that they cannot reach.
     """
     if expected < FEWEST:
         return FEWEST
@@ -42,14 +42,14 @@ def needed(expected: int, quorum: float | None = None) -> int:
 
 
 def most(counts: Mapping[K, int], expected: int, quorum: float | None = None) -> K | None:
-    """Return the value that most of the expected nodes have, of values and the number of nodes with each."""
+    """Return the value that most of the expected nodes have; `counts` is the number of nodes by value."""
     enough = needed(expected, quorum)
     return next((value for value, count in counts.items() if count >= enough), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What the nodes say of one fact: how many say what, of how many that are expected; `right` has the quorum."""
+    """The values of one fact across nodes: how many of the `expected` nodes have each; `right` has the quorum."""
 
     expected: int
     right: VoteKey | None
@@ -58,7 +58,7 @@ class Vote:
 
     @property
     def split(self) -> str:
-        """How many say what, the most first."""
+        """How many nodes have each value, most frequent first."""
         order = sorted(self.counts, key=lambda key: (-self.counts[key], self.words[key]))
         text = ", ".join(f"{self.counts[key]} say {self.words[key]}" for key in order[:TOLD])
         more = f", and {len(order) - TOLD} more values" if len(order) > TOLD else ""
@@ -67,14 +67,14 @@ class Vote:
 
 @dataclass(frozen=True)
 class Poll:
-    """The votes of one rule by the path of the fact; that at a star is of items that nobody who could tell has seen."""
+    """The votes of one rule by fact path; a path with a star is the vote on items beyond those that were listed."""
 
     votes: Mapping[str, Vote] = field(default_factory=dict)
     places: Mapping[str, tuple[AgreedFact, Path]] = field(default_factory=dict)
 
 
 def large_enough(across: Across, targets: int, expected: int) -> bool:
-    """Whether a vote can have a result at all: decided by who is asked and who is expected, never by what they say."""
+    """Whether a vote can have a result at all: depends on the nodes audited and expected, never on their values."""
     return targets >= needed(expected, across.quorum)
 
 
@@ -94,7 +94,7 @@ def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
 
 
 def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
-    """Judge one node by what the others say; n/a where every fact has a rule of its own."""
+    """Judge one node by the values of the others; n/a if every fact has a rule of its own."""
     if not found.places:
         return Verdict(rule.id, Status.NA, "every one of its facts has a rule of its own")
     evidence = [
@@ -110,7 +110,7 @@ def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
 
 
 def _paths(shared: AgreedFact, tree: Tree) -> Iterable[Path]:
-    """The fact itself, or that of each item a node has."""
+    """The fact itself, or the fact of each item that a node has."""
     owner, rest = _owner(shared.fact)
     if owner is None:
         return (shared.fact,)
@@ -118,7 +118,7 @@ def _paths(shared: AgreedFact, tree: Tree) -> Iterable[Path]:
 
 
 def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
-    """The collection whose items a pattern is about, and what comes after the item."""
+    """The collection whose items a pattern is about, and the part of the path after the item."""
     stars = [depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY]
     if not stars:
         return None, ()
@@ -127,7 +127,7 @@ def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
 
 
 def _reading(shared: AgreedFact, path: Path, tree: Tree) -> Reading:
-    """What a node says; of items nobody has seen, whether it can have any."""
+    """The value on a node; for the further items of a pattern, whether the node can have any."""
     owner, _ = _owner(path)
     if owner is None:
         return tree.reading(path, shared.plane)
@@ -147,7 +147,7 @@ def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int)
 
 
 def _key(reading: Reading, kind: Kind) -> VoteKey:
-    """What makes two values the same; settings that are numbers are compared as numbers."""
+    """A key by which two values are the same; settings that are numbers are compared as numbers."""
     if isinstance(reading, Absent):
         return "absent", None
     if kind.type is Type.SETTING:

@@ -1,4 +1,4 @@
-"""Judging one leaf: a fact at the node or at an item, against its tests."""
+"""Judging one leaf: a fact of the node or of an item, against its tests."""
 
 from rackcheck.evaluate import two_readings
 from rackcheck.model import operator
@@ -44,7 +44,7 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
 
 
 def _other(clause: Clause, at: Path, tree: Tree) -> tuple[Reading, str]:
-    """Give the other side of a comparison, and how it is told without loss."""
+    """Return the other side of a comparison, and its text without loss."""
     assert clause.other is not None
     path = at + clause.other if clause.other_at_item else clause.other
     other = tree.reading(path, clause.other_plane)

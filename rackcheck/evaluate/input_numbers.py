@@ -1,11 +1,11 @@
-"""What rules read of a node, as small numbers: two nodes that tell a rule the same have the same numbers. Pure.
+"""What rules read of a node, as small numbers: nodes with the same values for a rule have the same numbers. Pure.
 
-A part is all that a node tells of one pattern of facts, or the names of the items of one collection, or why a plane is
-silent. It has a number for each content, and nothing that a verdict may hold is left out of that: readings with their
-types, and where they were read. Times are, for no verdict holds one.
+A part is all values of one pattern of facts on a node, or the item names of one collection, or the reason why a plane
+is silent. Each distinct content of a part has a number. The content covers everything a verdict may hold: readings
+with their types, and their sources. Times are left out, since no verdict holds one.
 
-A node's readings are held against those of the first node that had the same items, which costs less than naming each:
-a number is looked up for those parts alone that differ.
+A node's readings are compared with those of the first node that had the same items, which costs less than hashing
+each: a number is looked up only for the parts that differ.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -22,29 +22,29 @@ from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Leaf, Tree
 
 OWN = 0
-"""The number of what is the node's own: two nodes that have it may differ."""
+"""The number of content that is specific to a node: two nodes that have it may differ."""
 
 PATIENCE = 32
-"""New contents of a part, less those that came again, after which it is taken for each node's own."""
+"""New contents of a part, less repeated ones, after which the part is treated as specific to each node."""
 
 ROOM = 4096
-"""Readings held for all contents of one part."""
+"""Maximum number of readings held for all contents of one part."""
 
 FEWEST = 16
-"""Contents held of a part, however large each is."""
+"""Minimum number of contents held of a part, however large each is."""
 
 LAYOUTS = 64
-"""Sets of items held, each with the readings of the first node that had them."""
+"""Maximum number of item sets held, each with the readings of the first node that had them."""
 
 NAMES = 16384
-"""Collections whose patterns are held."""
+"""Maximum number of collections whose patterns are held."""
 
 _NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0", "")
-"""Stands where there is no leaf; its source is none that a leaf has."""
+"""Placeholder where there is no leaf; no real leaf has its source."""
 
 
 class ContentNumbers:
-    """Numbers the contents of one part, the same for equal ones; holds few, and none where hardly one comes again."""
+    """Numbers the contents of one part, equal numbers for equal contents; holds few, and none if they hardly repeat."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -53,11 +53,11 @@ class ContentNumbers:
 
     @property
     def given_up(self) -> bool:
-        """Whether it is taken for each node's own."""
+        """Whether the part is treated as specific to each node."""
         return self._spare < 0
 
     def number(self, content: Hashable, size: int) -> int:
-        """Give the number of a content of so many readings; OWN once it was given up."""
+        """Return the number of a content of `size` readings; OWN after it was given up."""
         if self._spare < 0:
             return OWN
         found = self._known.get(content)
@@ -73,14 +73,14 @@ class ContentNumbers:
         return self._last
 
     def fresh(self) -> int:
-        """Give a number that no content has had."""
+        """Return a number that no content has had."""
         self._last += 1
         return self._last
 
 
 @dataclass(frozen=True, slots=True)
 class RuleReads:
-    """What a rule reads: facts, collections whose items it asks for, and planes that may be silent."""
+    """What a rule reads: facts, collections whose items it needs, and planes that may be silent."""
 
     facts: frozenset[Path]
     collections: frozenset[Path]
@@ -88,7 +88,7 @@ class RuleReads:
 
 
 def read_by(rule: Rule) -> RuleReads:
-    """Give all that decides a rule's verdict on a node, or stands in it; as patterns from the node."""
+    """Return everything that decides a rule's verdict on a node, or appears in it, as patterns from the node."""
     facts, look = rule.facts() | rule.kin(), rule.look
     if look is not None and any(not clause.fact.segments for clause in rule.parts()):
         facts |= {look.collection.item(EVERY)}
@@ -102,7 +102,7 @@ def read_by(rule: Rule) -> RuleReads:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a node tells at some places, place by place."""
+    """The readings of a node at some paths, in the order of the paths."""
 
     readings: tuple[Reading, ...]
     types: tuple[type, ...]
@@ -122,7 +122,7 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where nodes of the same items may have leaves, and what the first of them told there, with its numbers."""
+    """Where nodes with the same items may have leaves, with the readings of the first such node and their numbers."""
 
     texts: tuple[str, ...]
     parts: tuple[int, ...]
@@ -132,13 +132,13 @@ class _Layout:
     numbers: tuple[int, ...]
 
     def differing(self, value: _Told) -> set[int]:
-        """Give the parts of which a node tells something else than the first one."""
+        """Return the parts whose readings differ from those of the first node."""
         first = self.told
         found = set(compress(self.parts, map(ne, value.readings, first.readings)))
         for here, there in ((value.types, first.types), (value.sources, first.sources)):
             if here != there:
                 found.update(compress(self.parts, map(ne, here, there)))
-        # Zero equals zero below zero, and is not spelled as it is.
+        # 0.0 equals -0.0, but is formatted differently.
         found.update(self.parts[at] for at in self.zeros if _below(value.readings[at]) != _below(first.readings[at]))
         return found
 
@@ -151,7 +151,7 @@ class Numbered:
     layout: _Layout
 
     def texts(self, places: Iterable[int]) -> tuple[str, ...] | None:
-        """Give the paths that leaves of these parts may have; None where some hang below items of the node's own."""
+        """Return the paths that leaves of these parts may have; None if some lie below items specific to the node."""
         facts = [place for place in places if place < len(self.layout.numbers)]
         if not all(place in self.layout.slices for place in facts):
             return None
@@ -178,7 +178,7 @@ class Reads:
         self._patterns: dict[str, str] = {}
 
     def places(self, read: RuleReads) -> tuple[int, ...]:
-        """Give the places of all parts of what is read."""
+        """Return the places of all parts of what is read."""
         facts = (str(fact.pattern) for fact in read.facts)
         items = (_items(str(collection.pattern)) for collection in read.collections)
         return tuple(sorted({self._place[name] for name in (*facts, *items, *read.planes)}))
@@ -216,7 +216,7 @@ class Reads:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
-        """Give the items of the collections that are read, by pattern: of each its path, then its keys."""
+        """Return the items of the collections that are read, by pattern: for each its path, then its keys."""
         found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
         patterns = self._patterns
         if len(patterns) > NAMES:
@@ -231,13 +231,13 @@ class Reads:
         return found
 
     def _laid(self, tree: Tree, listed: Mapping[str, list[tuple[str, ...]]]) -> _Layout:
-        """Take a node as the one that others of its items are held against."""
+        """Make a layout from a node; other nodes with the same items are compared with it."""
         texts: list[str] = []
         parts: list[int] = []
         slices: dict[int, tuple[int, int]] = {}
         keys = {text: names for found in listed.values() for text, *names in found}
         for place, (fact, named) in enumerate(zip(self._facts, self._named, strict=True)):
-            # Nodes whose items are each their own share this layout: it holds nothing of such items.
+            # Nodes whose items differ from node to node share this layout, so it holds nothing of such items.
             if any(self._part(_items(str(way))).given_up for way in fact.collections):
                 continue
             mine = tuple(dict.fromkeys((*named, str(fact), *(str(path) for path in _filled(fact, keys)))))
@@ -255,17 +255,17 @@ class Reads:
 
 
 def _items(collection: str) -> str:
-    """Name the part that is a collection's items; the collection's own name is that of the fact which lists them."""
+    """Return the name of the part for a collection's items; the collection's name is taken by the fact listing them."""
     return f"{collection}/"
 
 
 def _below(reading: Reading) -> bool:
-    """Whether a reading is the zero below zero, which equals zero."""
+    """Whether a reading is -0.0, which equals 0.0."""
     return isinstance(reading, float) and reading == 0 and copysign(1, reading) < 0
 
 
 def _filled(fact: Path, keys: Mapping[str, Sequence[str]]) -> Iterator[Path]:
-    """Give every path that a pattern stands for among these items."""
+    """Yield every path that a pattern matches among these items."""
     star = next((depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY), None)
     if star is None:
         yield fact

@@ -1,7 +1,7 @@
-"""The law of evidence: what verdicts on a node come to, and one line of reason where that is INCOMPLETE. Pure.
+"""The law of evidence: the outcome of the verdicts on a node, with a one-line reason if it is INCOMPLETE. Pure.
 
-A node passes on evidence alone: on a machine that the profile is for, with no deciding rule that fails or is unknown,
-and with one at least that was judged and passes. Runs that were judged before this law keep theirs, `FIRST`.
+A node passes on evidence alone: the profile is for this machine, no deciding rule fails or is unknown, and at least
+one was judged and passes. Runs judged before this law keep the earlier one, `FIRST`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW, Rule
 
 REASON = 160
-"""Characters of a verdict's own reason inside the reason of a node."""
+"""Maximum characters of a verdict's own reason inside the reason of a node."""
 
 EVIDENCE = frozenset({Status.PASS, Status.WAIVED})
-"""Verdicts that show that something was judged, and was right or is answered for."""
+"""Verdicts that count as evidence: something was judged, and passed or is waived."""
 
 
 class Outcome(StrEnum):
-    """What a node, or a run, comes to."""
+    """The outcome of a node or a run."""
 
     PASS = "PASS"
     FAIL = "FAIL"
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What the verdicts on a node come to; `reason` says why they are INCOMPLETE and what to type next."""
+    """The outcome of the verdicts on a node; `reason` states why it is INCOMPLETE and which command to run next."""
 
     outcome: Outcome
     reason: str = ""
@@ -44,10 +44,10 @@ def conclude(
     law: int = LAW,
     together: bool = False,
 ) -> Conclusion:
-    """Give what a node comes to; `together` for a rack or the fleet, which need no evidence of their own.
+    """Return the outcome of a node; `together` is for a rack or the fleet, which need no evidence of their own.
 
-    On another machine, and by a fragment, no rule decides. Else FAIL where a deciding rule fails, INCOMPLETE where one
-    is unknown, where nothing was judged, or where it is unknown which machine this is, and PASS.
+    On another machine, and by a fragment, no rule decides. Otherwise the outcome is FAIL if a deciding rule fails,
+    INCOMPLETE if one is unknown, nothing was judged, or the machine is unknown, and PASS otherwise.
     """
     verdicts = tuple(verdicts)
     if law != FIRST and not fit.decides:
@@ -71,7 +71,7 @@ def conclude(
 
 
 def _unknown(unknown: list[Verdict]) -> str:
-    """Name the first rule that is unknown with its reason; without a count, nodes in one plight give one line."""
+    """Return the first unknown rule with its reason; without a count, so that nodes in the same state give one line."""
     first, others = unknown[0], " and others are" if len(unknown) > 1 else " is"
     return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}; rackcheck doctor shows what could not be read"
 
@@ -89,7 +89,7 @@ def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Give the worst of several outcomes; of none, INCOMPLETE: nothing was judged."""
+    """Return the worst of several outcomes; INCOMPLETE for none, since nothing was judged."""
     found = set(outcomes)
     if Outcome.FAIL in found:
         return Outcome.FAIL

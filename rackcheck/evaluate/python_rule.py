@@ -1,4 +1,4 @@
-"""Judging a node by a rule that is written in Python: only where all that it reads is known."""
+"""Judging a node by a rule written in Python: only if everything it reads is known."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,17 +13,17 @@ from rackcheck.model.python_rule import Called, Wrong
 from rackcheck.model.tree import Tree
 
 MOST = 10_000
-"""Things that one rule may find wrong on one node; more are not counted to their end."""
+"""Maximum number of findings of one rule on one node; counting stops there."""
 
 SHOWN = 256
 """Pieces of evidence kept for one verdict."""
 
 LONGEST = 1000
-"""Characters of one text that a rule gives."""
+"""Maximum characters of one text that a rule returns."""
 
 
 def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict:
-    """Judge one node by a rule in Python; unknown where a fact of it is, or where the rule itself fails."""
+    """Judge one node by a rule in Python; unknown if one of its facts is unknown, or if the rule itself fails."""
     hidden = next(_unknown(called, tree), None)
     if hidden is not None:
         return Verdict(rule_id, Status.UNKNOWN, clause_text(hidden), (hidden,))
@@ -31,7 +31,7 @@ def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict
     try:
         wrong = tuple(islice(called.check(Inputs(_own(called, tree), called.planes)), MOST + 1))
         found = [taken(_evidence(each, source), pins) for each in wrong]
-    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001  anybody's code: it costs its own verdict only
+    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001  third-party code: costs only its verdict
         return _failed(rule_id, called, Unknown(Reason.NOT_TESTED, f"rule {called.name} failed: {clean(repr(error))}"))
     if len(wrong) > MOST:
         why = Unknown(Reason.TOO_LARGE, f"rule {called.name} finds more than {MOST} things wrong")
@@ -51,7 +51,7 @@ def _failed(rule_id: str, called: Called, why: Unknown) -> Verdict:
 
 
 def _own(called: Called, tree: Tree) -> Tree:
-    """Give the facts that the rule declares in a tree of its own: what it does to that, no other rule sees."""
+    """Return the facts that the rule declares, in a tree of its own: its changes to that tree affect no other rule."""
     held = tree.narrowed(frozenset(called.planes))
     return Tree(held.leaves, dict(held.silent))
 
@@ -62,7 +62,7 @@ def _evidence(wrong: Wrong, source: str) -> Evidence:
 
 
 def _unknown(called: Called, tree: Tree) -> Iterator[Evidence]:
-    """Name every fact that the rule declares and that is not known; of a pattern, that of any item."""
+    """Yield every unknown fact that the rule declares; for a pattern, that of any item."""
     for fact in called.facts:
         path = paths.parse(fact)
         plane = called.planes[str(path.pattern)]

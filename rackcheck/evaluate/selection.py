@@ -1,4 +1,4 @@
-"""Judging the items of a look: each, any, no and count, over items that are known, doubtful or unseen."""
+"""Judging the items of a selection: each, any, no and count, over items that are known, doubtful or not seen."""
 
 import hashlib
 import re
@@ -22,17 +22,17 @@ SHOWN = 256
 """Pieces of evidence kept for one verdict."""
 
 LONGEST = 1000
-"""Characters in which the counted items are named."""
+"""Maximum characters of the list of counted items."""
 
 OTHERS = 8
-"""Items that a count left out and that are still worth naming."""
+"""Maximum number of items left out of a count that are still listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The items a look judges; `doubtful` ones may or may not belong, `more` there may be that nobody saw.
+    """The items a selection judges; `doubtful` ones may or may not belong; `more` is set if there may be unseen items.
 
-    `left` are those that do not belong, as the narrowing found them.
+    `left` are the items that do not match `where`.
     """
 
     sure: tuple[Path, ...]
@@ -46,7 +46,7 @@ class _Chosen:
 
     @property
     def doubt(self) -> Unknown | None:
-        """Why nobody knows all of them."""
+        """The reason why not all items are known."""
         return self.more or next((e.unknown for e in self.doubtful if e.unknown is not None), None)
 
     @property
@@ -55,7 +55,7 @@ class _Chosen:
 
 
 def looked(rule: Rule, look: RuleSelection, tree: Tree, pins: Granted = NOTHING) -> Verdict:
-    """Judge a rule that looks at items; what `pins` waives is taken out before they are combined."""
+    """Judge a rule that selects items; what `pins` waives is taken out before the items are combined."""
     chosen = _choose(look, tree)
     if chosen.more is not None and not chosen.sure:
         return Verdict(
@@ -69,8 +69,8 @@ def looked(rule: Rule, look: RuleSelection, tree: Tree, pins: Granted = NOTHING)
     if look.mode in {"each", "any"} and look.allow_empty and not chosen.sure:
         if not chosen.doubtful:
             return Verdict(rule.id, Status.NA, f"no {_what(look)} here")
-        look = replace(look, expect_count=None)  # perhaps there is none, and then nothing is to be counted
-    # Under `no` it is what holds that is wrong, and so can be waived.
+        look = replace(look, expect_count=None)  # there may be none, and then nothing is counted
+    # Under `no`, an item that matches is the failure, and so can be waived.
     inner = NOTHING if look.mode == "no" else pins
     found = [evidence for item in chosen.sure for evidence in _item(rule, item, tree, inner)]
     if look.mode == "no":
@@ -117,9 +117,9 @@ def _hidden(look: RuleSelection, more: Unknown) -> Evidence:
 
 
 def _item(rule: Rule, item: Path, tree: Tree, pins: Granted) -> list[Evidence]:
-    """Judge one item: its clauses as one; the telling one speaks for it, beside those that are waived.
+    """Judge one item with its clauses joined; returns the evidence that decides, then the waived evidence.
 
-    An item of which all that is wrong is waived is waived clauses alone: it is taken out.
+    If everything wrong with an item is waived, only the waived evidence is returned: the item is taken out.
     """
     found = [taken(judge_leaf(clause, item, tree), pins) for clause in rule.clauses]
     status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
@@ -138,7 +138,7 @@ def _combined(
     pins: Granted,
     waived: list[Evidence],
 ) -> tuple[Status, list[Evidence]]:
-    """Combine what is left; what is waived of the items together is added to `waived`."""
+    """Combine the remaining items; waived evidence about the items together is added to `waived`."""
     statuses = [e.status for e in found]
     if look.mode == "no":
         status = {Status.PASS: Status.FAIL, Status.UNKNOWN: Status.UNKNOWN}.get(any_holds(statuses), Status.PASS)
@@ -174,13 +174,13 @@ def _each(rule: Rule, look: RuleSelection, statuses: list[Status], chosen: _Chos
         return Status.UNKNOWN
     if Status.WARN in statuses:
         return Status.WARN
-    # An unknown item that may fail can still be the one that warns, or, as the only one, no item at all.
+    # An unknown item that may fail may also be the one that warns, or, if it is the only one, may not exist.
     may_turn = not chosen.sure or any(t.op in WARNING for clause in rule.clauses for t in clause.tests)
     return Status.UNKNOWN if unknowns and may_turn else Status.PASS
 
 
 def _waived(evidence: Evidence, pins: Granted) -> Evidence | None:
-    """Give what holds where nothing may as waived, if it is; its pin is of the failure that it comes to."""
+    """Return evidence that holds under `no` as waived, if it is waived; its pin is that of the resulting failure."""
     turned = taken(_turned(evidence), pins) if evidence.status is Status.PASS else evidence
     return turned if turned.status is Status.WAIVED else None
 
@@ -230,7 +230,7 @@ def _interval(least: int, most: float, wanted: int) -> Status:
 
 def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) -> Verdict:
     (clause,) = rule.clauses
-    # Every count of the interval must agree. An answer changes only beside a number that a test names.
+    # Every count of the interval must agree. The result changes only next to a number that a test names.
     named = {n + d for t in clause.tests for n in _numbers(t) for d in (-1, 0, 1)}
     top = chosen.most if chosen.most != float("inf") else max(named) + chosen.least
     counts = {chosen.least, int(top)} | {n for n in named if chosen.least <= n <= chosen.most}
@@ -246,7 +246,7 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
     reason = "" if status is Status.PASS else clause_text(evidence)
     if status is Status.UNKNOWN and chosen.doubtful:
         reason = f"{reason}; doubtful: {clause_text(chosen.doubtful[0])}"
-    # The odd one out is among the few that did not belong.
+    # The item in question is one of the few that did not match.
     others = chosen.left if status is Status.FAIL and len(chosen.left) <= OTHERS else ()
     if others:
         reason = f"{reason}; the others: {', '.join(f'{e.item} {e.observed}' for e in others)}"
@@ -254,9 +254,9 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
 
 
 def _named(seen: str, chosen: _Chosen) -> str:
-    """Give a count with what was counted, and the few that were not, as they are: as many others are another finding.
+    """Return a count with the counted items, and the few others with their values: other items make another finding.
 
-    Many are named by a digest of their names.
+    A long list of items is shortened to a digest of their names.
     """
     counted = ", ".join(str(item) for item in chosen.sure)
     others = ", ".join(f"{e.item} {e.observed}" for e in chosen.left) if len(chosen.left) <= OTHERS else ""
@@ -278,13 +278,13 @@ def _numbers(test: Test) -> list[int]:
 
 
 def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Evidence:
-    """Judge `equal` and `spread`: known items that differ fail, whatever the unknown ones are."""
+    """Judge `equal` and `spread`: known items that differ fail, whatever the values of unknown ones."""
     readings = [tree.reading(item + clause.fact, clause.plane) for item in chosen.sure]
     known = [r for r in readings if not isinstance(r, (Unknown, Absent))]
     expected = operator.expectation(test, clause.kind)
     name = str(_every(chosen.sure[0]) + clause.fact) if chosen.sure else str(clause.fact)
     if test.op == "equal":
-        # Nearly equal quantities run in no chain: it is the least and the most of them that must be equal.
+        # Approximate equality of quantities is not transitive: the minimum and the maximum must be equal.
         measured = clause.kind.type is Type.QUANTITY
         ends = sorted(r for r in known if isinstance(r, (int, float))) if measured else known
         apart = any(not operator.equal(ends[0], r, clause.kind) for r in ends[1:])
@@ -308,20 +308,20 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
 
 
 def _ends(items: Sequence[Path], readings: Sequence[Value], kind: Kind) -> str:
-    """Name the items with the least and the most of what they differ by: one of them is the odd one."""
+    """Return the items with the minimum and the maximum of the differing values: one of them is the outlier."""
     order = sorted(zip(items, readings, strict=True), key=lambda each: float(cast("float", each[1])))
     return " to ".join(f"{operator.spell(reading, kind)} of {item}" for item, reading in (order[0], order[-1]))
 
 
 def _every(item: Path) -> Path:
-    """The place of an item, for all items beside it."""
+    """The path for all items of this item's collection."""
     return Path((*item.segments[:-1], Segment(item.segments[-1].word, EVERY)))
 
 
 def _spread(numbers: list[float]) -> float:
-    """Give (max - min) in % of max. Below zero there is no such share: items that differ there differ without bound.
+    """Return (max - min) in % of max. Below zero there is no such share: items that differ there differ without bound.
 
-    Known items alone must never seem further apart than all of them: so the law of unknowns holds.
+    Known items alone must never differ by more than all items do, so that the law of unknowns holds.
     """
     if not numbers or max(numbers) == min(numbers):
         return 0.0

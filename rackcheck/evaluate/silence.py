@@ -1,8 +1,8 @@
-"""Silence of one node among others of its role: parts that return nothing where most nodes' parts like them do. Pure.
+"""Missing values on one node of a role: its parts return nothing where similar parts of most nodes do. Pure.
 
-Within a node siblings settle it (`siblings`); a node all of whose parts are silent alike is found here, by consensus:
-where a quorum of the expected nodes return a fact of parts of one sort, a node on which every such part lacks it is
-named. What an unknown node might return counts on neither side, so that taking knowledge away names no further node.
+Within a node, siblings decide (`siblings`). A node whose parts all lack a fact is found here, by consensus: if a quorum
+of the expected nodes returns a fact for parts of one sort, a node on which every such part lacks it is listed. What an
+unknown node might return counts on neither side, so that missing data never adds a node to the list.
 """
 
 from collections import Counter
@@ -18,18 +18,18 @@ from rackcheck.model.sibling_silence import Siblings, occupied, sort_of
 from rackcheck.model.tree import Tree
 
 QUORUM = 75.0
-"""Share of the expected nodes of a role, in %, that must return a fact before its lack is a finding."""
+"""Share of the expected nodes of a role, in %, that must return a fact before its absence is a finding."""
 
 NAMED = 3
-"""Facts that a finding names."""
+"""Maximum number of facts that a finding lists."""
 
 MOST = 256
-"""Findings that are given."""
+"""Maximum number of findings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A fact of items of siblings that rules excuse the absence of; `rest` is its path from the item."""
+    """A fact of sibling items whose absence rules excuse; `rest` is its path from the item."""
 
     siblings: Siblings
     plane: Plane
@@ -40,7 +40,7 @@ class Asked:
 
 
 def asked(rules: Iterable[Rule]) -> tuple[Asked, ...]:
-    """Give the facts whose absence rules of a node excuse, each once."""
+    """Return the facts whose absence a node's rules excuse, each once."""
     found: dict[tuple[Path, Path], Asked] = {}
     for rule in rules:
         item = Path(()) if rule.look is None else rule.look.collection.item("*")
@@ -56,19 +56,19 @@ def asked(rules: Iterable[Rule]) -> tuple[Asked, ...]:
 
 
 SiblingSort = tuple[str, ...]
-"""What groups items: their grouping facts, as texts."""
+"""The grouping facts of an item, as texts."""
 
 _Key = tuple[str, Asked, SiblingSort]
 
 
 @dataclass
 class Silences:
-    """Counts, node by node, who returns what; holds numbers, and the names of those that return nothing."""
+    """Counts, node by node, which nodes return which facts; holds counts, and names of nodes that return nothing."""
 
     given: Counter[_Key] = field(default_factory=Counter)
     unsure: Counter[_Key] = field(default_factory=Counter)
     unseen: Counter[tuple[str, Asked]] = field(default_factory=Counter)
-    both: Counter[_Key] = field(default_factory=Counter)  # of unseen: nodes that given or unsure counts already
+    both: Counter[_Key] = field(default_factory=Counter)  # of unseen: nodes that `given` or `unsure` already counts
     silent: dict[_Key, list[str]] = field(default_factory=dict)
 
     def take(self, role: str, node: str, facts: Sequence[Asked], tree: Tree) -> None:
@@ -102,13 +102,13 @@ class Silences:
                     self.both[role, each, sort] += 1
 
     def reading(self, expected: Mapping[str, int]) -> Reading:
-        """Give the silent nodes; `expected` counts the nodes of each role that the inventory has."""
+        """Return the silent nodes; `expected` is the number of nodes of each role in the inventory."""
         found: dict[tuple[str, SiblingSort, tuple[str, ...], str], list[str]] = {}
         doubt: Unknown | None = None
         for key in dict.fromkeys((*self.given, *self.unsure, *self.silent)):
             role, each, sort = key
             of, given = expected.get(role, 0), self.given[key]
-            if of < FEWEST:  # also where more nodes were read than the inventory has
+            if of < FEWEST:  # also if more nodes were read than the inventory has
                 continue
             enough = needed(of, QUORUM)
             lost = self.unsure[key] + self.unseen[role, each] - self.both[key]
@@ -131,7 +131,7 @@ def _doubt(each: Asked, given: int, lost: int, of: int) -> Unknown:
 
 
 def _items(siblings: Siblings, tree: Tree) -> tuple[list[tuple[str, Path, SiblingSort | None]], bool]:
-    """Give the items of a node with what groups them, None where that is unknown; and whether there may be more."""
+    """Return the items of a node with their grouping facts, None if unknown, and whether there may be more items."""
     selection = tree.select(siblings.collection, siblings.plane)
     kept = (item for item in selection.items if occupied(item, siblings, tree))
     return [(str(item), item, sort_of(item, siblings, tree)) for item in kept], selection.unknown is not None

@@ -1,7 +1,7 @@
-"""Two readings of one run held side by side: does a fact stay as it is, and how fast does a counter rise? Pure.
+"""Compare two readings of one run: whether a fact stays the same, and how fast a counter rises. Pure.
 
-Nobody knows to the second when a node looked. So a rate is held against both ends of the time that may have passed,
-and where these disagree it is unknown.
+The exact time of a reading on a node is not known. A rate is therefore checked against both bounds of the elapsed time,
+and is unknown if they disagree.
 """
 
 from math import inf
@@ -15,11 +15,11 @@ from rackcheck.model.profile import Clause
 from rackcheck.model.tree import Tree
 
 HOUR = 3600.0
-"""Seconds; rates are by the hour."""
+"""Seconds; rates are per hour."""
 
 
 def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -> Status | Unknown:
-    """Hold the second reading of a fact against the first, by `steady` or `rate`."""
+    """Compare the second reading of a fact with the first, by `steady` or `rate`."""
     again = second(path, clause, tree)
     if isinstance(again, Unknown):
         return Unknown(again.reason, f"second reading: {again.detail}".rstrip(": "))
@@ -32,14 +32,14 @@ def compared(test: Test, first: Value, path: Path, clause: Clause, tree: Tree) -
 
 
 def second(path: Path, clause: Clause, tree: Tree) -> Reading:
-    """Give the second reading of a fact."""
+    """Return the second reading of a fact."""
     if tree.later is None:
         return Unknown(Reason.NOT_COLLECTED, "it was read once")
     return tree.later.tree.reading(path, clause.plane)
 
 
 def second_reading(again: Reading, clause: Clause, tree: Tree) -> str:
-    """Say what the second reading was, to be put behind the first."""
+    """Format the second reading, to be appended to the first."""
     if isinstance(again, Unknown):
         return ""
     message = str(again) if isinstance(again, Absent) else operator.spell(again, clause.kind)
@@ -47,7 +47,7 @@ def second_reading(again: Reading, clause: Clause, tree: Tree) -> str:
 
 
 def exact(again: Reading, clause: Clause, tree: Tree) -> str:
-    """Say it without loss; of a rate with the time that passed, for the same rise in less time is another finding."""
+    """Format it without loss; a rate includes the elapsed time, since the same rise in less time is another finding."""
     if isinstance(again, (Absent, Unknown)):
         return f"; then {again}"
     rate = any(test.op == "rate" for test in clause.tests)

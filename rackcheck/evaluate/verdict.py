@@ -41,9 +41,9 @@ NO_VERDICTS: Mapping[str, Verdict] = {}
 
 
 def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase], *, again: bool = False) -> bool:
-    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not asked.
+    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not considered.
 
-    `again` says that each node is read twice.
+    `again` means that each node is read twice.
     """
     return (
         rule.phase in phases
@@ -60,10 +60,10 @@ def judge(
     polls: Mapping[str, Poll] = NO_POLLS,
     before: Mapping[str, Verdict] = NO_VERDICTS,
 ) -> tuple[Verdict, ...]:
-    """Judge every rule on one node, in the profile's order; `needs` are judged first, wherever they stand.
+    """Judge every rule on one node, in the profile's order; rules in `needs` are judged first, wherever they stand.
 
-    `waived` gives by rule what may be waived on this node, `polls` what its siblings say where a rule looks across
-    them, `before` the verdicts of rules that were judged already and that others need.
+    `waived` gives by rule what may be waived on this node, `polls` the votes of its siblings for rules across nodes,
+    and `before` the verdicts of rules that were already judged and that others need.
     """
     done: dict[str, Verdict] = dict(before)
     for rule in needs_first(rules):
@@ -73,7 +73,7 @@ def judge(
 
 
 def needs_first(rules: Sequence[Rule]) -> list[Rule]:
-    """Order rules so that each comes behind those it needs, wherever they stand."""
+    """Order rules so that each comes after those it needs."""
     known = {rule.id: rule for rule in rules}
     done: dict[str, Rule] = {}
     todo = list(reversed(rules))
@@ -90,7 +90,7 @@ def needs_first(rules: Sequence[Rule]) -> list[Rule]:
 def judge_one(
     rule: Rule, tree: Tree, done: Mapping[str, Verdict], waived: Mapping[str, Granted], polls: Mapping[str, Poll]
 ) -> Verdict:
-    """Judge a rule on one node, all that it needs being done."""
+    """Judge a rule on one node, after everything it needs."""
     gate = _not_judged(rule, tree)
     if gate is not None:
         return gate
@@ -101,12 +101,12 @@ def judge_one(
 
 
 def blocked(rule: Rule, done: Mapping[str, Verdict]) -> str:
-    """Name the needed rule that failed or is not known, or none; one that is not in scope does not block."""
+    """Return the needed rule that failed or is unknown, or an empty text; a rule out of scope does not block."""
     return next((n for n in rule.needs if n in done and done[n].status in {Status.FAIL, Status.UNKNOWN}), "")
 
 
 def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
-    """Give n/a where a site value is missing or `when` is false, unknown where nobody knows if it applies."""
+    """Return n/a if a site value is missing or `when` is false, unknown if it is unknown whether the rule applies."""
     if rule.unset:
         return Verdict(rule.id, Status.NA, f"site value not set: {', '.join(rule.unset)}")
     if rule.when is None:
@@ -125,7 +125,7 @@ def applies(rule: Rule, tree: Tree) -> bool:
 
 
 def _rule(rule: Rule, tree: Tree, waived: Mapping[str, Granted], polls: Mapping[str, Poll]) -> Verdict:
-    """Judge as if there were no waiver; then, where that fails or warns, without the items that are waived."""
+    """Judge as if there were no waiver; if that fails or warns, judge again without the waived items."""
     truth, pins = _judged(rule, tree, NOTHING, polls), waived.get(rule.id, NOTHING)
     if not pins or truth.status not in {Status.FAIL, Status.WARN}:
         return truth
@@ -162,7 +162,7 @@ def _node(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
 
 
 def misfit(profile: Profile, product: Reading, role: str) -> str:
-    """Say why a profile seems not made for this node; empty where it fits or nothing is known."""
+    """Return why a profile seems not made for this node; empty if it fits or nothing is known."""
     wanted = profile.applies_to.get("product", ())
     if wanted and isinstance(product, str) and not any(operator.glob(each, product) for each in wanted):
         return f"profile {profile.name} is for product {', '.join(wanted)}, this is {product}"
@@ -173,7 +173,7 @@ def misfit(profile: Profile, product: Reading, role: str) -> str:
 
 
 def over(before: Mapping[str, Verdict], now: Iterable[Verdict], *, part: bool) -> dict[str, Verdict]:
-    """Lay newer verdicts over earlier ones; those of a part of the fleet hide nothing that all of it came to."""
+    """Merge newer verdicts over earlier ones; those of a part of the fleet never replace those of the whole fleet."""
     found = dict(before)
     for verdict in now:
         if not part or verdict.rule not in found or verdict.status is Status.FAIL:

@@ -1,8 +1,9 @@
-"""Judging that remembers: where a node tells a rule what another one told it, it has the other's verdict. Pure.
+"""Judging with a cache: if two nodes return the same values for a rule, they share one verdict. Pure.
 
-A verdict follows from what the rule reads, from what it needs, from waivers and from what siblings say. The first is a
-key of small numbers, and what is needed stands beside it. What siblings say is the same for all nodes of one memory. A
-rule that is waived for the node, that compares two readings of it, or that is somebody's Python, is judged as it is.
+A verdict follows from what the rule reads, from the rules it needs, from waivers and from the votes of siblings. The
+cache key is made of small numbers for the facts and of the needed verdicts. The votes of siblings are the same for all
+nodes of one cache. A rule that is waived for the node, that compares two of its readings, or that is written in Python
+is judged without the cache.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +18,13 @@ from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Tree
 
 HELD = 128
-"""Verdicts held of one rule."""
+"""Maximum number of verdicts held of one rule."""
 
 MemoKey = tuple[int, ...]
 
 
 class Memo:
-    """Judges nodes by the same rules, and gives equal verdicts as one object."""
+    """Judges nodes by the same rules, and returns equal verdicts as one object."""
 
     def __init__(self, rules: Sequence[Rule], reads: Reads, polls: Mapping[str, Poll] = NO_POLLS) -> None:
         self._rules = rules
@@ -39,7 +40,7 @@ class Memo:
         waived: Mapping[str, Granted] = NO_WAIVERS,
         before: Mapping[str, Verdict] = NO_VERDICTS,
     ) -> tuple[Verdict, ...]:
-        """Give what `verdict.judge` gives of these rules; `numbered` are the numbers of this tree."""
+        """Return what `verdict.judge` returns for these rules; `numbered` are the numbers of this tree."""
         numbers = numbered.numbers
         done = dict(before)
         for rule, key_of in self._order:
@@ -61,7 +62,7 @@ class Memo:
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[int]], MemoKey]:
-    """Give what takes the numbers at these places."""
+    """Return a getter for the numbers at these places."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda numbers: tuple(numbers[place] for place in places)

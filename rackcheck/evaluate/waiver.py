@@ -1,7 +1,7 @@
-"""Waivers: a finding that somebody answers for, pinned to the rule, the node and the value, and only until a day.
+"""Waivers: accepted findings, pinned to the rule, the node and the value, and with an end date.
 
-Pure. What a waiver does not pin it does not hide: another node, another value (a worse one too) or a changed rule
-judges as if there were no waiver.
+Pure. A waiver hides only what it pins: another node, another value (also a worse one) or a changed rule is judged as
+if there were no waiver.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from rackcheck.model.profile import Rule
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What was seen when the waiver was given: an item (`nic/mlx5_4.rate`) and its value, without loss."""
+    """The finding when the waiver was given: an item (`nic/mlx5_4.rate`) and its value, without loss."""
 
     item: str
     observed: str
@@ -36,7 +36,7 @@ class Waiver:
 
     @property
     def words(self) -> str:
-        """Who answers for it, until when and why."""
+        """Who is responsible for it, until when and why."""
         return f"waived until {self.until} by {self.by} ({self.ticket}): {self.reason}"
 
 
@@ -47,7 +47,7 @@ NOTHING: Granted = {}
 
 
 class WaiverState(StrEnum):
-    """How a waiver stands in a run."""
+    """The state of a waiver in a run."""
 
     USED = "used"
     UNUSED = "unused"
@@ -59,7 +59,7 @@ class WaiverState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a waiver stands on some of its nodes, and why."""
+    """The state of a waiver on some of its nodes, and why."""
 
     waiver: Waiver
     state: WaiverState
@@ -68,12 +68,12 @@ class Standing:
 
 
 def last_day(day: str) -> str:
-    """Give the last day that a waiver given on `day` may hold: the same a year later (YYYY-MM-DD, compared as text)."""
+    """Return the last day for which a waiver given on `day` may hold: one year later (YYYY-MM-DD, compared as text)."""
     return f"{int(day[:4]) + 1:04}{day[4:]}"
 
 
 def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[WaiverState, str] | None:
-    """Say why a waiver holds nowhere on this day: its date, or the rule; None where it may hold."""
+    """Return why a waiver holds nowhere on this day: its date, or the rule; None if it may hold."""
     if waiver.until < day:
         return WaiverState.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):
@@ -87,7 +87,7 @@ def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[Waive
 
 
 def granted(waivers: Iterable[Waiver], rules: Sequence[Rule], node: str, day: str) -> Mapping[str, Granted]:
-    """Give what may be waived on a node, by rule."""
+    """Return what may be waived on a node, by rule."""
     known = {rule.id: rule for rule in rules}
     found: dict[str, dict[Pin, Waiver]] = {}
     for waiver in waivers:
@@ -98,14 +98,14 @@ def granted(waivers: Iterable[Waiver], rules: Sequence[Rule], node: str, day: st
 
 
 def pinned(evidence: Evidence) -> Pin:
-    """Give what a waiver of this piece of evidence pins."""
+    """Return the pin of a waiver for this piece of evidence."""
     return Pin(evidence.item, evidence.exact or evidence.observed)
 
 
 def taken(evidence: Evidence, pins: Granted) -> Evidence:
-    """Give a piece of evidence as waived where a waiver pins just that; only what fails or warns can be.
+    """Return a piece of evidence as waived if a waiver pins exactly it; only what fails or warns can be waived.
 
-    What fails whatever a part of it is that nobody knows may be what was waived, or worse: that is unknown.
+    Evidence that fails whatever its unknown part is may be what was waived, or worse: the result is unknown.
     """
     if not pins or evidence.status not in {Status.FAIL, Status.WARN}:
         return evidence
@@ -117,7 +117,7 @@ def taken(evidence: Evidence, pins: Granted) -> Evidence:
 def standings(
     waivers: Iterable[Waiver], judged: Mapping[str, Sequence[Verdict]], rules: Sequence[Rule], day: str
 ) -> Iterator[Standing]:
-    """Tell how each waiver stands in a run of this day, whose verdicts are given by node."""
+    """Yield the state of each waiver in a run of this day; `judged` gives the verdicts by node."""
     known = {rule.id: rule for rule in rules}
     index = {node: {verdict.rule: verdict for verdict in verdicts} for node, verdicts in judged.items()}
     for waiver in waivers:

@@ -1,4 +1,4 @@
-"""A filter read from its text: terms with their columns, or what is wrong with it. Pure."""
+"""Parser of filters: terms with their columns, or the error in the text. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,19 +13,19 @@ from rackcheck.model.operator import BadOperand, Test
 from rackcheck.model.path import BadPath
 
 LETTERS = 4_000
-"""Letters of a filter, at most."""
+"""Maximum characters of a filter."""
 
 TERMS = 64
-"""Terms of a filter, at most."""
+"""Maximum terms of a filter."""
 
 KindOf = Callable[[str], Kind | None]
 
 
 class FilterError(Exception):
-    """A text that is no filter; the message names the term.
+    """An invalid filter; the message names the term.
 
-    `column` counts letters of the text from 1. `word` is what was written where one of `known` is wanted; `fact` is a
-    path that nothing gives. Who shows the message adds the nearest right one.
+    `column` counts characters of the text from 1. `word` is the text where one of `known` is expected; `fact` is a path
+    that no probe provides. The caller that shows the message adds the nearest valid one.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class FilterError(Exception):
 
 
 def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
-    """Read the terms of a filter, which may be about these keys; raises Wrong, and nothing else."""
+    """Parse the terms of a filter over these keys; raises FilterError, and nothing else."""
     if len(text) > LETTERS:
         raise FilterError(f"a filter has at most {LETTERS:,} letters, and this has {len(text):,}", LETTERS + 1)
     words = list(_words(text))
@@ -51,7 +51,7 @@ def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
 
 
 def _words(text: str) -> Iterator[tuple[str, int]]:
-    """Part a filter at its blanks, those in quotes aside; each word with its column."""
+    """Split a filter at blanks outside quotes; yields each word with its column."""
     start, quote = -1, -1
     for at, letter in enumerate(text):
         if letter == '"':
@@ -101,7 +101,7 @@ def _body(word: str, column: int, kind_of: KindOf) -> TermBody:
 
 
 def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
-    """Read values between commas: as they stand, or in quotes."""
+    """Parse comma-separated values: bare, or in quotes."""
     found, at = [], column + skipped
     for piece in pieces(text):
         if not piece or piece == '""':
@@ -125,7 +125,7 @@ def _named(word: str, head: str, column: int) -> Named:
 
 
 def _value(key: str, value: str, word: str, column: int) -> str:
-    """Hold one value against its key: a word of a closed set, a number, a set of names that is not too large."""
+    """Check one value against its key: a word of a closed set, a number, a set of names that is not too large."""
     shown = clean(word, 60)
     if key in TREES:
         return value
@@ -175,7 +175,7 @@ def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> 
 
 
 def _meant(value: str, kind: Kind) -> str:
-    """Write a value's unit to it, where there is none: a line is typed by somebody who sees the unit on the screen."""
+    """Append the missing unit to a value: the user sees the unit on the screen while typing."""
     if kind.type is not Type.QUANTITY:
         return value
     close = "".join(value.split())

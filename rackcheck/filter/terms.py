@@ -1,7 +1,7 @@
-"""The terms of a filter: what each asks of a row, in three-valued logic. Pure.
+"""The terms of a filter: what each requires of a row, in three-valued logic. Pure.
 
-A term answers True, False, or None where nobody can tell. Only a comparison of facts can be None: what a row is called
-and what its line says is always known.
+A term is True, False, or None if unknown. Only a comparison of facts can be None: the name and the text of a row are
+always known.
 """
 
 import math
@@ -19,18 +19,18 @@ from rackcheck.model.path import Path
 TriState = bool | None
 
 ORDERS: Mapping[str, str] = {"<": "below", "<=": "at-most", ">": "above", ">=": "at-least"}
-"""The operators of an order, and what a profile calls each."""
+"""The order operators, and their names in a profile."""
 
 _LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
 
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A row to be judged: what it has by key, the text it shows, and how its facts are read.
+    """A row to be judged: its words by key, the text it shows, and how its facts are read.
 
-    `words` maps a key of `WORDS` to all that the row has of it; a key that is not there is a row that has none.
-    `read` gives every reading of a pattern of facts, Unknown among them where one cannot be known, and none where there
-    is no such item. Without it nobody can tell what a comparison asks.
+    `words` maps a key of `WORDS` to all values of the row; a key without values has no entry. `read` returns every
+    reading of a pattern of facts, Unknown for those that are not known, and nothing if there is no such item.
+    Without `read`, a comparison is unknown.
     """
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class FilterRow:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """`state:fail,warn`: the row has one of these, by name or by glob."""
+    """`state:fail,warn`: the row has one of these values, by name or by glob."""
 
     key: str
     values: tuple[str, ...]
@@ -55,13 +55,13 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class TextTerm:
-    """`~sriov`: the row's text holds one of these, letter by letter; capitals make no difference."""
+    """`~sriov`: the row's text contains one of these texts; case is ignored."""
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the text holds any of them."""
+        """Whether the text contains any of them."""
         return _in_text(self.values, subject)
 
     def __str__(self) -> str:
@@ -70,13 +70,13 @@ class TextTerm:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A word alone: a node's name, and else rules and facts by name or glob where it looks so, or text."""
+    """A word alone: a node's name; else a rule or fact by name or glob if it looks like one, or text."""
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the row is called so, or holds it."""
+        """Whether the row has this name, or contains it."""
         return any(self._one(value, subject) for value in self.values)
 
     def _one(self, value: str, subject: FilterRow) -> bool:
@@ -93,7 +93,7 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTerm:
-    """`gpu/*.temperature>80C`: one of the facts of this pattern compares so; of several values one is enough."""
+    """`gpu/*.temperature>80C`: one fact of this pattern meets the comparison; one value of several is enough."""
 
     path: Path
     op: str
@@ -103,7 +103,7 @@ class ComparisonTerm:
     key: str = field(default=COMPARED, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether any of them does; a fact that is absent compares with nothing."""
+        """Whether any fact meets the comparison; an absent fact never does."""
         if subject.read is None:
             return None
         return any_of(self._one(reading) for reading in subject.read(self.path))
@@ -130,13 +130,13 @@ TermBody = Named | TextTerm | Bare | ComparisonTerm
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing that is asked, or its denial."""
+    """One condition, or its negation."""
 
     body: TermBody
     denies: bool = False
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Answer for one row; the denial of what nobody can tell is nothing that anybody could."""
+        """Evaluate one row; the negation of an unknown is unknown."""
         found = self.body.holds(subject)
         return denied(found) if self.denies else found
 
@@ -145,18 +145,18 @@ class Term:
 
 
 def denied(answer: TriState) -> TriState:
-    """Deny an answer; None stays None."""
+    """Negate a result; None stays None."""
     return None if answer is None else not answer
 
 
 def any_of(answers: Iterable[TriState]) -> TriState:
-    """Join by or: one True is enough, else one None leaves it open."""
+    """Join by or: one True is enough, else one None gives None."""
     found = set(answers)
     return True if True in found else None if None in found else False
 
 
 def all_of(answers: Iterable[TriState]) -> TriState:
-    """Join by and: one False is enough, else one None leaves it open."""
+    """Join by and: one False is enough, else one None gives None."""
     found = set(answers)
     return False if False in found else None if None in found else True
 
@@ -171,7 +171,7 @@ def _in_list(value: str, held: tuple[str, ...]) -> bool:
 
 
 def _fits(reading: Reading, kind: Kind) -> bool:
-    """Whether a reading has the form of its kind: what an older release stored need not."""
+    """Whether a reading has the type of its kind: a value stored by an older release may not."""
     if kind.type is Type.LIST:
         return isinstance(reading, tuple)
     if kind.type is Type.FLAG:

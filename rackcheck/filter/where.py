@@ -1,9 +1,9 @@
-"""The filter: one line that chooses among nodes, findings and facts, for every command and every screen. Pure.
+"""The filter: one line that selects nodes, findings and facts, for every command and every screen. Pure.
 
     state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
 
-All terms must hold. A row of which nobody can tell, since a fact that is compared is unknown there, is neither chosen
-nor passed over in silence: `holds` gives None, and whoever shows rows says how many those are.
+All terms must hold. If a compared fact is unknown for a row, the row is neither selected nor dropped silently: `holds`
+returns None, and the caller shows how many such rows there are.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -39,11 +39,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A filter; without terms it is everything. Two are equal that ask the same in the same order."""
+    """A filter; without terms it selects everything. Filters with the same terms in the same order are equal."""
 
     terms: tuple[Term, ...] = ()
     text: str = field(default="", compare=False)
-    """As it was typed."""
+    """The text as typed."""
 
     def __str__(self) -> str:
         return " ".join(map(str, self.terms))
@@ -53,22 +53,22 @@ class Where:
 
     @property
     def keys(self) -> frozenset[str]:
-        """What its terms are about: some of `KEYS`."""
+        """The keys of its terms: some of `KEYS`."""
         return frozenset(term.body.key for term in self.terms)
 
     @property
     def facts(self) -> tuple[Path, ...]:
-        """The patterns of facts that it compares: what must be read of a node to judge it."""
+        """The patterns of facts that it compares: these must be read of a node to judge it."""
         return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, ComparisonTerm)))
 
     def about(self, keys: Iterable[str]) -> "Where":
-        """Keep the terms about these keys only."""
+        """Keep only the terms with these keys."""
         wanted = frozenset(keys)
         kept = tuple(term for term in self.terms if term.body.key in wanted)
         return self if kept == self.terms else Where(kept, " ".join(map(str, kept)))
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether a row is chosen; None where a fact that it compares is unknown, or cannot be compared."""
+        """Whether a row is selected; None if a compared fact is unknown, or cannot be compared."""
         answer: TriState = True
         for term in self.terms:
             answer = all_of((answer, term.holds(subject)))
@@ -81,12 +81,12 @@ EVERYTHING = Where()
 
 
 def left_out(where: Where, rows: str) -> str:
-    """Say of rows, counted as in `3 nodes`, that nobody can tell whether they were asked for."""
+    """Format the note about rows, counted as in `3 nodes`, for which the filter is unknown."""
     return f"{rows} left out: what `{where.about({COMPARED})}` compares is unknown there"
 
 
 def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], Iterator[Reading]]:
-    """Give what reads a node's facts for a comparison; `plane_of` tells which plane gives a pattern."""
+    """Return a reader of a node's facts for comparisons; `plane_of` returns the plane of a pattern."""
 
     def read(pattern: Path) -> Iterator[Reading]:
         plane = plane_of(pattern)
@@ -104,8 +104,8 @@ def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], It
 
 
 def parse(text: str, kind_of: KindOf, keys: frozenset[str] = KEYS) -> Where:
-    """Read a filter; `kind_of` gives the kind of a fact or a pattern of facts, None where nothing gives it.
+    """Parse a filter; `kind_of` returns the kind of a fact or a pattern of facts, None if no probe provides it.
 
-    `keys` are those that the rows to be chosen have. Raises Wrong, and nothing else, at a text that is no filter.
+    `keys` are those of the rows to be selected. Raises FilterError, and nothing else, for an invalid filter.
     """
     return Where(tuple(terms(text, kind_of, keys)), text)

@@ -1,4 +1,4 @@
-"""The words of a filter: its keys, names with their sets and globs, and how they are parted and written. Pure."""
+"""The words of a filter: its keys, names with their sets and globs, and how they are split and written. Pure."""
 
 import math
 import re
@@ -12,10 +12,10 @@ from rackcheck.model.fact import Class, Plane
 from rackcheck.model.profile import Severity
 
 NAMES = 10_000
-"""Names that one node set in a filter may unfold to."""
+"""Maximum number of names to which one node set in a filter may unfold."""
 
 GLOBS = 100
-"""And those of them that are globs, each of which is held against every row."""
+"""Maximum number of globs among them; each is matched against every row."""
 
 CLOSED: Mapping[str, tuple[str, ...]] = {
     "state": tuple(Status),
@@ -26,20 +26,20 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
 """Keys whose words are a closed set."""
 
 NUMBERED = frozenset({"group", "u"})
-"""Keys of which a number is asked."""
+"""Keys that take a number."""
 
 TREES = frozenset({"rule", "fact"})
-"""Keys of dotted names: a name asked for stands for all below it, too."""
+"""Keys of dotted names: a name also matches all names below it."""
 
 TEXT = "text"
 COMPARED = "compared"
-"""What a term is about that names no key: the row's text, or a fact's value."""
+"""The key of a term without a key: the row's text, or a fact's value."""
 
 NODE_KEYS = frozenset({"node", "rack", "row", "role", "slot", "u", COMPARED})
-"""What is asked of a node."""
+"""Keys of nodes."""
 
 FINDING_KEYS = frozenset({"rule", "fact", "plane", "group", "profile", "run", "class", "state", "severity", TEXT})
-"""What is asked of a finding or a fact."""
+"""Keys of findings and facts."""
 
 KEYS = NODE_KEYS | FINDING_KEYS
 WORDS = tuple(sorted(KEYS - {TEXT, COMPARED}))
@@ -51,7 +51,7 @@ _PIECE = re.compile(r'(?:"[^"]*"|\[[0-9,-]*\]|[^,"])+')
 
 
 def named(key: str, value: str, word: str) -> bool:
-    """Whether a value as it was asked for means this word of a row."""
+    """Whether a value of a filter matches this word of a row."""
     if key in TREES:
         return operator.glob(value, word) or (word.startswith(value) and word[len(value)] in "./")
     try:
@@ -102,7 +102,7 @@ def _numbers(span: tuple[str, str]) -> Iterable[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Part what stands between commas; those in quotes and in ranges part nothing. The quotes must be closed."""
+    """Split a text at commas, except inside quotes and ranges. The quotes must be closed."""
     found, at = [], 0
     while True:
         match = _PIECE.match(text, at)
@@ -114,6 +114,6 @@ def pieces(text: str) -> list[str]:
 
 
 def spelt(value: str) -> str:
-    """Write a value so that it is read back as it is."""
+    """Write a value so that parsing returns it unchanged."""
     bare = '"' in value or (pieces(value) == [value] and not any(letter.isspace() for letter in value))
     return value if bare else f'"{value}"'

@@ -1,4 +1,4 @@
-"""Secrets by reference: fetched when they are needed, and never said aloud."""
+"""Secrets by reference: fetched when needed, and never part of any output."""
 
 import os
 import stat
@@ -9,14 +9,14 @@ from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 
 SIZE = 64 << 10
-"""Bytes that a secret's file may have."""
+"""Maximum bytes of a secret's file."""
 
 FORMS = "env:NAME, file:PATH, keyring:SERVICE/USER or prompt:TEXT"
-"""How a secret is named."""
+"""The forms of a reference to a secret."""
 
 
 def secret(reference: str) -> str:
-    """Fetch a secret by its reference; raises UserError without ever naming the secret."""
+    """Fetch a secret by its reference; raises UserError, which never contains the secret."""
     kind, _, name = reference.partition(":")
     fetch = {"env": _env, "file": _file, "keyring": _keyring, "prompt": _prompt}.get(kind)
     if fetch is None:
@@ -36,7 +36,7 @@ def _env(name: str) -> str:
 def _file(name: str) -> str:
     path = Path(name).expanduser()
     try:
-        # Not blocking, so that a pipe that nobody writes to is told instead of waited for.
+        # Non-blocking, so that a pipe without a writer is reported instead of waited for.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
@@ -52,7 +52,7 @@ def _file(name: str) -> str:
         return content.decode().strip("\r\n")
     except UnicodeDecodeError as error:
         at = error.start
-    # Outside of the handler: the error at hand holds the file's bytes.
+    # Outside of the handler: the current exception contains the file's bytes.
     raise UserError(f"{path} is no UTF-8 text (byte {at})")
 
 
@@ -62,7 +62,7 @@ def _keyring(name: str) -> str:
     if not service or not user:
         raise UserError(f"{shown}: a secret of the keyring is named as keyring:SERVICE/USER")
     try:
-        import keyring  # noqa: PLC0415  an extra, and only for those who name it
+        import keyring  # noqa: PLC0415  an optional extra, imported only if used
     except ImportError:
         raise UserError(f"{shown} needs the package keyring: pip install 'rackcheck[keyring]'") from None
     try:

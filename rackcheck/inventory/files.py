@@ -1,4 +1,4 @@
-"""Files of this machine that an inventory names: keys and authorities that give nothing, and why."""
+"""Files of this machine that an inventory names: keys and CA files that cannot be used, and why."""
 
 import ssl
 from functools import lru_cache
@@ -7,15 +7,15 @@ from pathlib import Path
 from rackcheck.model.fact import clean
 
 LOCKED = "encrypted, and no `passphrase` is named"
-"""What is said of a key that only its passphrase opens."""
+"""The message for a key that needs a passphrase."""
 
 
 @lru_cache(maxsize=256)
 def key_trouble(file: str, passphrase: str | None = None) -> str:
-    """Say why a private key's file opens no door; empty where it is sound.
+    """Return why a private key's file cannot be used; empty if it can.
 
-    `passphrase` is the secret itself, None where the inventory names one that is not at hand. A key is decrypted
-    once for all the nodes that name it.
+    `passphrase` is the secret itself, None if the inventory names one that is not available. A key is decrypted once
+    for all the nodes that name it.
     """
     import paramiko  # noqa: PLC0415  a fifth of a second
 
@@ -24,7 +24,7 @@ def key_trouble(file: str, passphrase: str | None = None) -> str:
         if not path.is_file():
             return "is no file" if path.exists() else "is not there"
         paramiko.PKey.from_path(path)
-    except TypeError:  # paramiko's word for a key that is encrypted
+    except TypeError:  # paramiko's error for an encrypted key
         return "" if passphrase is None else _opens(path, passphrase) if passphrase else LOCKED
     except OSError as error:
         return clean(error.strerror or str(error))
@@ -37,7 +37,7 @@ def _opens(path: Path, passphrase: str) -> str:
     import paramiko  # noqa: PLC0415
 
     try:
-        # paramiko hands this to cryptography, which wants bytes whatever paramiko's types say.
+        # paramiko passes this to cryptography, which requires bytes despite paramiko's type hints.
         paramiko.PKey.from_path(path, passphrase.encode())  # type: ignore[arg-type]
     except (OSError, TypeError, ValueError, paramiko.SSHException):
         return "does not open with the passphrase that is named"
@@ -46,7 +46,7 @@ def _opens(path: Path, passphrase: str) -> str:
 
 @lru_cache(maxsize=256)
 def ca_trouble(file: str) -> str:
-    """Say why a CA file vouches for nobody; empty where it holds a certificate."""
+    """Return why a CA file cannot be used; empty if it contains a certificate."""
     path = Path(file).expanduser()
     try:
         if not path.is_file():

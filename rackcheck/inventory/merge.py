@@ -1,4 +1,4 @@
-"""Who says what of a node: defaults under groups under sets under single names, each word with its place."""
+"""Merges the values of a node: defaults under groups under sets under single names, each value with its place."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from rackcheck.profile.document import SHOWN, BadFile, Problem, Scalar, SourcePl
 from rackcheck.profile.layers import did_you_mean, texts
 
 MEMBERS = 1_000_000
-"""Memberships of nodes in groups that one inventory may unfold to."""
+"""Maximum number of group memberships that one inventory may expand to."""
 
 NodeVars = Mapping[str, Scalar]
-"""What is said of a node, flat: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
+"""The values of a node, flat: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
 
 
 @dataclass(frozen=True, slots=True)
 class NodesEntry:
-    """One key of `nodes`: the names it unfolds to, and what it says of them."""
+    """One key of `nodes`: the names it expands to, and their values."""
 
     names: tuple[str, ...]
     place: SourcePlace
@@ -37,7 +37,7 @@ def words_of(table: YamlMapping) -> dict[str, Scalar]:
 
 
 def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, ...]:
-    """Unfold a node set of the file; none where it is wrong."""
+    """Expand a node set of the file; empty if it is invalid."""
     try:
         names = tuple(unfold(key))
     except UserError as error:
@@ -53,10 +53,10 @@ def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, .
 
 
 def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
-    """Lay single names over the sets that hold them, in the file's order; overlaps are problems with both places."""
+    """Merge single names over the sets that contain them, in file order; overlaps are problems with both places."""
     places: dict[tuple[str, bool], SourcePlace] = {}
     found: dict[str, dict[str, Scalar]] = {name: {} for entry in entries for name in entry.names}
-    for entry in sorted(entries, key=lambda e: len(e.names) == 1):  # sets first, then what refines them
+    for entry in sorted(entries, key=lambda e: len(e.names) == 1):  # sets first, then the single names that refine them
         is_single = len(entry.names) == 1
         for name in entry.names:
             before = places.setdefault((name, is_single), entry.place)
@@ -69,7 +69,7 @@ def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class InventoryGroup:
-    """One group of the file: its nodes, and what it says of them."""
+    """One group of the file: its nodes, and the values it sets for them."""
 
     name: str
     nodes: tuple[str, ...]
@@ -79,7 +79,7 @@ class InventoryGroup:
 def groups(
     tables: Mapping[str, YamlMapping], known: Collection[str], problems: list[Problem]
 ) -> dict[str, InventoryGroup]:
-    """Read the groups of a file; a name that is no node of it is a problem."""
+    """Read the groups of a file; a name that is not one of its nodes is a problem."""
     found: dict[str, InventoryGroup] = {}
     count = 0
     for name, table in tables.items():
@@ -101,7 +101,7 @@ def groups(
 
 
 def said_by_groups(found: Mapping[str, InventoryGroup], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
-    """Gather what groups say of each node; two that differ on one key are a problem with both places."""
+    """Collect the values that groups set for each node; conflicting values are a problem with both places."""
     values: dict[str, dict[str, Scalar]] = {}
     clashes: dict[tuple[str, SourcePlace, SourcePlace, str], list[str]] = {}
     for group in found.values():

@@ -1,4 +1,4 @@
-"""What an inventory is made of: nodes with the ways to them, racks with their slots."""
+"""The parts of an inventory: nodes with their addresses, racks with their slots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import Plane
 
 LOCAL = "localhost"
-"""The node that is this very machine: asked without SSH, unless an inventory says otherwise."""
+"""This machine as a node: read without SSH, unless an inventory sets a host for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Ssh:
 class BmcAccess:
     """How to reach a node's BMC; `password` is a reference, never the secret itself.
 
-    `width` GETs are on their way at once; without `expand`, no collection is asked for whole.
+    `width` is the number of concurrent GETs; without `expand`, no collection is requested with its members.
     """
 
     url: str
@@ -44,9 +44,9 @@ class BmcAccess:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node: where its planes are asked and where it stands.
+    """One node: how to reach its planes, and its place.
 
-    `u` is the lowest rack unit it fills, counted from 1 at the bottom, 0 where nobody said; `height` is in units.
+    `u` is the lowest rack unit it fills, counted from 1 at the bottom, 0 if not given; `height` is in units.
     """
 
     name: str
@@ -61,17 +61,17 @@ class Node:
 
     @property
     def is_local(self) -> bool:
-        """Whether this node is the machine we run on."""
+        """Whether this node is the current machine."""
         return self.host == LOCAL and not self.ssh.port and not self.ssh.key
 
     @property
     def units(self) -> range:
-        """The rack units it fills; none where its place is not known."""
+        """The rack units it fills; empty if its place is not known."""
         return range(self.u, self.u + self.height) if self.u else range(0)
 
 
 def references(node: Node, plane: Plane) -> tuple[str, ...]:
-    """Name the secrets that asking this plane of a node needs, by their references."""
+    """Return the references of the secrets that are needed to read this plane of a node."""
     found: tuple[str, ...] = ()
     if plane is Plane.BMC and node.bmc is not None:
         found = (node.bmc.password,)
@@ -82,7 +82,7 @@ def references(node: Node, plane: Plane) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RackSlot:
-    """A named place of a rack type: its lowest unit, its height in units, and the role it is for, if for one only."""
+    """A named place of a rack type: its lowest unit, its height in units, and its role if it is for a single one."""
 
     u: int
     height: int = 1
@@ -91,7 +91,7 @@ class RackSlot:
 
 @dataclass(frozen=True)
 class Rack:
-    """A rack; `height` in units, 0 where its type is not told. `title` is its type's, in words."""
+    """A rack; `height` in units, 0 if its type is not given. `title` is the description of its type."""
 
     name: str
     row: str = ""
@@ -102,7 +102,7 @@ class Rack:
 
 @dataclass(frozen=True)
 class Inventory:
-    """All nodes by name, in the file's order; `origin` says where they come from.
+    """All nodes by name, in the file's order; `origin` describes where they come from.
 
     `groups` are the file's own, `racks` those that it declares: a node's rack need not be among them.
     """

@@ -1,4 +1,4 @@
-"""Node sets as clusters write them, unfolded within bounds."""
+"""Node sets in the notation of clusters, expanded within bounds."""
 
 import re
 from typing import TYPE_CHECKING
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver
 
 NODES = 100_000
-"""Names that one inventory may unfold to."""
+"""Maximum number of names that one inventory may expand to."""
 
 
 def unfold(target: str, groups: "GroupResolver | None" = None) -> list[str]:
-    """Unfold a node set: `dgx[01-03]` gives three names; raises UserError where it is none."""
+    """Expand a node set: `dgx[01-03]` returns three names; raises UserError if it is invalid."""
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException  # noqa: PLC0415  slow to load
 
     shown = clean(target)
@@ -28,12 +28,12 @@ def unfold(target: str, groups: "GroupResolver | None" = None) -> list[str]:
 
 
 def is_name(text: str) -> bool:
-    """Whether this is one node's name: what a node set would unfold to itself, fit for a line and for a path."""
+    """Whether this is a single node's name: it expands to itself, and is safe in a line and in a path."""
     return re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,252}", text) is not None
 
 
 def _size(target: str) -> int:
-    """How many names a node set may at most unfold to, told from its text: unfolding a billion would be too late."""
+    """Return the maximum number of names of a node set, estimated from its text before it is expanded."""
     size = 0
     for name in re.findall(r"(?:\[[^\]]*\]?|[^\[,!&^\s])+", target):  # one of `a[1-3]b[1-2],c4`; ranges may hold commas
         several = 1

@@ -1,4 +1,4 @@
-"""What is odd in a sound inventory: told by `rackcheck inventory check`, and no error."""
+"""Notes on a valid inventory: shown by `rackcheck inventory check`, and not errors."""
 
 import difflib
 import os
@@ -20,14 +20,14 @@ ROLES = (
     "compute", "nvswitch-tray", "power-shelf", "dpu", "storage", "switch", "login", "head", "management", "gateway",
     "cdu",
 )  # fmt: skip
-"""Roles that we know; a site may have words of its own."""
+"""Known roles; a site may have its own."""
 
 NEAR = 0.8
-"""How alike two roles are (difflib's ratio, 0 to 1) before we ask whether one was meant for the other."""
+"""Minimum similarity of two roles (difflib's ratio, 0 to 1) to suggest one for the other."""
 
 
 def notes(inventory: Inventory) -> list[str]:
-    """Tell what is odd, each thing once for all its nodes. Fetches every secret that can be fetched without asking."""
+    """Return the notes, each once for all its nodes. Fetches every secret that needs no prompt."""
     nodes = tuple(inventory.nodes.values())
     rows = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
     return [*(words for tell in rows for words in tell(nodes)), *_places(inventory)]
@@ -65,14 +65,14 @@ def _twice(nodes: Iterable[Node]) -> Iterator[str]:
 def _keys(nodes: Iterable[Node]) -> Iterator[str]:
     for key, names in _by([node for node in nodes if node.ssh.key], lambda node: node.ssh.key).items():
         try:
-            mode = stat.S_IMODE(os.stat(Path(key).expanduser()).st_mode)  # noqa: PTH116  the path of our user, as typed
+            mode = stat.S_IMODE(os.stat(Path(key).expanduser()).st_mode)  # noqa: PTH116  the user's path, as typed
         except OSError:
-            continue  # told below
+            continue  # reported below
         if mode & 0o077:
             yield f"key file {clean(key)} may be read by others; chmod 600 {clean(key)} ({fold(names)})"
     with_key = [node for node in nodes if node.ssh.key]
     for (key, has_passphrase), names in _by(with_key, lambda node: (node.ssh.key, bool(node.ssh.passphrase))).items():
-        # Whether a passphrase opens its key is tried by doctor, which has it: to be asked for one here is not meant.
+        # Whether a passphrase opens its key is checked by doctor, which has it: this check does not prompt for one.
         wrong = key_trouble(key, None if has_passphrase else "")
         if wrong:
             yield f"key file {clean(key)}: {wrong} ({fold(names)})"
@@ -86,7 +86,7 @@ def _authorities(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _logins(nodes: Iterable[Node]) -> Iterator[str]:
-    """Tell of BMCs that nobody could log in to: without a user and a password no login is tried."""
+    """Yield notes on BMCs that cannot be logged in to: without a user and a password no login is tried."""
     for what, missing in (
         ("user", [node.name for node in nodes if node.bmc is not None and not node.bmc.user]),
         ("password", [node.name for node in nodes if node.bmc is not None and not node.bmc.password]),
@@ -112,7 +112,7 @@ def _secrets(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _places(inventory: Inventory) -> Iterator[str]:
-    """Tell of nodes whose place in a rack of a known height is not given: an elevation would leave them out."""
+    """Yield notes on nodes without a place in a rack of known height: an elevation would leave them out."""
     for rack in inventory.racks.values():
         lost = [n.name for n in inventory.nodes.values() if n.rack == rack.name and not n.u]
         if rack.height and lost:

@@ -14,17 +14,17 @@ from rackcheck.profile.schema import rack_type as rack_type_schema
 from rackcheck.profile.schema_check import conform
 
 NEAR = 200
-"""Racks among which the nearest word is looked for: it is slow, and many nodes may name one that is not there."""
+"""Maximum number of racks to search for the nearest name: it is slow, and many nodes may name a missing rack."""
 
 UNITS = 1000
-"""Units that a rack may have: no limit of any standard, but one for what is counted here unit by unit."""
+"""Maximum units of a rack: not a limit of any standard, but a bound for loops over units."""
 
 FOLDER = "rack-types"
-"""Where a site's own rack types lie, beside its inventory."""
+"""The folder of a site's own rack types, beside its inventory."""
 
 
 def types(beside: Path) -> dict[str, Path]:
-    """Every rack type that a name finds: the site's own, then those that ship."""
+    """Return every rack type by name: the site's own take precedence over the shipped ones."""
     found: dict[str, Path] = {}
     for folder in (beside / FOLDER, shipped("racks")):
         for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
@@ -67,7 +67,7 @@ def _outside(name: str, u: int, units: int, height: int, place: SourcePlace) -> 
 
 
 def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Problem]) -> dict[str, Rack]:
-    """Give the racks that a file declares, each with what its type says."""
+    """Return the racks that a file declares, each with the values of its type."""
     known = types(beside) if tables else {}
     read_before: dict[str, Rack] = {}
     found: dict[str, Rack] = {}
@@ -96,9 +96,9 @@ def placed(
     nodes: Mapping[str, Node], values: Mapping[str, NodeVars], found: Mapping[str, Rack], declared: Collection[str],
     problems: list[Problem],
 ) -> dict[str, Node]:  # fmt: skip
-    """Give the nodes in their racks; a place that is none, or taken, is a problem.
+    """Return the nodes with their racks; a place that is invalid or taken is a problem.
 
-    Where a file declares racks, a node's rack is one of them; where it declares none, any name will do.
+    If a file declares racks, a node's rack must be one of them; if it declares none, any name is valid.
     """
     standing: dict[str, Node] = {}
     taken: dict[tuple[str, int], str] = {}
@@ -124,7 +124,7 @@ def placed(
 
 
 def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
-    """Give a node with the place that its slot has, or its own; raises BadFile where it has none."""
+    """Return a node with the place of its slot, or its own; raises BadFile if it has none."""
     if "rack" in values and declared and node.rack not in declared:
         near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""
         raise BadFile([Problem(values["rack"].place, f"{node.name}: no rack {node.rack}{near}")])
@@ -140,7 +140,7 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         raise BadFile([Problem(place, f"{node.name} has a `slot` and a `u` at {values['u'].place}: one of them")])
     rack = found.get(node.rack)
     if rack is None and node.rack in declared:
-        return node  # a rack whose own entry is wrong: told there
+        return node  # the rack's own entry is wrong, and reported there
     slot = rack.slots.get(node.slot) if rack is not None else None
     if rack is None or slot is None:
         of = f"rack {node.rack}" if node.rack else "a node without a rack"

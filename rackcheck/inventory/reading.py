@@ -1,4 +1,4 @@
-"""An inventory file, read: shape, names, groups, racks; all that is wrong with it in one breath."""
+"""Reads an inventory file: shape, names, groups, racks; reports all problems at once."""
 
 import os
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from rackcheck.profile.library import text_of
 
 
 def load(path: Path) -> Inventory:
-    """Read an inventory file; raises UserError where it cannot be read, BadFile with all that is wrong in it."""
-    with suppress(OSError, ValueError):  # told with its name when it is read
+    """Read an inventory file; raises UserError if it cannot be read, BadFile with all problems in it."""
+    with suppress(OSError, ValueError):  # reported with its name when it is read
         bounded(path.stat().st_size, str(path))
     return parse(text_of(path), str(path), path.parent)
 
 
 def parse(text: str, origin: str, beside: Path) -> Inventory:
-    """Read an inventory's text; `beside` is where a site's own rack types are looked for."""
+    """Read an inventory's text; `beside` is the folder with a site's own rack types."""
     file = shaped(text, origin)
     problems = list(file.problems)
     entries, doubtful = _entries(file, problems)
@@ -51,7 +51,7 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
 
 
 def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], frozenset[str]]:
-    """Give the sound entries of `nodes`, and the names of whose entries one is not sound."""
+    """Return the valid entries of `nodes`, and the names of nodes with an invalid entry."""
     listed = file.table.items["nodes"]
     assert isinstance(listed, YamlMapping)
     found: list[NodesEntry] = []
@@ -60,7 +60,7 @@ def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], f
     for key, table in listed.items.items():
         names = merge.named(key, listed.keys[key], problems)
         count += len(names)
-        if count > 2 * NODES:  # once in a set, once alone: what is more overlaps, and would be told for very long
+        if count > 2 * NODES:  # once in a set, once alone: more is an overlap, with a very long error
             raise BadFile([*problems, Problem(listed.keys[key], f"more than the {NODES} nodes that a file may hold")])
         if key in file.spoilt.get("nodes", ()):
             doubtful |= set(names)
@@ -70,7 +70,7 @@ def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], f
 
 
 class _Builder:
-    """Builds nodes from what is said of them; files that many nodes name are looked at once."""
+    """Builds nodes from their values; files that many nodes name are read once."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
@@ -79,7 +79,7 @@ class _Builder:
         self.wrong: set[SourcePlace] = set()
 
     def add(self, name: str, words: NodeVars, own: NodeVars, entry: NodesEntry) -> None:
-        """Add a node, once; `own` is what its entries say, without defaults and groups."""
+        """Add a node, once; `own` are the values of its entries, without defaults and groups."""
         if name in self.nodes:
             return
         texts = {key: scalar.text.replace("{node}", name) for key, scalar in words.items()}
@@ -97,7 +97,7 @@ class _Builder:
                 passphrase=ssh.get("passphrase", ""),
                 sudo=ssh.get("sudo", "true") == "true",
             ),
-            # A user and a password that the defaults give to every BMC make no BMC where no url is.
+            # A default user and password for every BMC do not make a BMC without a url.
             _bmc(bmc) if bmc.get("url") else None,
             texts.get("rack", ""),
             int(texts.get("u", "0")),
@@ -111,7 +111,7 @@ class _Builder:
             self.problems.append(Problem(entry.place, f"{name} has neither a host nor a BMC"))
         for key, wrong in unreachable.mistakes(node):
             place = words[key].place
-            if place not in self.wrong:  # what a set or the defaults say is wrong once, not for each node
+            if place not in self.wrong:  # an error in a set or in the defaults is reported once, not for each node
                 self.wrong.add(place)
                 self.problems.append(Problem(place, wrong))
         if node.ssh.key and not self._can_read(node.ssh.key):

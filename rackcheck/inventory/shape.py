@@ -1,4 +1,4 @@
-"""An inventory file's text as a table of the right shape; what is wrong is told without repeating a secret."""
+"""An inventory file's text as a table of the right shape; error messages never repeat a secret."""
 
 import re
 from collections.abc import Mapping
@@ -10,29 +10,29 @@ from rackcheck.profile.schema import inventory as inventory_schema
 from rackcheck.profile.schema_check import deviations
 
 SECRETS = frozenset({"password", "passphrase"})
-"""Keys that hold a reference to a secret, and by mistake the secret."""
+"""Keys that contain a reference to a secret, and by mistake sometimes the secret itself."""
 
 ENTRIES = frozenset({"nodes", "groups", "racks"})
-"""Tables of entries: one that is misshapen is left out, and the others are still looked at."""
+"""Tables of entries: a misshapen entry is left out, and the others are still checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """The file's table, the keys of entries in it whose shape is wrong (by their table), and what is wrong."""
+    """The file's table, the keys of its misshapen entries (by their table), and the problems."""
 
     table: YamlMapping
     spoilt: Mapping[str, frozenset[str]]
     problems: tuple[Problem, ...]
 
     def entries(self, name: str) -> dict[str, YamlMapping]:
-        """Give the sound entries of one of the file's tables."""
+        """Return the well-formed entries of one of the file's tables."""
         listed = self.table.get(name)
         found = listed.items if isinstance(listed, YamlMapping) else {}
         return {k: v for k, v in found.items() if isinstance(v, YamlMapping) and k not in self.spoilt.get(name, ())}
 
 
 def shaped(text: str, file: str) -> Shaped:
-    """Read an inventory's text; raises BadFile where its head is wrong, so that nothing else can be told."""
+    """Read an inventory's text; raises BadFile if its head is wrong, because nothing else can then be checked."""
     bounded(len(text), file)
     try:
         root = read(text, file)
@@ -58,7 +58,7 @@ def shaped(text: str, file: str) -> Shaped:
 
 
 def bounded(size: int, file: str) -> None:
-    """Raise BadFile, with how an inventory gets smaller, where this many bytes are too many."""
+    """Raise BadFile, with how to make an inventory smaller, if it has too many bytes."""
     if size > SIZE:
         words = (
             f"{size:,} bytes, and an inventory may have {SIZE:,}: write nodes that are alike as one set "
@@ -68,7 +68,7 @@ def bounded(size: int, file: str) -> None:
 
 
 def _discreet(problem: Problem, text: str) -> Problem:
-    """Tell that a value cannot be read, without the value, where it may be a secret."""
+    """Return the problem without the value, if the value may be a secret."""
     lines = text.split("\n")
     line = lines[problem.place.line - 1] if problem.place.line <= len(lines) else ""
     if not any(word in line for word in SECRETS):

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver
 
 _GROUP = re.compile(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^,!&^@:\s\[\]])*)")
-"""A group as it stands in a target: `@name`, `@rack:a01`, `@role:compute`."""
+"""A group as written in a target: `@name`, `@rack:a01`, `@role:compute`."""
 
 _AT = re.compile(r"(?:^|[,!&^\s])@")
-"""Where a target names a group; the @ of `user@host` is none."""
+"""The start of a group in a target; the @ of `user@host` is not one."""
 
 
 def found(file: Path | None) -> Path | None:
-    """Give the inventory that a command reads: the one named, else `./inventory.yaml`, else none."""
+    """Return the inventory that a command reads: the given file, else `./inventory.yaml`, else None."""
     beside = Path("inventory.yaml")
     return file or (beside if beside.is_file() else None)
 
 
 def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...], str]:
-    """Resolve targets to nodes, and say in words where they come from; raises UserError or BadFile.
+    """Resolve targets to nodes, and describe where they come from; raises UserError or BadFile.
 
     Without targets: every node of the inventory, else of `./inventory.yaml`, else this machine.
     """
@@ -52,9 +52,9 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
 
 
 def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:
-    """Give the nodes that the targets name, each once; without targets all of them.
+    """Return the nodes that the targets name, each once; without targets all of them.
 
-    Raises UserError, also where sets cancel each other out: nobody means to ask no one.
+    Raises UserError, also if sets cancel each other out: a command without nodes is always a mistake.
     """
     wanted = tuple(targets)
     names = [name for target in wanted for name in _matching(target, inventory)] if wanted else list(inventory.nodes)
@@ -83,7 +83,7 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
     members = _members(inventory)
     for match in _GROUP.finditer(target):
         _check(match["kind"], match["name"], members, inventory.origin)
-    # Of the file's own nodes in the file's order, so that racks and groups keep it.
+    # The file's own nodes in the file's order, so that racks and groups keep it.
     chosen = unfold(target, _resolver(members))
     for name in chosen:
         if name not in inventory.nodes:
@@ -93,14 +93,14 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
 
 
 def _unknown(name: str, inventory: Inventory) -> UserError:
-    """Say that there is no such node, and which one was meant, or which there are."""
+    """Return the error for an unknown node, with the nearest name, or the list of nodes."""
     names = list(inventory.nodes)
     near = did_you_mean(name, names) or f"; it has {clean(fold(names), FOLDED)}"
     return UserError(f"no node {name} in {inventory.origin}{near}")
 
 
 FOLDED = 200
-"""Characters of the nodes that there are, where none is near to what was typed."""
+"""Maximum characters of the list of nodes in a message, if no name is near."""
 
 Members = Mapping[str, Mapping[str, list[str]]]
 """Names of nodes by kind of group (none for the file's own, `rack`, `role`) and by its name."""
@@ -130,7 +130,7 @@ def _check(kind: str | None, text: str, members: Members, origin: str) -> None:
 
 
 def _resolver(members: Members) -> "GroupResolver":
-    """Let node sets find these groups and no others: none of the machine's own configuration."""
+    """Return a resolver that finds these groups only, and none of the machine's own configuration."""
     from ClusterShell.NodeUtils import GroupResolver, GroupSource  # noqa: PLC0415  slow to load
 
     def source(kind: str) -> GroupSource:

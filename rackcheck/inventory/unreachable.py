@@ -1,4 +1,4 @@
-"""Ways to a node that can never work, whatever machine we are on: told by the inventory's loader, with their place."""
+"""Addresses that can never work, from any machine; the inventory's loader reports them with their place."""
 
 import ipaddress
 import re
@@ -10,7 +10,7 @@ from rackcheck.model.fact import clean
 
 
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:
-    """Give what cannot work: the key that says it (`host`, `bmc.url`, `bmc.fingerprint`), and what is wrong with it."""
+    """Yield what cannot work: the key (`host`, `bmc.url`, `bmc.fingerprint`), and what is wrong with its value."""
     if node.host and (wrong := host(node.host)):
         yield "host", f"`host` of {node.name}: {wrong}"
     if node.bmc is None:
@@ -22,7 +22,7 @@ def mistakes(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def host(text: str) -> str:
-    """Say why a text names no host; empty where it may name one."""
+    """Return why a text is not a host; empty if it may be one."""
     shown = clean(text, 80)
     if "://" in text:
         return f"{shown!r} is a URL; a host is a name or an address alone"
@@ -42,9 +42,9 @@ def host(text: str) -> str:
 
 
 def url(text: str) -> str:
-    """Say why a text is no BMC's url, as words that follow its name; empty where it is one.
+    """Return why a text is not a BMC's url, as words that follow its name; empty if it is one.
 
-    What stands before an @ may be a password, so such a text is not repeated.
+    The part before an @ may be a password, so such a text is not repeated.
     """
     if "@" in text:
         return " holds no user and no password"
@@ -63,7 +63,7 @@ def url(text: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Say why a text is no certificate's SHA-256; empty where it is one."""
+    """Return why a text is not a certificate's SHA-256; empty if it is one."""
     bare = re.sub(r"[:\s]", "", text.strip().casefold().removeprefix("sha256:"))
     sound = re.fullmatch(r"[0-9a-f]{64}", bare)
     return "" if sound else f"a SHA-256 has 64 hex digits, and {clean(text, 80)!r} is none"

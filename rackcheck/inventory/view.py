@@ -1,4 +1,4 @@
-"""An inventory as people read it: nodes of equal shape in one row, and racks from top to bottom."""
+"""Views of an inventory for people: nodes of equal shape in one row, and racks from top to bottom."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -15,7 +15,7 @@ InventoryRow = tuple[str, ...]
 
 
 def rows(nodes: Iterable[Node]) -> list[InventoryRow]:
-    """Give one row for each set of nodes that differ in name and place only; a name inside a host is `{node}` again."""
+    """Return one row per set of nodes that differ only in name and place; a name inside a host is shown as `{node}`."""
     shapes: dict[tuple[object, ...], list[Node]] = {}
     for node in nodes:
         bmc = node.bmc
@@ -33,7 +33,7 @@ def _shape(text: str, node: Node) -> str:
 
 
 def units(nodes: Iterable[Node]) -> str:
-    """Write the rack units that nodes fill: `1-18,20`."""
+    """Format the rack units that nodes fill: `1-18,20`."""
     runs: list[list[int]] = []
     for unit in sorted({unit for node in nodes for unit in node.units}):
         if runs and unit == runs[-1][1] + 1:
@@ -44,7 +44,7 @@ def units(nodes: Iterable[Node]) -> str:
 
 
 def racks(inventory: Inventory, nodes: Sequence[Node]) -> Iterator[tuple[Rack, list[Node]]]:
-    """Give each rack with its nodes: those that the file declares, then those that only nodes name."""
+    """Yield each rack with its nodes: those that the file declares, then those that only nodes name."""
     names = dict.fromkeys([*inventory.racks, *(node.rack for node in nodes if node.rack)])
     for name in names:
         inside = [node for node in nodes if node.rack == name]
@@ -53,7 +53,7 @@ def racks(inventory: Inventory, nodes: Sequence[Node]) -> Iterator[tuple[Rack, l
 
 
 def elevation(rack: Rack, nodes: Sequence[Node]) -> Iterator[str]:
-    """Draw a rack in plain text, a line for each unit from the top to the bottom, empty units and slots too."""
+    """Draw a rack in plain text, one line per unit from top to bottom, including empty units and slots."""
     about = ", ".join(clean(word) for word in (rack.title, f"row {rack.row}" if rack.row else "") if word)
     count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
     yield f"{clean(rack.name)}: {about + ', ' if about else ''}{count}"
@@ -77,7 +77,7 @@ def elevation(rack: Rack, nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def document(inventory: Inventory, nodes: Sequence[Node]) -> dict[str, Any]:
-    """Give an inventory as one JSON document; secrets stand in it as references only."""
+    """Return an inventory as one JSON document; secrets are included as references only."""
     shown = {node.name for node in nodes}
     return {
         "inventory": inventory.name,

@@ -1,1 +1,1 @@
-"""Values that all rooms share: facts, paths, units, versions, captures, profiles. Pure: nothing here opens a file."""
+"""Values shared by all folders: facts, paths, units, versions, captures, profiles. Pure: nothing here opens a file."""

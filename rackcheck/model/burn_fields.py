@@ -1,6 +1,6 @@
-"""The fields of a burn-in's records, each held against its shape: a node may print anything. Pure.
+"""The fields of a burn-in's records, each checked against its shape, since a node may print anything. Pure.
 
-Every reader raises TypeError or ValueError at what is none.
+Every reader raises TypeError or ValueError for a value of another shape.
 """
 
 import re
@@ -10,53 +10,53 @@ from typing import Any
 from rackcheck.model.fact import clean
 
 HUGE = 2**64
-"""No number of a part, a seed or an address is as large."""
+"""Upper bound: no index, seed or address is as large."""
 
 TEXT = 200
-"""Characters of a text that are kept; a tool's answer has its own bound."""
+"""Maximum characters of a text that are kept; the output of a tool has its own bound."""
 
 
 def _number(value: Any) -> float:
-    """Read a number; a whole one stays whole, since seeds have 64 bits."""
+    """Read a number; integers stay integers, since seeds have 64 bits."""
     kind = type(value)
     if (kind is not float and kind is not int) or not -HUGE < value < HUGE:
         raise TypeError("a number is wanted")
-    return value  # type: ignore[no-any-return]  # it is one of the two
+    return value  # type: ignore[no-any-return]  # int or float, as checked above
 
 
 def _count(value: Any) -> float:
-    """Read a whole number that is never below zero."""
+    """Read an integer that is not negative."""
     if _number(value) < 0 or value != int(value):
         raise ValueError("a whole number from zero on is wanted")
     return int(value)
 
 
 def _amount(value: Any) -> float:
-    """Read a number that is never below zero."""
+    """Read a number that is not negative."""
     if _number(value) < 0:
         raise ValueError("a number from zero on is wanted")
     return value  # type: ignore[no-any-return]  # it is a number
 
 
 def _flag(value: Any) -> float:
-    """Read a number that may also be true or false."""
+    """Read a number or a boolean."""
     return float(value) if type(value) is bool else _number(value)
 
 
 def text(value: Any) -> str:
-    """Read a text, made fit for a line of ours."""
+    """Read a text, cleaned for one line of output."""
     if type(value) is not str:
         raise TypeError("a text is wanted")
     return value if len(value) <= TEXT and value.isprintable() else clean(value, TEXT)
 
 
 def _place(value: Any) -> str:
-    """Read a place in memory, which may be written as a number."""
+    """Read a memory address, which may be written as a number."""
     return f"{int(_count(value)):#x}" if type(value) is int else text(value)
 
 
 def _code(value: Any) -> float | str:
-    """Read the number of an error, or what did some work: machine code for a chip, or PTX."""
+    """Read an error code, or the kind of code that did some work: machine code for a chip, or PTX."""
     return text(value) if type(value) is str else _number(value)
 
 
@@ -73,34 +73,34 @@ _FIELDS: Mapping[Callable[[Any], float | str], str] = {
     _code: "code",
 }
 _READERS = {key: read for read, keys in _FIELDS.items() for key in keys.split()}
-"""How each field is read. What no table names is left out, so that a newer node can tell more."""
+"""The reader of each field. Fields in no table are left out, so that newer nodes can send more."""
 
 
 KINDS = re.compile(
     r"node|bmc|telemetry|tools|disk|(cpu|numa|gpu)/[0-9]{1,6}|peer/[0-9]{1,6}-[0-9]{1,6}"
     r"|(nic|disk)/[A-Za-z0-9_.:@+/-]{1,100}"
 )
-"""What a record may be about."""
+"""The subjects of a record."""
 
 NAMES = frozenset({
     "mismatch", "disagree", "not finite", "alias", "lost", "hang", "cuda", "nvml", "throttle", "hot", "xid", "ecc",
     "replay", "crash",
 })  # fmt: skip
-"""What may be wrong."""
+"""The names of faults."""
 
 GPUS = 256
-"""GPUs of one node that are read: more than any machine has."""
+"""Maximum number of GPUs of one node that are read: more than any machine has."""
 
 
 def name(value: str) -> str:
-    """Give the name of what is wrong, if it is one of those that rules know."""
+    """Return the name of a fault; raises ValueError if it is not one of `NAMES`."""
     if value not in NAMES:
         raise ValueError(f"nothing that can be wrong is called {clean(value, 40)!r}")
     return value
 
 
 def gpus(answer: Any) -> dict[str, dict[str, Any]]:
-    """Read what a node says of its GPUs, by index; what is no text, no flag and no number is left out."""
+    """Read what a node reports about its GPUs, by index; values other than texts, booleans and numbers are left out."""
     if (
         not isinstance(answer, dict)
         or not all(isinstance(each, dict) for each in answer.values())
@@ -114,7 +114,7 @@ def gpus(answer: Any) -> dict[str, dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Give a text, a flag or a number as it is read; none of what is none of them."""
+    """Return a text, a boolean or a number as read; None for anything else."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -130,7 +130,7 @@ def numbers(value: Any, most: int) -> tuple[str, ...]:
 
 
 def troubles(value: Any) -> list[tuple[str, str]]:
-    """Read what could not be looked at, and why."""
+    """Read the parts that could not be examined, with the reason."""
     found = [(text(each["of"]), text(each["why"])) for each in value]
     if not all(of == "cpu" or KINDS.fullmatch(of) for of, _ in found):
         raise ValueError("troubles are of things that a node has")
@@ -138,7 +138,7 @@ def troubles(value: Any) -> list[tuple[str, str]]:
 
 
 def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dict[str, str]]:
-    """Part a record into what it is about, its numbers and its words; raises at what has another type."""
+    """Split a record into its subject, its numbers and its texts; raises for a value of another type."""
     found: dict[str, float] = {}
     words: dict[str, str] = {}
     for key, value in record.items():

@@ -1,7 +1,7 @@
-"""What a burn-in on a node wrote, record by record, held against its shapes: a node may print anything.
+"""The records that a burn-in on a node wrote, checked against their shapes, since a node may print anything.
 
-A record of which one field is not what it must be is left out as a whole, and counted: what it would have told stays
-unknown. All numbers are SI; `t` and `begun` are seconds of the node's own clock since the payload began.
+A record with an invalid field is dropped as a whole, and counted: its contents stay unknown. All numbers are SI; `t`
+and `begun` are seconds of the node's own clock since the payload began.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,18 +13,18 @@ from rackcheck.model import burn_fields as fields
 from rackcheck.model.fact import clean
 
 WIRE = 1
-"""The form of records that this version reads."""
+"""The record format that this version reads."""
 
 CPUS = 65536
-"""Processors of one node that are read."""
+"""Maximum number of processors of one node that are read."""
 
 DID = ("work", "rate", "tested", "pieces")
-"""Numbers that say how much was done: where one of them is zero, nothing was, and nothing was tested."""
+"""Numbers that show how much was done: if one of them is zero, nothing was done, and nothing was tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record: when it was written, what it is about, its numbers and its words."""
+    """One record: when it was written, its subject, its numbers and its texts."""
 
     t: float
     of: str
@@ -32,36 +32,36 @@ class Record:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
-        """Give a number, if it was told."""
+        """Return a number, None if it is missing."""
         return self.numbers.get(name)
 
     def word(self, name: str) -> str:
-        """Give a text, empty where it was not told."""
+        """Return a text, empty if it is missing."""
         return self.words.get(name, "")
 
     @property
     def kind(self) -> str:
-        """What it is about, without which one: `gpu` of `gpu/3`."""
+        """The kind of its subject: `gpu` of `gpu/3`."""
         return self.of.partition("/")[0]
 
     @property
     def key(self) -> str:
-        """Which one it is about: `3` of `gpu/3`."""
+        """The key of its subject: `3` of `gpu/3`."""
         return self.of.partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage(Record):
-    """A piece of work that ended, or that was not tested, and why."""
+    """A piece of work that ended, or that was not tested, with the reason."""
 
     @property
     def stage(self) -> str:
-        """Which stage of the plan it belongs to: `memory`."""
+        """The stage of the plan it belongs to: `memory`."""
         return self.word("stage")
 
     @property
     def test(self) -> str:
-        """Which test of the stage: `march`."""
+        """The test of the stage: `march`."""
         return self.word("test")
 
     @property
@@ -77,7 +77,7 @@ class Stage(Record):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Record):
-    """Something that is wrong, by name: `mismatch`, `lost`, `xid`."""
+    """A fault, by name: `mismatch`, `lost`, `xid`."""
 
     @property
     def name(self) -> str:
@@ -87,10 +87,10 @@ class Fault(Record):
 
 @dataclass(frozen=True)
 class Burn:
-    """A burn-in of one node, read.
+    """A burn-in of one node, as read.
 
-    `hello` holds all that it said of itself, `unread` says of how many records nothing is taken, and `odd` what the
-    first of them was.
+    `hello` holds what it reports about itself, `unread` is the number of dropped records, and `odd` is what was wrong
+    with the first of them.
     """
 
     hello: Mapping[str, Any] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Burn:
 
     @classmethod
     def of(cls, records: Iterable[Mapping[str, Any]]) -> "Burn":
-        """Read records in the order in which they came; never raises."""
+        """Read records in the order of their arrival; never raises."""
         found = _Found()
         for record in records:
             try:
@@ -126,26 +126,26 @@ class Burn:
 
     @property
     def troubles(self) -> tuple[tuple[str, str], ...]:
-        """What could not be looked at, and why: `gpu/3`, or `node` where some may not be told of at all."""
+        """The subjects that could not be examined, with the reason: `gpu/3`, or `node` if subjects may be missing."""
         return tuple(self.hello.get("troubles", ()))
 
     @cached_property
     def gpus(self) -> Mapping[str, Mapping[str, Any]]:
-        """What it said of each GPU at first, by index; nothing of one of which other records tell alone."""
+        """The first report on each GPU, by index; GPUs that appear only in other records are not included."""
         found = self.hello.get("gpus")
         unseen = (of.removeprefix("gpu/") for of, _ in self.troubles if of.startswith("gpu/"))
         named = dict.fromkeys((*unseen, *self.things("gpu")))
         return {**{index: {} for index in named if index.isdecimal()}, **(found if isinstance(found, Mapping) else {})}
 
     def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
-        """The work of one stage, of one thing, of one test."""
+        """The work of one stage, of one subject, of one test."""
         for each in self._work.get(of, ()) if of else self.stages:
             if each.stage == stage and (not test or each.test == test):
                 yield each
 
     @cached_property
     def _work(self) -> Mapping[str, Sequence[Stage]]:
-        """The stages of each thing: a node has hundreds of processors, and each is asked for its own."""
+        """The stages of each subject: indexed, since a node has hundreds of processors and each is looked up."""
         found: dict[str, list[Stage]] = {}
         for stage in self.stages:
             found.setdefault(stage.of, []).append(stage)
@@ -159,11 +159,11 @@ class Burn:
         return found
 
     def of_thing(self, of: str) -> tuple[Fault, ...]:
-        """What is wrong with one thing."""
+        """The faults of one subject."""
         return tuple(self._wrong.get(of, ()))
 
     def things(self, kind: str) -> tuple[str, ...]:
-        """The names of all things of a kind that anything was told of, in their order: `0`, `1` of GPUs."""
+        """The keys of all subjects of a kind that have any record, in natural order: `0`, `1` of GPUs."""
         return self._things.get(kind, ())
 
     @cached_property
@@ -177,14 +177,14 @@ class Burn:
 
     @cached_property
     def peers(self) -> Mapping[str, tuple[str, ...]]:
-        """By GPU the pairs that it is the first of: `peer/0-1` of `0`."""
+        """By GPU, the pairs in which it is first: `peer/0-1` of `0`."""
         found: dict[str, list[str]] = {}
         for key in self.things("peer"):
             found.setdefault(key.partition("-")[0], []).append(f"peer/{key}")
         return {index: tuple(pairs) for index, pairs in found.items()}
 
     def work_of(self, of: str) -> Sequence[Stage]:
-        """All work of one thing."""
+        """All work of one subject."""
         return self._work.get(of, ())
 
 
@@ -242,7 +242,7 @@ class _Found:
         self._learn(record)
 
     def _learn(self, record: Mapping[str, Any]) -> None:
-        """Take what a node says of itself; of what it says twice, the first."""
+        """Keep what a node reports about itself; the first report wins."""
         values: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
         known = self.hello.get("gpus", {})
         if "gpus" in record:
@@ -258,7 +258,7 @@ class _Found:
 
 
 def _undone(stage: Stage, name: str) -> Stage:
-    """Give a stage that says it is done, and did nothing."""
+    """Return a stage reported as done that did no work, marked as not tested."""
     return replace(stage, words={**stage.words, "status": "not tested", "why": f"it did no work: {name} is 0"})
 
 

@@ -1,4 +1,4 @@
-"""What one plane of one node answered, as stored: the raw side of every fact."""
+"""The stored raw output of one plane of one node: the source of every fact."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.model.text import Files, matching
 
 PAYLOAD = "\n# payload\n"
-"""In a command, what rides along begins here: a program that is part of the text, but not of the question's name."""
+"""Marks the payload in a command: a program that is part of the text, but not of the question's name."""
 
 
 def named(command: str) -> str:
-    """Name a command as captures and sources do: without its payload, which another version of us may pack anew."""
+    """Return a command's name in captures and sources: without its payload, which other releases pack differently."""
     return command.partition(PAYLOAD)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What one command gave back."""
+    """The output of one command."""
 
     status: int
     out: str
@@ -32,7 +32,7 @@ class Output:
 
 @dataclass(frozen=True)
 class NodeCapture:
-    """The commands and files of one node's operating system; `globs` says which files were looked for."""
+    """The commands and files of one node's operating system; `globs` are the file globs that were collected."""
 
     commands: Mapping[str, Output | Unknown] = field(default_factory=dict)
     globs: Mapping[str, Unknown | None] = field(default_factory=dict)
@@ -40,11 +40,11 @@ class NodeCapture:
     refused: Mapping[str, Unknown] = field(default_factory=dict)
 
     def output(self, ask: Shell) -> Output | Unknown:
-        """Give a command's answer; not collected where it was never asked."""
+        """Return a command's output; not collected if the command was not run."""
         return self.commands.get(named(ask.command), Unknown(Reason.NOT_COLLECTED, "this run did not ask"))
 
     def files_of(self, ask: Read) -> tuple[Files, Unknown | None]:
-        """Give the files an ask names, and why they are not all, if they are not."""
+        """Return the files of a question, and the reason if they are not complete."""
         trouble: Unknown | None = None
         for glob in ask.globs:
             found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
@@ -60,14 +60,14 @@ class NodeCapture:
         )
 
     def _sorted(self) -> Sequence[str]:
-        """Give every path once, in order; sorted once, as all probes ask."""
+        """Every path once, in order; sorted once, since all probes use it."""
         kept = self.__dict__.get("_paths")
         if not isinstance(kept, list):
             kept = self.__dict__["_paths"] = sorted({*self.files, *self.refused})
         return kept
 
     def scrubbed(self) -> "NodeCapture":
-        """The same without secrets: what looks like one is dropped before anything is kept."""
+        """The same without secrets: anything that looks like one is dropped before it is stored."""
         commands = {
             command: answer
             if isinstance(answer, Unknown)
@@ -78,7 +78,7 @@ class NodeCapture:
         return NodeCapture(commands, self.globs, files, self.refused)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the stored form."""
+        """Return the stored form."""
         return {
             "commands": {
                 c: _unknown(a) if isinstance(a, Unknown) else {"status": a.status, "out": a.out, "err": a.err}
@@ -105,7 +105,7 @@ class NodeCapture:
 
 @dataclass(frozen=True)
 class BmcCapture:
-    """The resources of one BMC, by URI; `times` says when those came (ISO 8601, UTC) that tell a `DateTime`."""
+    """The resources of one BMC, by URI; `times` is when those with a `DateTime` arrived (ISO 8601, UTC)."""
 
     bodies: Mapping[str, Body | Unknown] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
@@ -116,33 +116,33 @@ class BmcCapture:
         return Documents(self.bodies, self.times)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the stored form."""
+        """Return the stored form."""
         bodies = {u: _unknown(b) if isinstance(b, Unknown) else {"body": b} for u, b in self.bodies.items()}
         return {"bodies": bodies, "times": dict(self.times)}
 
     @classmethod
     def from_json(cls, doc: Mapping[str, Any]) -> "BmcCapture":
-        """Read the stored form; runs of before kept no times."""
+        """Read the stored form; earlier releases stored no times."""
         bodies = {u: _known(b) if "unknown" in b else b["body"] for u, b in doc["bodies"].items()}
         return cls(bodies, doc.get("times", {}))
 
 
 @dataclass(frozen=True)
 class BurnCapture:
-    """What a burn-in on one node wrote, record by record, and what its BMC told meanwhile, on the same clock."""
+    """The records of a burn-in on one node, and what its BMC reported meanwhile, on the same clock."""
 
     records: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def burn(self) -> Burn:
-        """The records, held against their shapes; read once, as all probes ask."""
+        """The records, checked against their shapes; read once, since all probes use them."""
         kept = self.__dict__.get("_burn")
         if not isinstance(kept, Burn):
             kept = self.__dict__["_burn"] = Burn.of(self.records)
         return kept
 
     def to_json(self) -> dict[str, Any]:
-        """Give the stored form."""
+        """Return the stored form."""
         return {"records": [dict(record) for record in self.records]}
 
     @classmethod
@@ -165,11 +165,11 @@ def _known(doc: Mapping[str, str]) -> Unknown:
 PLANES: Mapping[type[Capture], Plane] = {
     NodeCapture: Plane.OS, BmcCapture: Plane.BMC, BurnCapture: Plane.BURNIN,
 }  # fmt: skip
-"""The plane that each kind of raw answer comes from."""
+"""The plane of each kind of capture."""
 
 
 def merge(captures: Iterable[NodeCapture]) -> NodeCapture:
-    """Lay several captures of one node together; the later wins."""
+    """Merge several captures of one node; the later wins."""
     commands: dict[str, Output | Unknown] = {}
     globs: dict[str, Unknown | None] = {}
     files: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What facts there are: type, unit, scheme, class and a sentence of help for each path pattern."""
+"""The catalogue of facts: type, unit, scheme, class and a sentence of help for each path pattern."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ class Type(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a fact means, wherever it stands."""
+    """The meaning of a fact, wherever it appears."""
 
     type: Type
     help: str
@@ -36,17 +36,17 @@ class Kind:
     words: tuple[str, ...] = ()
     unlimited: bool = False
     view: bool = False
-    """Another fact in words that all makers share, for machines that have it; that other one is told beside it."""
+    """True for a vendor-neutral form of another fact, which machines may lack; the other fact is reported as well."""
     alike: tuple[str, ...] | None = None
-    """Of a collection whose items are siblings where these facts of theirs, written from the node, are equal."""
+    """For a collection: items are siblings if these facts of theirs, written from the node, are equal."""
     vacant: str = ""
-    """The fact of such items that reads `Absent` where the place of an item is empty."""
+    """The fact of such items that reads `Absent` if the place of an item is empty."""
     final: bool = False
-    """Its absence is an answer of its own, and never silence."""
+    """Whether absence is a value of its own, and never a missing value."""
 
     @property
     def ordered(self) -> bool:
-        """Whether `at-least` and its kin make sense."""
+        """Whether `at-least` and similar operators apply."""
         if self.type is Type.VERSION:
             return self.scheme != "opaque"
         return self.type in {Type.INTEGER, Type.QUANTITY, Type.SETTING}
@@ -56,72 +56,72 @@ class Kind:
         return f"{self.type.value} {extra}".strip()
 
 
-def flag(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002  the field's word
-    """Give a true or false."""
+def flag(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002  the name of the field
+    """Return a kind for true or false."""
     return Kind(Type.FLAG, help, cls=cls)
 
 
 def integer(help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
-    """Give a whole number; with `unlimited`, that word is a number above all."""
+    """Return a kind for an integer; with `unlimited`, that word is accepted and greater than any number."""
     return Kind(Type.INTEGER, help, cls=cls, unlimited=unlimited)
 
 
 def quantity(unit: str, help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
-    """Give a number in a unit of the table."""
+    """Return a kind for a number in a unit of the table."""
     return Kind(Type.QUANTITY, help, unit=unit, cls=cls, unlimited=unlimited)
 
 
 def text(help: str, cls: Class = Class.CONFIG, words: Iterable[str] = ()) -> Kind:  # noqa: A002
-    """Give a text; `words` closes the set of what it may say."""
+    """Return a kind for a text; `words` is the closed set of its values."""
     return Kind(Type.TEXT, help, cls=cls, words=tuple(words))
 
 
 def version(scheme: str, help: str) -> Kind:  # noqa: A002
-    """Give a version that its scheme can order (or, opaque, only tell apart)."""
+    """Return a kind for a version that its scheme can order (opaque versions are only compared for equality)."""
     if scheme not in SCHEMES:
         raise ValueError(f"no version scheme {scheme!r}; there are {', '.join(SCHEMES)}")
     return Kind(Type.VERSION, help, scheme=scheme, cls=Class.VERSION)
 
 
 def listing(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
-    """Give a list of texts."""
+    """Return a kind for a list of texts."""
     return Kind(Type.LIST, help, cls=cls)
 
 
 def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
-    """Give a tunable as its plane spells it: compared as a number where both sides are one, else as text."""
+    """Return a kind for a tunable as its plane spells it: compared as a number if both sides are, else as text."""
     return Kind(Type.SETTING, help, cls=cls)
 
 
 def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
-    """Declare a map of items by name; the probe that declares it knows all of them.
+    """Return a kind for a collection of items by name; the probe that declares it lists all of them.
 
-    Items are siblings where their facts `alike` are equal, all of them where that is empty; they lie at the item or at
-    one above it (`nic/*.type` of `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty place and
-    nobody's sibling.
+    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are. These facts lie at the item
+    or at an item above it (`nic/*.type` of `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty place
+    and has no siblings.
     """
     return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
 
 
 def view(kind: Kind) -> Kind:
-    """Say that another fact tells the same as its maker spells it, and that machines may lack this one."""
+    """Mark a kind as the vendor-neutral form of another fact, which machines may lack."""
     return replace(kind, view=True)
 
 
 def final(kind: Kind) -> Kind:
-    """Declare that absence is an answer of its own: where siblings have the fact, it is no silence."""
+    """Mark a kind whose absence is a value of its own: it is not doubted because siblings have the fact."""
     return replace(kind, final=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One path pattern of the catalogue, with who gives it."""
+    """One path pattern of the catalogue, with its probe."""
 
     pattern: str
     kind: Kind
     plane: Plane
     probe: str
-    inputs: frozenset[Plane] = frozenset()  # of a derived fact: the planes of what it follows from
+    inputs: frozenset[Plane] = frozenset()  # of a derived fact: the planes of its inputs
 
 
 FAMILY = ".**"
@@ -129,7 +129,7 @@ FAMILY = ".**"
 
 
 class Clash(ValueError):
-    """Two probes give the same fact."""
+    """Two probes provide the same fact."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "Catalogue":
-        """Gather entries; a pattern given twice raises Clash with both givers."""
+        """Build a catalogue; a pattern given twice raises Clash, which names both probes."""
         found: dict[str, Entry] = {}
         for entry in entries:
             other = found.setdefault(entry.pattern, entry)
@@ -149,7 +149,7 @@ class Catalogue:
         return cls(found)
 
     def find(self, path: Path) -> Entry | None:
-        """Find the entry of a fact or a pattern of facts; none if no probe gives it."""
+        """Return the entry of a fact or a pattern of facts; None if no probe provides it."""
         exact = self.entries.get(str(path)) or self.entries.get(str(path.pattern))
         if exact is not None:
             return exact
@@ -161,9 +161,9 @@ class Catalogue:
         return None
 
     def near(self, path: str, *, within: str = "") -> list[str]:
-        """Name the closest paths that there are, at most three, with the keys that were asked for.
+        """Return the closest existing paths, at most three, with the keys of the given path.
 
-        `within` keeps one collection's facts, and is left out of their names.
+        `within` restricts the search to one collection's facts, and is left out of their names.
         """
         known = sorted(e.removeprefix(within) for e in self.entries if e.startswith(within) and not e.endswith(FAMILY))
         bare = path.removeprefix(within)
@@ -176,9 +176,9 @@ class Catalogue:
             return found
         whole = str(asked.pattern)
         if within and whole.startswith(within) and whole.removeprefix(within) in known:
-            return [str(Path(asked.segments[within.count(".") :]))]  # written from the node, and it starts at the item
+            return [str(Path(asked.segments[within.count(".") :]))]  # written from the node instead of from the item
         keys = [segment.key for segment in asked.segments if segment.key is not None]
-        # Without a key, `gpu/*.name` is what a look would find, and no fact of the node.
+        # Without a key, `gpu/*.name` belongs to a selection, and is no fact of the node.
         found.sort(key=lambda pattern: not keys and EVERY in pattern)
         return [str(paths.parse(pattern).fill(keys)) for pattern in found]
 
@@ -187,7 +187,7 @@ def _close(asked: str, known: list[str]) -> list[str]:
     near = difflib.get_close_matches(asked, known, n=3, cutoff=0.6)
     if near or "." in asked:
         return near
-    # A word before all facts, which is none itself: its shortest facts show what it is.
+    # The first word does not exist: the shortest facts below the closest existing word are shown.
     first = difflib.get_close_matches(asked, {pattern.partition(".")[0] for pattern in known}, n=1, cutoff=0.6)
     below = [pattern for pattern in known if first and pattern.startswith(f"{first[0]}.") and EVERY not in pattern]
     return sorted(below, key=len)[:3]

@@ -1,7 +1,7 @@
-"""What differs between two readings of one machine, in three-valued logic: nobody's silence is a change. Pure.
+"""Differences between two readings of one machine, in three-valued logic: a missing reading is not a change. Pure.
 
-Facts come as they are kept: by class, each path with its reading as on the wire (`value`, `absent` or `unknown`) and
-its `plane`. Beside them stands one path for each plane that was asked, `plane/os`, unknown where that plane was silent.
+Facts come as stored: by class, each path with its reading in the stored form (`value`, `absent` or `unknown`) and its
+`plane`. In addition there is one path for each plane that was collected, `plane/os`, unknown if that plane was silent.
 """
 
 import math
@@ -16,16 +16,16 @@ from rackcheck.model.fact import Absent, Class, Reading, Reason, Unknown
 from rackcheck.model.text import natural
 
 Doc = Mapping[str, Any]
-"""A reading as on the wire."""
+"""A reading in its stored form."""
 
 ComparedFacts = Mapping[Class, Mapping[str, Doc]]
-"""What one node told, by class and path."""
+"""The facts of one node, by class and path."""
 
 STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
-"""Classes that two readings of an unchanged machine tell alike."""
+"""Classes that are equal in two readings of an unchanged machine."""
 
 THERE = "there"
-"""What is said of a whole item, or of facts below a place that went silent."""
+"""Stands for a whole item, or for facts below a place that returned nothing."""
 
 
 class ChangeKind(StrEnum):
@@ -37,23 +37,23 @@ class ChangeKind(StrEnum):
     UNKNOWN_NOW = "unknown now"
     KNOWN_AGAIN = "known again"
     SWAPPED = "swapped"
-    """A part that is nowhere now gave its place to one that was nowhere before."""
+    """A part that is now nowhere was replaced by one that was nowhere before."""
     NEW = "new"
     """A part that was nowhere before is here."""
     CAME = "came"
-    """A part is here of which nobody can tell whether it was elsewhere before."""
+    """A part is here; it is unknown whether it was elsewhere before."""
     LEFT = "left"
-    """A part is no longer here, and nobody can tell whether it is elsewhere."""
+    """A part is no longer here; it is unknown whether it is elsewhere."""
 
     @property
     def uncertain(self) -> bool:
-        """Whether one side is not known, so that nobody can tell."""
+        """Whether one side is unknown, so that the change is not certain."""
         return self in {ChangeKind.UNKNOWN_NOW, ChangeKind.KNOWN_AGAIN}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that differs; `under` names the item, plane or collection because of which it does."""
+    """One fact that differs; `under` is the item, plane or collection that caused it."""
 
     path: str
     cls: Class
@@ -67,7 +67,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A rule's verdict that is another than before; "" where the rule was not judged."""
+    """A rule's verdict that changed; "" if the rule was not judged."""
 
     rule: str
     before: str
@@ -75,12 +75,12 @@ class Turn:
 
     @property
     def uncertain(self) -> bool:
-        """Whether one side is not known."""
+        """Whether one side is unknown."""
         return Status.UNKNOWN in {self.before, self.after}
 
 
 def reading(doc: Doc) -> Reading:
-    """Read a reading from the wire; raises TypeError, KeyError or ValueError at a form that none of ours has."""
+    """Read a stored reading; raises TypeError, KeyError or ValueError for an invalid form."""
     if "unknown" in doc:
         return Unknown(Reason(doc["unknown"]), _text(doc))
     if doc.get("absent") is True:
@@ -102,7 +102,7 @@ def _text(doc: Doc) -> str:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of two readings; what it does not hold, it says why."""
+    """One of two readings; returns the reason for facts that it does not hold."""
 
     facts: ComparedFacts
     docs: dict[str, Doc] = field(init=False, default_factory=dict)
@@ -114,7 +114,7 @@ class _Side:
             self.classes.update(dict.fromkeys(docs, cls))
 
     def missing(self, path: str, plane: str) -> tuple[Reading, str]:
-        """Say why a path is not among the facts, as judging would, and which other path says so."""
+        """Return why a path is not among the facts, as judging would, and the other path that shows it."""
         silent = self.docs.get(f"plane/{plane}", {})
         if "unknown" in silent:
             return reading(silent), f"plane/{plane}"
@@ -135,11 +135,11 @@ class _Side:
 
 
 def compare(before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY) -> Iterator[Change]:
-    """Give every fact of these classes that differs, by class and path; both sides bring all the facts they have."""
+    """Yield every fact of these classes that differs, by class and path; both sides pass all the facts they have."""
     old, new = _Side(before), _Side(after)
     for cls in classes:
         here, there = before.get(cls, {}), after.get(cls, {})
-        # A fact whose class another release changed is told once, in the class that it has now.
+        # A fact whose class another release changed is reported once, in its current class.
         mine = {p for p in here.keys() | there.keys() if new.classes.get(p, cls) is cls}
         for path in sorted(mine):
             yield from _one(path, cls, old, new)
@@ -161,12 +161,12 @@ def _one(path: str, cls: Class, old: _Side, new: _Side) -> Iterator[Change]:
 
 
 def _plain(doc: Doc) -> bool:
-    """Whether equal documents are equal readings: to Python true is 1."""
+    """Whether equal documents are equal readings: in Python True equals 1."""
     return not isinstance(doc.get("value"), bool | int | float)
 
 
 def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKind | None:
-    """Say how two readings differ; None where they do not, or where neither is known. `other`: in another unit."""
+    """Return how two readings differ; None if they do not, or if neither is known. `other`: the unit differs."""
     match before, after:
         case (Unknown(), Unknown()) | (Absent(), Absent()):
             return None
@@ -183,7 +183,7 @@ def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKi
 
 
 def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Say once what has one cause: an item that is gone, a plane that was silent; by class and path."""
+    """Merge changes with one cause: an item that is gone, a plane that was silent; by class and path."""
     found: dict[str, Change] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
         if change.under in {"", change.path}:
@@ -197,7 +197,7 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _collections(path: str) -> Iterator[str]:
-    """Give the collections whose listing says no more than that this item came or went."""
+    """Yield the collections whose listing shows only that this item came or went."""
     parsed = paths.parse(path)
     if parsed.segments[-1].key is not None:
         yield parsed.items[-1][0]
@@ -208,7 +208,7 @@ def _order(change: Change) -> tuple[int, tuple[tuple[int, int, str], ...]]:
 
 
 def beyond(changes: Iterable[Change], percent: float) -> Iterator[Change]:
-    """Keep of measurements only what rose or fell by more than this share of what it was, and what is not known."""
+    """Keep only measurements that changed by more than this percentage, and those that are unknown, new or gone."""
     for change in changes:
         share = moved_by(change) if change.kind is ChangeKind.CHANGED else math.inf
         if share is not None and abs(share) > percent:
@@ -216,7 +216,7 @@ def beyond(changes: Iterable[Change], percent: float) -> Iterator[Change]:
 
 
 def moved_by(change: Change) -> float | None:
-    """Give by how many percent a number rose; None where one side is none."""
+    """Return by how many percent a number rose; None if one side is not a number."""
     before, after = _number(change.before), _number(change.after)
     if before is None or after is None:
         return None
@@ -234,7 +234,7 @@ def _number(value: Reading) -> float | None:
 
 
 def turned(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Turn, ...]:
-    """Give every rule whose verdict is another, by name; both sides map rules to verdicts."""
+    """Return every rule whose verdict changed, by name; both sides map rules to verdicts."""
     rules = sorted(before.keys() | after.keys(), key=natural)
     turns = (Turn(rule, before.get(rule, ""), after.get(rule, "")) for rule in rules)
     return tuple(turn for turn in turns if turn.before != turn.after)
@@ -242,7 +242,7 @@ def turned(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Turn, .
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """One change of many nodes; `alike` where all of them went from the same to the same."""
+    """One change on many nodes; `alike` if the values before and after are the same on all of them."""
 
     change: Change
     nodes: tuple[str, ...]
@@ -250,7 +250,7 @@ class Folded:
 
 
 def folded(changes: Mapping[str, Iterable[Change]]) -> tuple[Folded, ...]:
-    """Gather what changed on many nodes alike; identities, which are each node's own, by path alone."""
+    """Group changes that are alike on many nodes; identities, which differ on each node, by path alone."""
     found: dict[tuple[object, ...], list[tuple[str, Change]]] = {}
     for node in sorted(changes, key=natural):
         for change in changes[node]:
@@ -283,7 +283,7 @@ def _values(change: Change) -> tuple[str, str, str]:
 def unknown_both(
     before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY
 ) -> tuple[int, tuple[str, ...]]:
-    """Count facts of these classes that neither side knows, and name the planes that were silent both times."""
+    """Count facts of these classes that are unknown on both sides, and list the planes that were silent both times."""
     count, wanted = 0, set(classes)
     planes: list[str] = []
     for cls in STEADY:

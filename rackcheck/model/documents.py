@@ -1,4 +1,4 @@
-"""What was fetched of one BMC: links followed from the service root, pages gathered once, odd bodies survived."""
+"""Resources fetched from one BMC: follows links from the service root, reads each page once, tolerates odd bodies."""
 
 import re
 from collections import deque
@@ -9,18 +9,18 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, check_count, inside, same_place, why
 
 HANDSHAKE = "tls:handshake"
-"""Under this name stands what a BMC's handshake told, beside what it answered; no link can lead there."""
+"""The entry for the data of a BMC's TLS handshake, beside its responses; no link can lead to it."""
 
 
 NEXT = ("Members@odata.nextLink", "@odata.nextLink")
-"""Where a page names the one that follows it: as Redfish says, and as OData alone does."""
+"""Properties that hold the link to the next page: of Redfish, and of OData alone."""
 
 PAGES = 200
-"""Pages of one collection that are read at most."""
+"""Maximum number of pages of one collection that are read."""
 
 
 class Missing(Exception):
-    """Resources that a link leads to have not been fetched yet; of those `whole`, every member will be asked for."""
+    """Linked resources have not been fetched yet; for those in `whole`, every member will be fetched."""
 
     def __init__(self, uris: Iterable[str], whole: Iterable[str] = ()) -> None:
         self.uris, self.whole = frozenset(uris), frozenset(whole)
@@ -29,10 +29,10 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Walk:
-    """A way whose next step depends on what stands at the last: a reader goes it, and what it misses is asked for.
+    """A path whose next step depends on the resource at the last: a reader follows it, and what is missing is fetched.
 
-    `said` tells people where it leads, and when. Until something came it is unknown to the reader, which must not
-    take it for what is not there; one that can hold that law can be walked.
+    `said` describes to users where it leads, and when. Until a resource arrives it is unknown to the reader, which must
+    not treat it as absent; only a reader that keeps this rule can be walked.
     """
 
     said: str
@@ -43,12 +43,12 @@ class Walk:
 
 
 LinkPattern = str | Walk
-"""Names of links from the service root, one after the other, or a way that a reader chooses."""
+"""Names of links from the service root, in order, or a path chosen by a reader."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Where one step leads from one resource, and why that may not be all."""
+    """The targets of one step from one resource, and the reason if they are not complete."""
 
     resources: tuple[Resource, ...] = ()
     failed: Unknown | None = None
@@ -56,9 +56,9 @@ class _Found:
 
 @dataclass(frozen=True)
 class Documents:
-    """What was fetched of one BMC, by URI, and when those bodies came that tell a time.
+    """The resources fetched from one BMC, by URI, and when those with a time of their own arrived.
 
-    `bodies` may grow, but what it holds stays: steps that were taken once are remembered.
+    `bodies` may grow, but its entries must not change: steps already taken are cached.
     """
 
     bodies: Mapping[str, Body | Unknown]
@@ -70,12 +70,12 @@ class Documents:
     _missed: dict[str, bool] | None = field(default=None, repr=False, compare=False)
 
     def at(self, link: str, start: Resource | None = None) -> Iterator[Resource]:
-        """Every resource that a link path leads to, from the root or from `start`; none where there is no such link.
+        """Yield every resource that a link path leads to, from the root or from `start`; none if there is no such link.
 
-        A resource that several branches share is given once: its cost must not be multiplied, nor its parts counted
-        twice. A member that could not be fetched is given, troubled. Where a branch could not be read, or not to its
-        end, what there is comes first, and Unreadable is raised at the end: the items are not all. That is so too
-        where a link is null: only a resource that tells other things and has no such property has no such link.
+        A resource shared by several branches is returned once, so that its cost is not multiplied and its parts are not
+        counted twice. A member that could not be fetched is returned with its reason. If a branch could not be read
+        completely, what there is comes first, and Unreadable is raised at the end: the items are not all. The same
+        holds where a link is null: only a resource that has other properties, but not this one, has no such link.
         Raises Missing with the URIs to fetch first, all that can be known at once.
         """
         here = [start or self._fetched(ROOT, None)]
@@ -108,32 +108,32 @@ class Documents:
 
     @property
     def handshake(self) -> Resource:
-        """What the BMC showed before it answered: Protocol, Cipher, Certificate, Seen; unknown where nobody kept it."""
+        """The BMC's TLS handshake: Protocol, Cipher, Certificate, Seen; unknown if it was not recorded."""
         body, root = self.bodies.get(HANDSHAKE), self.bodies.get(ROOT)
-        if body is None:  # of one that let nobody in, that is the reason
+        if body is None:  # if no session could be opened, that is the reason
             kept = Unknown(Reason.NOT_COLLECTED, "this run did not keep the handshake")
             return Resource(HANDSHAKE, {}, root if isinstance(root, Unknown) else kept)
         return Resource(HANDSHAKE, {}, body) if isinstance(body, Unknown) else Resource(HANDSHAKE, body)
 
     def listed(self, collection: Resource) -> Iterator[str]:
-        """Give the URIs of a collection's members, without asking for any of them; raises as `at` does."""
+        """Yield the URIs of a collection's members, without fetching any of them; raises as `at` does."""
         return self._members(collection)
 
     def page(self, collection: Resource) -> tuple[str, ...]:
-        """Give the URIs that one page of a collection lists; raises Unreadable where one of them is none."""
+        """Return the URIs that one page of a collection lists; raises Unreadable if one of them is invalid."""
         uris, odd = self._listed(collection)
         if odd is not None:
             raise Unreadable(odd.detail, odd.reason)
         return uris
 
     def fetched(self, uri: str, above: Resource) -> Resource:
-        """Give the resource at a URI that a body named; raises Missing, and Unreadable where the text is no URI."""
+        """Return the resource at a URI from a body; raises Missing, and Unreadable if the text is not a URI."""
         return self._fetched(_safe(uri, above.uri), above)
 
     def wanted(self, links: Iterable[LinkPattern]) -> dict[str, bool]:
-        """Name the URIs that must be fetched next so that these links can be followed; empty when all can.
+        """Return the URIs that must be fetched next so that these links can be followed; empty when all can.
 
-        With each stands whether it is a collection of which every member will be asked for.
+        Each maps to whether it is a collection of which every member will be fetched.
         """
         uris: dict[str, bool] = {}
         for link in links:
@@ -145,11 +145,11 @@ class Documents:
             except Missing as more:
                 _merge(uris, {uri: uri in more.whole for uri in more.uris})
             except Unreadable:
-                continue  # what cannot be followed is said by the reader of the probe that asked for it
+                continue  # links that cannot be followed are reported by the reader of their probe
         return uris
 
     def _walked(self, walk: Walk) -> dict[str, bool]:
-        """Name what a reader misses on its way: it goes on, as if what has not come could not be read."""
+        """Return the URIs a reader is missing; it continues as if resources not yet fetched could not be read."""
         missed: dict[str, bool] = {}
         try:
             gone = walk.go(Documents(self.bodies, self.times, missed))
@@ -160,7 +160,7 @@ class Documents:
         return missed
 
     def _step(self, resource: Resource, step: str, *, listed: bool) -> _Found:
-        """Take one step from one resource; `listed` says that a list of links may stand there: its members follow."""
+        """Take one step from one resource; with `listed`, a list of links is accepted, and its members are followed."""
         if resource.trouble is not None:
             return _Found((), Unknown(resource.trouble.reason, f"{resource.uri}: {resource.trouble.detail}"))
         known = self._steps.get((resource.uri, step, listed))
@@ -228,7 +228,7 @@ class Documents:
                 raise Unreadable(f"{collection.uri} has more than {MEMBERS} members", Reason.NOT_READ_FURTHER)
             link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
             following = _safe(link, page.uri) if link is not None else None
-            # The recorded DGX H100 names a page as the one that follows itself.
+            # The recorded DGX H100 links a page to itself as the next page.
             if following is None or following in seen:
                 break
             if len(seen) >= PAGES:
@@ -240,7 +240,7 @@ class Documents:
         check_count(collection, "Members", len(names))
 
     def _listed(self, page: Resource) -> tuple[tuple[str, ...], Unknown | None]:
-        """Give the links to the members that one page lists, and which of them is none."""
+        """Return the links to the members that one page lists, and the reason if one is invalid."""
         known = self._lists.get(page.uri)
         if known is not None:
             return known
@@ -273,7 +273,7 @@ class Documents:
 
 
 def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
-    """Name the URIs that must be fetched next so that these links can be followed; empty when all can."""
+    """Return the URIs that must be fetched next so that these links can be followed; empty when all can."""
     return Documents(bodies).wanted(links)
 
 
@@ -283,7 +283,7 @@ def _merge(uris: dict[str, bool], more: Mapping[str, bool]) -> None:
 
 
 def _safe(link: object, uri: str) -> str:
-    """Take a link only if it is a plain path of the same BMC: a hostile one may not send us elsewhere."""
+    """Accept a link only if it is a plain path on the same BMC: a hostile link must not lead elsewhere."""
     if not isinstance(link, str) or not re.fullmatch(r"/(?!/)[\x21-\x7e ]{0,2000}", link) or "\\" in link:
         raise Unreadable(f"{uri}: not a link of this BMC: {clean(repr(link))}")
     return same_place(link)

@@ -1,6 +1,6 @@
-"""Identities that two machines, or two parts of one, both give: each with everyone who gives it. Pure.
+"""Identities that two machines, or two parts of one, both return: each with all its holders. Pure.
 
-One kind of identity is looked at after the other, and only those that came twice are held with where they are: a fleet
+Kinds of identity are processed one after the other, and locations are held only for identities found twice: a fleet
 has hundreds of thousands of them.
 """
 
@@ -15,25 +15,25 @@ from rackcheck.model.text import natural
 
 
 class Weight(Enum):
-    """What it takes to say of two nodes that they give one identity."""
+    """What must be shared to report that two nodes have one identity."""
 
     EACH = auto()
-    """Any one that both give."""
+    """Any one that both return."""
 
     SEVERAL = auto()
-    """Two that both give, or one that three nodes give: makers of memory give a number twice."""
+    """Two that both return, or one that three nodes return: memory makers reuse serial numbers."""
 
     WHOLE = auto()
-    """One that both give, and others that they do not: what two nodes share wholly belongs to an enclosure of both."""
+    """One that both return, and others that they do not share: if all are shared, they belong to a common enclosure."""
 
 
 Twice = tuple[str, ...] | Unknown
-"""What comes twice within a node, in words without the kind's own; or why that is not known."""
+"""What occurs twice within a node, worded without the name of the kind; or why that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a node gives of one kind, by how it is compared; why there may be more, and what comes twice within."""
+    """A node's identities of one kind, by comparison form; why there may be more, and what occurs twice within it."""
 
     spots: Mapping[str, Spot] = field(default_factory=dict)
     lost: Unknown | None = None
@@ -42,7 +42,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class IdentityKind:
-    """One kind of identity: its words, what each node gives of it, and what it takes to say so."""
+    """One kind of identity: its name, the identities of each node, and what must be shared to report it."""
 
     word: str
     several: str
@@ -51,11 +51,11 @@ class IdentityKind:
 
 
 HOLDERS, SENTENCES = 8, 64
-"""Nodes that are named in one sentence, and sentences."""
+"""Maximum number of nodes named in one sentence, and of sentences."""
 
 
 def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, ...] | Unknown:
-    """Say which identities come twice; where none does, unknown if one that is not known might."""
+    """Return a sentence for each duplicate identity; if there is none, unknown if an unknown identity might be one."""
     found: list[str] = []
     lost: Unknown | None = None
     for kind in kinds:
@@ -70,7 +70,7 @@ def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, 
 
 
 def named(why: Unknown, name: str) -> Unknown:
-    """Give the same reason with the node that it is of."""
+    """Return the same reason with its node."""
     return Unknown(why.reason, f"{name}: {why.detail}".rstrip(": "))
 
 
@@ -87,7 +87,7 @@ def _within(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknow
 
 
 def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
-    """Find what several nodes give; and what is not known, where a second node may give it."""
+    """Find identities of several nodes; and what is unknown, if a second node may have it."""
     seen: dict[str, int] = {}
     twice: dict[str, set[int]] = {}
     unsure: set[int] = set()
@@ -114,13 +114,13 @@ def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknow
 
 
 def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
-    """Leave out what one pair of nodes shares by itself."""
+    """Remove an identity that is the only one its two nodes share."""
     pairs = Counter(tuple(sorted(nodes)) for nodes in twice.values() if len(nodes) == 2)
     return {key: nodes for key, nodes in twice.items() if len(nodes) != 2 or pairs[tuple(sorted(nodes))] > 1}
 
 
 def _partly(twice: Mapping[str, set[int]], kind: IdentityKind, unsure: Set[int]) -> dict[str, set[int]]:
-    """Leave out what nodes share that share all; a node that may give more differs only by what others lack."""
+    """Remove identities of nodes that share all; a node that may have more differs only by what others lack."""
     own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
 
@@ -131,7 +131,7 @@ def _differ(own: Mapping[int, frozenset[str]], unsure: Set[int]) -> bool:
 
 
 def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequence[str]) -> Iterator[str]:
-    """Name each identity with everyone who gives it; several that the same nodes give are one sentence."""
+    """Yield a sentence for each identity with all its holders; identities of the same nodes share one sentence."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for key in sorted(twice):
         groups.setdefault(tuple(sorted(twice[key], key=lambda node: natural(names[node]))), []).append(key)
@@ -147,27 +147,27 @@ def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequenc
 
 
 def enumerated(shown: Sequence[str], count: int) -> str:
-    """Write names one after the other: a, b and c; a, b and 3 more."""
+    """Join names: a, b and c; a, b and 3 more."""
     left = count - len(shown)
     *first, last = [*shown, *([f"{left} more"] if left > 0 else [])]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 NamedParts = Mapping[str, tuple[str, str]]
-"""Parts of one node by place: the identity of each, as it is compared and as it is spelled."""
+"""Parts of one node by place: the identity of each, in its form for comparison and as spelled."""
 
 
 def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
-    """Say which identities several parts of one node give, by place.
+    """Return the identities that several parts of one node have, by place.
 
-    `unsure` are parts whose identity is not known; with `cut`, there may be more parts.
+    `unsure` are parts whose identity is unknown; with `cut`, there may be more parts.
     """
     found = _places(places)
     return found or _doubt(places, unsure, cut) or ()
 
 
 def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
-    """Say the same of serial numbers; where each is given equally often, it is that of a board with several parts."""
+    """Do the same for serial numbers; if each occurs equally often, it is that of a board with several parts."""
     counts = Counter(key for key, _ in places.values())
     doubt = _doubt(places, unsure, cut)
     if doubt is None:
@@ -176,14 +176,14 @@ def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 
 
 def _doubt(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> Unknown | None:
-    """Give why it is not known whether two parts give one identity; one part alone cannot."""
+    """Return why it is unknown whether two parts have one identity; None for a single part."""
     if cut is not None:
         return cut
     return unsure[0] if unsure and len(places) + len(unsure) > 1 else None
 
 
 def _evened(counts: Mapping[str, int], more: int) -> bool:
-    """Whether so many parts more could leave a number given twice in doubt: all equally often, or none twice yet."""
+    """Whether `more` further parts could leave a duplicate number in doubt: all equally often, or none twice yet."""
     most = max(counts.values())
     return most < 2 or any(
         (left := more - sum(each - count for count in counts.values())) >= 0 and left % each == 0

@@ -1,4 +1,4 @@
-"""A verdict, what it rests on, and the three-valued logic that joins verdicts."""
+"""A verdict, its evidence, and the three-valued logic that joins verdicts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One leaf as judged: which item, what was seen, what was wanted, and where it was read.
+    """One judged leaf: the item, the observed value, the expected value, and the source.
 
-    `exact` is what was seen without loss, where `observed` is not that: rounded, or one side of a comparison.
+    `exact` is the observed value without loss, where `observed` is rounded or is one side of a comparison.
     """
 
     status: Status
@@ -36,7 +36,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One rule's verdict on one node, with what it rests on; `truth` is the verdict without waivers, if another."""
+    """One rule's verdict on one node, with its evidence; `truth` is the verdict without waivers, if it differs."""
 
     rule: str
     status: Status
@@ -50,13 +50,13 @@ _ANY = (Status.PASS, Status.UNKNOWN, Status.WARN, Status.FAIL)
 
 
 def all_hold(found: Iterable[Status]) -> Status:
-    """Join by and: fail, then unknown, then warn, else pass; what is waived is taken out."""
+    """Join by and: fail, then unknown, then warn, else pass; waived evidence is taken out."""
     statuses = set(found)
     return next((s for s in _EACH if s in statuses), Status.PASS)
 
 
 def any_holds(found: Iterable[Status]) -> Status:
-    """Join by or: pass, then unknown, then warn, else fail; what is waived is taken out, and all of it is enough."""
+    """Join by or: pass, then unknown, then warn, else fail; waived evidence is taken out, and all waived is a pass."""
     statuses = set(found)
     return next((s for s in _ANY if s in statuses), Status.PASS if Status.WAIVED in statuses else Status.FAIL)
 
@@ -66,14 +66,14 @@ def clause_text(evidence: Evidence) -> str:
     if evidence.status is Status.UNKNOWN:
         if evidence.unknown and evidence.observed and evidence.unknown.reason is Reason.NO_CONSENSUS:
             return f"{evidence.item} is {evidence.observed}: {evidence.unknown}"
-        if evidence.unknown and evidence.observed:  # what stands here is known, and what it is held against is not
+        if evidence.unknown and evidence.observed:  # this value is known, and the one it is compared with is not
             return f"{evidence.item} is {evidence.observed}, held against what is unknown ({evidence.unknown})"
         return f"{evidence.item} unknown ({evidence.unknown})" if evidence.unknown else f"{evidence.item} unknown"
     return f"{evidence.item} is {seen(evidence)}, {evidence.expected}"
 
 
 def seen(evidence: Evidence) -> str:
-    """Write what was seen as people do; without loss where what was wanted would be written alike."""
+    """Format the observed value; without loss if the expected value would be formatted the same."""
     alike = evidence.expected.endswith(f" {evidence.observed}")
-    number = evidence.exact and not {":", ";"}.intersection(evidence.exact)  # and not a list of what was counted
+    number = evidence.exact and not {":", ";"}.intersection(evidence.exact)  # and not a list of counted items
     return evidence.exact if alike and number else evidence.observed

@@ -1,4 +1,4 @@
-"""Facts: what a node says of itself, that it has no such thing, or why we do not know."""
+"""Facts: a value, its absence, or the reason why it is unknown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Plane(StrEnum):
-    """Where a fact is read."""
+    """Where a fact is collected."""
 
     OS = "os"
     BMC = "bmc"
@@ -16,7 +16,7 @@ class Plane(StrEnum):
 
 
 class Class(StrEnum):
-    """What kind of truth a fact is; it decides what may be compared, learnt and hashed."""
+    """The class of a fact; it decides what may be compared, learnt and hashed."""
 
     IDENTITY = "identity"
     CONFIG = "config"
@@ -30,7 +30,7 @@ VOLATILE = frozenset({Class.COUNTER, Class.MEASUREMENT})
 
 
 class Reason(StrEnum):
-    """Why a fact is not known; a closed set."""
+    """Why a fact is unknown; a closed set."""
 
     UNREACHABLE = "unreachable"
     HOST_KEY_CHANGED = "host key changed"
@@ -55,7 +55,7 @@ Value = bool | int | float | str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """We looked, and it is not there."""
+    """The fact was checked, and is not there."""
 
     detail: str = ""
 
@@ -65,7 +65,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """We could not look, or could not read what came."""
+    """The fact could not be collected, or could not be read."""
 
     reason: Reason
     detail: str = ""
@@ -81,7 +81,7 @@ Reading = Value | Absent | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Sourced:
-    """A reading with the file, attribute or URI it was read from."""
+    """A reading with its source: a file, attribute or URI."""
 
     reading: Reading
     source: str
@@ -92,7 +92,7 @@ Facts = Iterator[tuple[str, Reading | Sourced]]
 
 
 class Unreadable(Exception):
-    """An answer that is not what the reader was promised; holds the line in question."""
+    """Output that does not have the expected form; holds the line in question."""
 
     def __init__(self, message: str, reason: Reason = Reason.UNPARSABLE) -> None:
         super().__init__(message)
@@ -100,11 +100,11 @@ class Unreadable(Exception):
 
 
 def visible(text: str) -> str:
-    """Show control characters, broken bytes and direction marks instead of sending them to somebody's terminal."""
+    """Escape control characters, broken bytes and direction marks, so that they do not reach a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Text of a node made fit for a line of ours: control characters shown, length bounded."""
+    """Clean a text from a node for one line of output: control characters escaped, length bounded."""
     shown = visible(text.strip())
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

@@ -1,7 +1,7 @@
 """Which machines a profile is for, and whether a node is one. Pure.
 
-What `applies-to` names is held against what either plane gives. One reading that fits is enough; one that is known and
-fits nothing makes the node another machine, unless another reading fits.
+The globs of `applies-to` are matched against the readings of either plane. One matching reading is enough; a known
+reading that matches nothing makes the node another machine, unless another reading matches.
 """
 
 import re
@@ -16,7 +16,7 @@ from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
 
 SHOWN = 60
-"""Characters of one reading that are shown."""
+"""Maximum characters of one reading that are shown."""
 
 
 class Match(StrEnum):
@@ -31,19 +31,19 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile; `words` say what it is instead, or why that is unknown."""
+    """How a node matches the `applies-to` of a profile; `words` state what it is instead, or why that is unknown."""
 
     match: Match = Match.NOT_STATED
     words: str = ""
 
     @property
     def decides(self) -> bool:
-        """Whether the rules decide what the node comes to: not on another machine, and not in a fragment."""
+        """Whether the rules decide the outcome of the node: not on another machine, and not in a fragment."""
         return self.match not in {Match.OTHER, Match.FRAGMENT}
 
 
 NOT_STATED = ProfileFit()
-"""What a node is where a profile names no machine, or no plane was asked that could show it."""
+"""The fit if a profile names no machine, or if no collected plane could show it."""
 
 NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
     "product": ((Plane.OS, "node.product"), (Plane.BMC, "bmc.system/*.model")),
@@ -51,33 +51,33 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
     "cpu": ((Plane.OS, "cpu.model"), (Plane.BMC, "bmc.cpu/*.model")),
     "device": ((Plane.OS, "pcie/*.vendor"), (Plane.OS, "pcie/*.device"), (Plane.OS, "pcie/*.class")),
 }
-"""By key of `applies-to`, the facts that it is held against."""
+"""By key of `applies-to`, the facts that it is matched against."""
 
 ASKED = frozenset(
     {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
 )
-"""Facts that are collected for it; the others are read where a rule has them collected: they cost a BMC many GETs."""
+"""Facts collected for `applies-to`; the others are read only if a rule needs them, since they cost a BMC many GETs."""
 
 
 BRIDGES = ("0x0600", "0x0604")
-"""PCI classes of host bridges and of ports: a processor's maker says nothing of devices below them."""
+"""PCI classes of host bridges and of ports: a processor's vendor does not describe the devices below them."""
 
 NAMES = ("product", "board")
 """Keys that name a machine; the others name parts of one."""
 
 
 def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> frozenset[Path]:
-    """Give the facts that are collected to learn which machine a node is, on planes that are asked anyway."""
+    """Return the facts to collect in order to identify the machine, on planes that are collected anyway."""
     asked = frozenset(planes)
     facts = (each for key in NAMED if key in applies for each in NAMED[key])
     return frozenset(paths.parse(path) for plane, path in facts if path in ASKED and plane in asked)
 
 
 def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
-    """Hold a node's facts against `applies-to`; `planes` are those that this run asks of the node.
+    """Match a node's facts against `applies-to`; `planes` are those that this run collects on the node.
 
-    Where a profile names products and the node's name is known, names alone decide: a machine of another maker may hold
-    the same parts. Else one key that fits is enough.
+    If a profile names products and the node's name is known, names alone decide: a machine of another maker may hold
+    the same parts. Otherwise one matching key is enough.
     """
     held = {key: _held(key, applies[key], tree, planes) for key in NAMED if key in applies}
     names = [each for key, each in held.items() if key in NAMES]
@@ -91,7 +91,7 @@ def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plan
 
 
 def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
-    """Hold the readings of one key against its globs."""
+    """Match the readings of one key against its globs."""
     readings = list(_devices(tree, planes) if key == "device" else _named(key, tree, planes))
     values = dict.fromkeys(each for each in readings if isinstance(each, str))
     unknown = next((each for each in readings if isinstance(each, Unknown)), None)
@@ -108,7 +108,7 @@ def _held(key: str, globs: Sequence[str], tree: Tree, planes: frozenset[Plane]) 
 
 
 def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
-    """Give the readings of a key on the planes that were asked; of facts that were not collected, none."""
+    """Yield the readings of a key on the collected planes; nothing for facts that were not collected."""
     for plane, text in NAMED[key]:
         if plane not in planes:
             continue
@@ -128,7 +128,7 @@ def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
 
 
 def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
-    """Give every PCI function as `10de:2330` and as its vendor alone; that there is none as absent."""
+    """Yield every PCI function as `10de:2330` and as its vendor alone; absent if there is none."""
     if Plane.OS not in planes:
         return
     chosen = tree.select(paths.parse("pcie"), Plane.OS)
@@ -152,9 +152,9 @@ _SPOKEN = re.compile(r"[AEFHILMNORSX][A-Z0-9]|[aeiou]")
 
 
 def kind(title: str, name: str) -> str:
-    """Give what a profile's title names, with its article: `a DGX H100` of `DGX H100 node, ready for training`.
+    """Return the machine in a profile's title, with its article: `a DGX H100` of `DGX H100 node, ready for training`.
 
-    A title that names no one machine gives `a machine of profile NAME`.
+    A title that names no single machine gives `a machine of profile NAME`.
     """
     text = re.split(r"[,:;(]| node\b", title, maxsplit=1)[0].strip()
     article = _ARTICLE.match(text)

@@ -1,4 +1,4 @@
-"""Say a thing once for many nodes: names folded, equal answers gathered, the odd one out named."""
+"""Report once for many nodes: fold names, group equal results, name the nodes that differ."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ def fold(names: Iterable[str]) -> str:
 def _home(
     key: tuple[str, str, int], digits: int, series: Mapping[tuple[str, str, int], list[int]]
 ) -> tuple[str, str, int]:
-    """Let 10 join 01-09: a number without a leading zero fits a padded series of its own width."""
+    """Let 10 join 01-09: a number without a leading zero may extend a padded series of its own width."""
     padded = (key[0], key[1], digits)
     return padded if key[2] == 0 and padded in series else key
 
@@ -49,7 +49,7 @@ def _series(key: tuple[str, str, int], numbers: Sequence[int]) -> str:
 
 
 def groups(nodes: Iterable[str], key: Callable[[str], K]) -> list[tuple[K, list[str]]]:
-    """Gather nodes that answer alike, the largest group first."""
+    """Group nodes with equal results, the largest group first."""
     found: dict[K, list[str]] = {}
     for node in sorted(nodes, key=natural):
         found.setdefault(key(node), []).append(node)
@@ -57,7 +57,7 @@ def groups(nodes: Iterable[str], key: Callable[[str], K]) -> list[tuple[K, list[
 
 
 def alike(answers: Mapping[str, Hashable]) -> str:
-    """Say how many nodes answer alike and who differs: `62 of 72 alike; dgx05 differs`."""
+    """Format how many nodes are alike and which differ: `62 of 72 alike; dgx05 differs`."""
     gathered = groups(answers, answers.__getitem__)
     if len(gathered) <= 1:
         return f"all {len(answers)} alike" if len(answers) > 1 else "one node"

@@ -1,6 +1,6 @@
-"""What tells one machine, or one part, from every other: serial numbers, UUIDs and hardware addresses, spelled one way.
+"""Identities of one machine or one part: serial numbers, UUIDs and hardware addresses, normalised to one spelling.
 
-Texts that makers leave where an identity should be, and addresses that software makes up, are no identity. Pure.
+Placeholder texts of makers, and addresses made up by software, are no identity. Pure.
 """
 
 import re
@@ -16,7 +16,7 @@ BLANKS = (
     "o.e.m.", "oem", "none", "n/a", "na", "unknown", "empty", "undefined", "chassis serial number",
     "0123456789", "-", ".",
 )  # fmt: skip
-"""What makers leave in a DMI table where they should have written something, in small letters."""
+"""Placeholders that makers leave in DMI tables, in lower case."""
 
 _NONE = frozenset(
     {
@@ -25,10 +25,10 @@ _NONE = frozenset(
         "product serial number", "filled by oem", "fill by oem", "oem serial number", "unset", "no dimm", "test",
     }
 )  # fmt: skip
-"""Texts that are no serial number, in small letters."""
+"""Texts that are no serial number, in lower case."""
 
 _COUNTED = ("01234567890123456789abcdef", "1234567890123456789abcdef")
-"""What is counted up where a number should be; as far as it is counted."""
+"""Counting sequences used in place of a number, in any length."""
 
 _HEX = frozenset("0123456789abcdef")
 _PARTED = str.maketrans("", "", ":.-{} \t")
@@ -36,31 +36,31 @@ _MARKS = re.compile(r"[\W_]")
 
 
 _TMFIFO = "001acaffff"
-"""BlueField DPUs give both ends of their tmfifo_net0 one address each, which all of them share."""
+"""BlueField DPUs give both ends of tmfifo_net0 one address each, which all BlueField DPUs share."""
 
 _SAYS_NONE = re.compile(
     r"(?:says (?:nothing|(['\"]).*\1)|the maker left it as (['\"]).*\2|lists none"
     r"|(?:this BMC|/\S+) (?:has|lists) no [\w /]+|no \w+ of this BMC has [\w /]+)\Z",
     re.DOTALL,
 )
-"""How readers put it that a machine answered and gave no identity: null, empty, words of its maker, an empty list."""
+"""Wordings of readers for a machine without an identity: null, empty, a placeholder of its maker, an empty list."""
 
 SPELLED = 200
-"""Characters of an identity that are looked at: none is longer."""
+"""Maximum characters of an identity that are read: none is longer."""
 
 
 _BARE = frozenset(re.sub(r"[\W_]", "", text) for text in _NONE) | {
     "tobefilled", "noassettag", "assettag", "unspecified", "tbd", "invalidserial", "invalidserialnumber", "nana",
     "type1systemserialnumber", "type2boardserialnumber", "type3chassisserialnumber", "nonumber", "noserialnumber",
 }  # fmt: skip
-"""The same without blanks and marks, and others of their kind."""
+"""The same without blanks and punctuation, and similar texts."""
 
 _BEFORE = re.compile(r"0x|[bcs]?sn(?=[0-9])")
-"""What stands before a number that is none: 0x00000000, SN00000000."""
+"""Prefixes of numbers that are none: 0x00000000, SN00000000."""
 
 
 def serial(value: str) -> str:
-    """Spell a serial number: small letters, no blanks; empty where it is none."""
+    """Normalise a serial number: lower case, no blanks; empty if it is not one."""
     low = value[:SPELLED].strip().casefold()
     plain = low.isalnum()
     spelt = low if plain else "".join(low.split())
@@ -78,16 +78,16 @@ def _counted(bare: str) -> bool:
 
 
 def serials(value: str) -> tuple[str, ...]:
-    """Spell the serial numbers of a main board: Dell writes the service tag before, parted by full stops."""
+    """Normalise the serial numbers of a main board: Dell puts the service tag first, separated by full stops."""
     parts = value.split(".") if value.startswith(".") else (value,)
     return tuple(filter(None, map(serial, parts)))
 
 
 def uuid(value: str) -> str:
-    """Spell a UUID; one way for all orders of its bytes that firmware uses, empty where it is none.
+    """Normalise a UUID; the same for all byte orders that firmware uses, empty if it is not one.
 
-    SMBIOS writes the first three fields with their lowest byte first, and not all read them so; Dell's iDRAC has the
-    host's with all bytes turned round for its own.
+    SMBIOS stores the first three fields little-endian, and not all readers do so; Dell's iDRAC uses the host's UUID
+    with all bytes reversed as its own.
     """
     digits = value[:SPELLED].casefold().translate(_PARTED).removeprefix("gpu").removeprefix("0x")
     if len(digits) != 32 or not _HEX.issuperset(digits):
@@ -97,7 +97,7 @@ def uuid(value: str) -> str:
 
 
 def _ordered(value: bytes) -> str:
-    """Give the least order of a UUID's bytes: from either end, with the fields at either end as they are or turned."""
+    """Return the least byte order of a UUID: from either end, with the fields at either end as they are or reversed."""
     ends = ((value[:8], value[8:]), (value[:7:-1], value[7::-1]))
     return min(min(a, _fields(a)) + min(b, _fields(b[::-1])[::-1]) for a, b in ends).hex()
 
@@ -124,15 +124,15 @@ _SHARED = frozenset(
 """UUIDs that makers gave to whole series of boards.
 
 Collected by CapaSystems (Non-Unique UUID, capasystems.atlassian.net/wiki/spaces/CI64DOC/pages/19306236205) and in the
-field (SMBIOS UUID FAIL, howtowriteaprogram.blogspot.com/2012/06/smbios-uuid-fail.html). Zeros and ones are none by the
-SMBIOS specification (DSP0134, System Information: UUID).
+field (SMBIOS UUID FAIL, howtowriteaprogram.blogspot.com/2012/06/smbios-uuid-fail.html). All zeros and all ones are no
+UUID by the SMBIOS specification (DSP0134, System Information: UUID).
 """
 
 
 def mac(value: str) -> str:
-    """Spell an Ethernet address as Linux does; empty for another one, and for one that software made up.
+    """Normalise an Ethernet address as Linux does; empty for anything else, and for one made up by software.
 
-    In the first octet, 2 marks an address that is not the maker's, and 1 one of many receivers (IEEE 802).
+    In the first octet, bit 2 marks a locally administered address, and bit 1 a group address (IEEE 802).
     """
     digits = value[:SPELLED].casefold().translate(_PARTED)
     if len(digits) != 12 or digits[1] not in "048c" or not _HEX.issuperset(digits) or digits.startswith(_TMFIFO):
@@ -141,7 +141,7 @@ def mac(value: str) -> str:
 
 
 def guid(value: str) -> str:
-    """Spell a GUID of InfiniBand as sixteen digits; empty where it is none: a virtual function has zeros."""
+    """Normalise a GUID of InfiniBand to sixteen digits; empty if it is not one: a virtual function has zeros."""
     digits = value[:SPELLED].casefold().translate(_PARTED).removeprefix("0x")
     return digits if len(digits) == 16 and _HEX.issuperset(digits) and len(set(digits)) > 1 else ""
 
@@ -152,17 +152,17 @@ _TO_HOST = re.compile(
 
 
 def between(name: str) -> bool:
-    """Whether an interface, by its name, is one end of the network inside a machine: BMC and host over USB."""
+    """Whether an interface, by its name, is one end of the internal network between BMC and host over USB."""
     return _TO_HOST.fullmatch(name.casefold()) is not None
 
 
 def lacking(reading: Reading) -> Unknown | None:
-    """Give why an identity is not known; none where there is one, or none for certain."""
+    """Return why an identity is unknown; None if there is one, or certainly none."""
     return reading if isinstance(reading, Unknown) and not gives_none(reading) else None
 
 
 def gives_none(reading: Reading) -> bool:
-    """Whether it is known that there is no identity: nothing is there, or what is there says nothing."""
+    """Whether it is known that there is no identity: it is absent, or a placeholder."""
     if isinstance(reading, Absent):
         return True
     return (
@@ -173,7 +173,7 @@ def gives_none(reading: Reading) -> bool:
 
 
 class Spot(NamedTuple):
-    """Where an identity is given, and how it is spelled there."""
+    """Where an identity was found, and how it is spelled there."""
 
     place: str
     said: str
@@ -181,7 +181,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlaneIdentities:
-    """Identities of one kind that one plane gives, by how they are spelled here; and why there may be more."""
+    """The identities of one kind on one plane, by normalised spelling; and why there may be more."""
 
     keys: Mapping[str, Spot]
     lost: Unknown | None = None
@@ -191,9 +191,9 @@ Spell = Callable[[str], str | tuple[str, ...]]
 
 
 def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown | None = None) -> PlaneIdentities:
-    """Spell the identities of several places; what is no text is none."""
+    """Normalise the identities of several places; a value that is not a text is ignored."""
     keys: dict[str, Spot] = {}
-    seen: set[str] = set()  # two planes give most of them alike
+    seen: set[str] = set()  # two planes return most of them alike
     lost = None if hidden is None else lacking(hidden)
     for place, reading in readings:
         if isinstance(reading, str):
@@ -210,7 +210,7 @@ def given(readings: Iterable[tuple[str, Reading]], spell: Spell, hidden: Unknown
 
 
 def held(host: PlaneIdentities, bmc: PlaneIdentities) -> bool | Unknown | None:
-    """Whether two planes give one identity: true where any is shared, None where one of them gives none for certain."""
+    """Whether two planes share an identity: true if any is shared, None if one of them certainly has none."""
     if host.keys.keys() & bmc.keys.keys():
         return True
     if any(not side.keys and side.lost is None for side in (host, bmc)):
@@ -220,7 +220,7 @@ def held(host: PlaneIdentities, bmc: PlaneIdentities) -> bool | Unknown | None:
 
 
 def settled_by(answers: Iterable[bool | Unknown | None]) -> bool | Unknown | None:
-    """Lay several answers about one kind together: one that is shared settles it, and else all must differ."""
+    """Join several results for one kind: one that is shared decides, otherwise all must differ."""
     rows = list(answers)
     if True in rows:
         return True
@@ -230,7 +230,7 @@ def settled_by(answers: Iterable[bool | Unknown | None]) -> bool | Unknown | Non
 
 @dataclass(frozen=True, slots=True)
 class IdentityComparison:
-    """One kind of identity on both planes; one that does not decide can show one machine, and never two."""
+    """One kind of identity on both planes; a kind that does not decide can show one machine, but never two."""
 
     kind: str
     answer: bool | Unknown | None
@@ -239,14 +239,14 @@ class IdentityComparison:
 
 
 def common(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
-    """Name the kinds that both planes give alike; unknown while one of them is."""
+    """Return the kinds that both planes share; unknown if one of them is."""
     rows = list(kinds)
     lost = next((each.answer for each in rows if isinstance(each.answer, Unknown)), None)
     return lost if lost is not None else tuple(each.kind for each in rows if each.answer is True)
 
 
 def differing(kinds: Iterable[IdentityComparison]) -> tuple[str, ...] | Unknown:
-    """Say which identities differ: one does whatever others do; none only where one is shared and none may differ."""
+    """Return which identities differ: one suffices; none only if one is shared and no other may differ."""
     rows = list(kinds)
     found = tuple(each.says for each in rows if each.decides and each.answer is False)
     if found:

@@ -1,4 +1,4 @@
-"""What a function of facts may read: those that it declared, of one tree. Pure."""
+"""What a function of facts may read: the facts that it declared, of one tree. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from rackcheck.model.tree import ItemSelection, Tree
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a join may read: the facts it declared, and no others."""
+    """The facts that a join declared, and no others."""
 
     tree: Tree
     planes: Mapping[str, Plane]
 
     def reading(self, path: str) -> Reading:
-        """What is known at a path that the join declared; raises KeyError for another."""
+        """The reading at a path that the join declared; raises KeyError for another."""
         asked = paths.parse(path)
         return self.tree.reading(asked, self.planes[str(asked.pattern)])
 
     def table(self, collection: str, leaf: str) -> Mapping[str, Reading]:
-        """One fact of every item that is known, by the item's name."""
+        """The readings of one fact of every known item, by the item's name."""
         names, _ = self.items(collection)
         return {name: self.reading(f"{collection}/{paths.spell_key(name)}.{leaf}") for name in names}
 
@@ -50,15 +50,14 @@ class Inputs:
         return leaf.reading if leaf is not None else self.tree.reading(paths.parse(text), plane)
 
     def collected(self, pattern: str) -> bool:
-        """Whether this run collected a declared fact at all, be it unknown; raises KeyError for another.
+        """Whether this run collected a declared fact at all, even if unknown; raises KeyError for another path.
 
-        It did where the fact has a leaf, where a collection on its way is empty or unknown, and where its plane is
-        silent.
+        True if the fact has a leaf, if a collection on its path is empty or unknown, or if its plane is silent.
         """
         return self.planes[pattern] in self.tree.silent or self._has(*pattern.split(f"/{EVERY}."))
 
     def _has(self, first: str, *parts: str) -> bool:
-        """Whether there is a leaf at a fact, or where it stands for all items of a collection."""
+        """Whether there is a leaf at a fact, or at a pattern that covers it for all items of a collection."""
         if not parts:
             return first in self.tree.leaves
         keys = self.tree.keys(first)

@@ -1,4 +1,4 @@
-"""The operators of a profile: what each takes, what it can be asked of, and its answer."""
+"""The operators of a profile: their operands, the kinds they apply to, and their evaluation."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from rackcheck.model.version import SCHEMES, Unordered, order
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """A band around a value; `share` is a part of it, else `by` is in the fact's unit."""
+    """A band around a value; `share` is a fraction of it, else `by` is in the fact's unit."""
 
     of: float
     by: float
@@ -23,7 +23,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Bits to look at, and what they must be."""
+    """The bits to test, and their expected value."""
 
     bits: int
     is_: int
@@ -41,7 +41,7 @@ class Test:
 
 
 class BadOperand(ValueError):
-    """An operand that its operator or its fact's kind does not take."""
+    """An operand that the operator or the fact's kind does not accept."""
 
 
 WORDS: Mapping[str, str] = {
@@ -77,7 +77,7 @@ TWICE = frozenset({"steady", "rate"})
 
 
 def allowed(op: str, kind: Kind) -> None:
-    """Raise BadOperand where the operator makes no sense of such a fact."""
+    """Raise BadOperand if the operator does not apply to such a fact."""
     numeric = kind.type in {Type.INTEGER, Type.QUANTITY}
     single = kind.type is not Type.LIST
     fits = {
@@ -102,13 +102,13 @@ def allowed(op: str, kind: Kind) -> None:
 
 
 def value(text: str, kind: Kind) -> Value:
-    """Read an operand's text as a value of a kind; raises BadOperand with what was wanted."""
+    """Parse an operand as a value of a kind; raises BadOperand with what was expected."""
     reader = _READERS.get(kind.type)
     return text if reader is None else reader(text, kind)
 
 
 def member(text: str) -> str:
-    """Read a member of a list, which is taken as it stands; raises BadOperand for what looks otherwise."""
+    """Parse a member of a list, which is taken literally; raises BadOperand if it contains a star."""
     if "*" in text:
         raise BadOperand(f"{text!r} would be taken as it stands, not as a pattern; of an empty list say `is: none`")
     return text
@@ -124,7 +124,7 @@ MEANT: Mapping[str, str] = {
     **dict.fromkeys(("true", "yes", "on", "enabled", "1"), "true"),
     **dict.fromkeys(("false", "no", "off", "disabled", "0"), "false"),
 }
-"""What others write for true and false; here a word stays the word that it is."""
+"""Common spellings of true and false, for suggestions only; the operand itself is not converted."""
 
 
 def _flag(text: str, _: Kind) -> bool:
@@ -181,7 +181,7 @@ _READERS: Mapping[Type, Callable[[str, Kind], Value]] = {
 
 
 def orderable(text: str, kind: Kind) -> None:
-    """Raise BadOperand where an operand of an order operator can itself not be ordered."""
+    """Raise BadOperand if the operand of an order operator cannot itself be ordered."""
     if kind.type is Type.VERSION:
         try:
             SCHEMES[kind.scheme](text)
@@ -192,7 +192,7 @@ def orderable(text: str, kind: Kind) -> None:
 
 
 def holds(test: Test, found: Value, kind: Kind) -> bool | Unknown:
-    """Answer one test of one known value; unknown where the two cannot be compared."""
+    """Evaluate one test on one known value; unknown if the two cannot be compared."""
     try:
         return _HOLDS[test.op](found, test.operand, kind)
     except Unordered as error:
@@ -208,7 +208,7 @@ def _as_int(found: object) -> int | None:
 
 
 def setting_key(text: str) -> int | tuple[str, ...]:
-    """Give what two spellings of the same tunable have in common: its number, else its words."""
+    """Return the comparison key of a tunable, equal for all its spellings: its number, else its words."""
     number = _as_int(text)
     return number if number is not None else tuple(text.split())
 
@@ -235,7 +235,7 @@ def _compare(left: Value, right: Value, kind: Kind) -> float:
 
 
 def _is(found: Value, operand: Operand, kind: Kind) -> TestResult:
-    return equal(found, operand, kind)  # type: ignore[arg-type]  # the compiler read it by this kind
+    return equal(found, operand, kind)  # type: ignore[arg-type]  # parsed by this kind
 
 
 def _one_of(found: Value, operand: Operand, kind: Kind) -> TestResult:
@@ -252,7 +252,7 @@ def _within(found: Value, operand: Operand, _: Kind) -> TestResult:
 
 def _mask(found: Value, operand: Operand, _: Kind) -> TestResult:
     assert isinstance(operand, Mask)
-    return isinstance(found, int) and found & operand.bits == operand.is_  # unlimited is no number of bits
+    return isinstance(found, int) and found & operand.bits == operand.is_  # unlimited has no bits
 
 
 def _like(found: Value, operand: Operand, _: Kind) -> TestResult:
@@ -300,7 +300,7 @@ _HOLDS: Mapping[str, Callable[[Value, Operand, Kind], TestResult]] = {
 
 
 def glob(pattern: str, text: str) -> bool:
-    """Match `*` and `?` in linear space and without backtracking blow-up."""
+    """Match `*` and `?` in linear space and without exponential backtracking."""
     p = t = 0
     star, mark = -1, 0
     while t < len(text):
@@ -317,7 +317,7 @@ def glob(pattern: str, text: str) -> bool:
 
 
 def spell(found: Value, kind: Kind) -> str:
-    """Write a value for people, with its unit."""
+    """Format a value with its unit."""
     if isinstance(found, bool):
         return "true" if found else "false"
     if isinstance(found, tuple):
@@ -330,7 +330,7 @@ def spell(found: Value, kind: Kind) -> str:
 
 
 def exact(found: Value, kind: Kind) -> str:
-    """Write a value without loss, where `spell` rounds it or runs its parts together; else nothing."""
+    """Format a value without loss, if `spell` rounds it or joins its parts; else return an empty text."""
     if isinstance(found, tuple):
         return repr(list(found)) if any("," in part for part in found) or found == ("none",) else ""
     if isinstance(found, bool) or not isinstance(found, float):
@@ -341,7 +341,7 @@ def exact(found: Value, kind: Kind) -> str:
 
 
 def expectation(test: Test, kind: Kind) -> str:
-    """Write a test for people: `must be at least 450 W`."""
+    """Format a test: `must be at least 450 W`."""
     words = WORDS[test.op]
     match test.operand:
         case Within(of, by, share):
@@ -363,4 +363,4 @@ def expectation(test: Test, kind: Kind) -> str:
 
 
 _OWN = {"spread": Kind(Type.QUANTITY, "", unit="%"), "rate": Kind(Type.QUANTITY, "", unit="/h")}
-"""Kinds of the operands that are of no fact's kind."""
+"""Kinds of operands that do not have the kind of the fact."""

@@ -1,7 +1,7 @@
-"""Which parts went where between two readings, told by what names them: another number makes no new part. Pure.
+"""Which parts moved between two readings, followed by their identifiers: a new slot number makes no new part. Pure.
 
-A serial is followed over all the nodes that are compared. What nobody could see is never said to be nowhere: `gone`,
-`new` and `swapped` stand only where the other side told all of its parts of that kind.
+A serial is followed over all compared nodes. A part is reported as `gone`, `new` or `swapped` only if all parts of that
+kind were collected on the other side; a part that was not collected is never reported as nowhere.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from rackcheck.model.fact import Absent, Class
 from rackcheck.model.text import natural
 
 TRACKED = ("serial", "uuid", "guid")
-"""Last words of facts that name one part, the best first; a bus address names a place."""
+"""Last words of facts that identify one part, the best first; a bus address identifies a place."""
 
 PLANE = "plane/"
 
@@ -22,12 +22,12 @@ PartPlace = tuple[str, str]
 """A node, and an item of it."""
 
 Id = tuple[str, str]
-"""The pattern of a fact that names a part, and what it told: another kind's equal serial is another part's."""
+"""The pattern of a fact that identifies a part, and its value: an equal serial of another kind is another part's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One part that is in another place now: all that names it, by word, the best first; where it was, where it is."""
+    """One part that moved: all its identifiers, by word, the best first; the old place and the new one."""
 
     ids: tuple[tuple[str, str], ...]
     was: PartPlace
@@ -36,22 +36,22 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """What no change tells: parts that stayed, and patterns, collections and planes not known before, or now."""
+    """What no change shows: parts that stayed, and patterns, collections and planes that were or are now unknown."""
 
     held: frozenset[Id] = frozenset()
     before: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
     nobody: bool = False
-    """Whether of some node nothing is known on one side or both: it may hold anything."""
+    """Whether some node is entirely unknown on one side or both: it may hold any part."""
 
 
 def names_a_part(change: Change) -> bool:
-    """Whether a change is of a fact that names one part."""
+    """Whether a change is of a fact that identifies one part."""
     return change.cls is Class.IDENTITY and _word(change.path) in TRACKED
 
 
 def still(before: ComparedFacts, after: ComparedFacts) -> Still:
-    """Say of one node's facts what no change tells."""
+    """Return what no change shows about one node's facts."""
     old, new = before.get(Class.IDENTITY, {}), after.get(Class.IDENTITY, {})
     held = {
         (_pattern(path), str(old[path]["value"]))
@@ -62,7 +62,7 @@ def still(before: ComparedFacts, after: ComparedFacts) -> Still:
 
 
 def joined(many: Iterable[Still]) -> Still:
-    """Lay together what no change of many nodes tells."""
+    """Merge what no change shows about many nodes."""
     held: set[Id] = set()
     before: set[str] = set()
     after: set[str] = set()
@@ -100,10 +100,10 @@ def sorted_out(
     alone: Mapping[str, Iterable[Change]] | None = None,
     beside: Still | None = None,
 ) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
-    """Give the parts that moved, and of every node what else is to be told, each identity once.
+    """Return the parts that moved, and the remaining changes of every node, each identity once.
 
-    `alone` are the identities of nodes that only one side read: parts come from there and go there, and nothing of it
-    is told for itself; one without any may have held every part. `beside` is what did not change.
+    `alone` are the identities of nodes read on one side only: parts may move from and to them, and their own changes
+    are not reported; such a node without identities may have held every part. `beside` is what did not change.
     """
     values = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
     other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
@@ -124,7 +124,7 @@ def _both(one: dict[str, tuple[Change, ...]], other: dict[str, tuple[Change, ...
 
 
 class _Ends:
-    """Where each identity left and where it came, what of that is a move, and what is sure of the others."""
+    """Where each identity left and where it came, which of these are moves, and what is certain about the others."""
 
     def __init__(self, changes: Mapping[str, tuple[Change, ...]], beside: Still) -> None:
         self.left: dict[Id, list[PartPlace]] = {}
@@ -143,7 +143,7 @@ class _Ends:
         self._held, self._nobody = beside.held, beside.nobody
         self.moved: dict[tuple[PartPlace, PartPlace], list[tuple[str, str]]] = {}
         self._paired: Counter[tuple[str, Id, PartPlace]] = Counter()
-        # What names one part alone says where it went; only then what several parts share, as two of one board do.
+        # Identifiers of a single part are paired first; then those shared by several parts, such as two on one board.
         for shared in (False, True):
             for one, was in self.left.items():
                 now = self.came.get(one, [])
@@ -166,11 +166,11 @@ class _Ends:
         self._paired["came", one, now] += 1
 
     def is_moved(self, end: str, node: str, change: Change) -> bool:
-        """Whether what a change left (`left`) or brought (`came`) is told as a move."""
+        """Whether the part that left (`left`) or came (`came`) by a change is reported as a move."""
         return (end, self._id(end, change), (node, _item(change.path))) in self._paired
 
     def is_sure(self, end: str, change: Change) -> bool:
-        """Whether what left is nowhere now, or what came was nowhere before."""
+        """Whether the part that left is nowhere now, or the part that came was nowhere before."""
         one = self._id(end, change)
         if self._nobody or one in (self.came if end == "left" else self.left) or one in self._held:
             return False
@@ -186,7 +186,7 @@ class _Ends:
 
 
 def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Change]:
-    """Give what is to be told of a node beside moves."""
+    """Yield the changes of a node other than moves."""
     items = dict(_items(node, changes, ends))
     moved = {item for item, change in items.items() if change is None}
     listings = {str(paths.parse(item).items[-1][0]) for item in moved}
@@ -202,7 +202,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
         elif names_a_part(change):
             yield from _identity(node, change, ends)
         elif change.kind is ChangeKind.CHANGED and change.path in listings:
-            continue  # the moves say it
+            continue  # reported by the moves
         elif change.cls is Class.IDENTITY and not change.kind.uncertain and _item(change.path) in elsewhere:
             continue  # two parts were compared
         else:
@@ -211,7 +211,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
 
 
 def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tuple[str, Change | None]]:
-    """Give items that came or went with a part, each as one change that names it; None where a move says it."""
+    """Yield items that came or went with a part, each with one change that identifies it; None if a move reports it."""
     found: dict[str, list[Change]] = {}
     for change in changes:
         if (
@@ -233,7 +233,7 @@ def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tupl
 
 
 def _identity(node: str, change: Change, ends: _Ends) -> Iterator[Change]:
-    """Tell an identity that differs by what is known of where both parts are."""
+    """Yield the change of an identity by what is known of the places of both parts."""
     left, came = (isinstance(value, str) and value != "" for value in (change.before, change.after))
     went, brought = left and ends.is_moved("left", node, change), came and ends.is_moved("came", node, change)
     match change.kind:

@@ -16,21 +16,21 @@ _SEGMENT = re.compile(r'(?P<word>[^./"]+)(?:/(?:"(?P<quoted>[^"]*)"|(?P<bare>[^.
 
 
 class BadPath(ValueError):
-    """A text that is no fact path; the message says where it stops being one."""
+    """An invalid fact path; the message states where it becomes invalid."""
 
 
 T = TypeVar("T")
 
 
 class _Kept(Generic[T]):
-    """A value computed once for each path; like functools.cached_property, whose lock Python 3.11 shares by all."""
+    """A value computed once for each path; functools.cached_property in Python 3.11 has one lock for all paths."""
 
     def __init__(self, compute: Callable[["Path"], T]) -> None:
         self._compute = compute
 
     def __get__(self, path: "Path", _: type["Path"]) -> T:
         value = self._compute(path)
-        path.__dict__[self._compute.__name__] = value  # from now on found before this descriptor is
+        path.__dict__[self._compute.__name__] = value  # now found before this descriptor
         return value
 
 
@@ -49,7 +49,7 @@ class Segment:
 class Path:
     """A fact path; its text is the only valid spelling of it.
 
-    What is derived from it is kept: all nodes of a run tell the same paths.
+    Derived values are cached: all nodes of a run have the same paths.
     """
 
     segments: tuple[Segment, ...]
@@ -65,22 +65,22 @@ class Path:
         if not self.segments or not other.segments:
             return self if self.segments else other
         whole = Path(self.segments + other.segments)
-        whole.__dict__["_text"] = f"{self}.{other}"  # both are kept: cheaper than spelling every key again
+        whole.__dict__["_text"] = f"{self}.{other}"  # both are cached: cheaper than spelling every key again
         return whole
 
     @_Kept
     def starred(self) -> bool:
-        """Whether it is a pattern: some key on the way is a star."""
+        """Whether it is a pattern: some key on the path is a star."""
         return any(segment.key == EVERY for segment in self.segments)
 
     @property
     def is_collection(self) -> bool:
-        """Whether the last word carries no key, so that items may hang on it."""
+        """Whether the last word has no key, so that items may lie below it."""
         return self.segments[-1].key is None
 
     @_Kept
     def items(self) -> tuple[tuple[str, str], ...]:
-        """The items on the way, each as its collection's path and its key; stars are none."""
+        """The items on the path, each as its collection's path and its key; stars are not included."""
         found = []
         for depth, segment in enumerate(self.segments):
             if segment.key is not None and segment.key != EVERY:
@@ -89,12 +89,12 @@ class Path:
 
     @_Kept
     def pattern(self) -> "Path":
-        """The same words with every key a `*`: what the catalogue is asked for."""
+        """The same words with every key a `*`: the key for the catalogue."""
         return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))
 
     @property
     def collections(self) -> tuple["Path", ...]:
-        """The collections on the way, outermost first: `nic` and `nic/*.port` of `nic/*.port/*.rate`."""
+        """The collections on the path, outermost first: `nic` and `nic/*.port` of `nic/*.port/*.rate`."""
         keyed = (depth for depth, segment in enumerate(self.segments) if segment.key is not None)
         return tuple(Path((*self.segments[:depth], Segment(self.segments[depth].word))) for depth in keyed)
 
@@ -104,14 +104,14 @@ class Path:
         return Path((*before, Segment(last.word, key)))
 
     def fill(self, keys: Iterable[str]) -> "Path":
-        """Put keys in the place of the stars, left to right; stars beyond the keys stay."""
+        """Replace the stars by keys, left to right; stars beyond the keys stay."""
         given = iter(keys)
         return Path(tuple(Segment(s.word, next(given, EVERY) if s.key == EVERY else s.key) for s in self.segments))
 
 
 @lru_cache(maxsize=65536)
 def spell_key(key: str) -> str:
-    """Spell a key the shortest valid way: bare where it can be, else quoted and percent-coded."""
+    """Write a key in the shortest valid way: bare if possible, else quoted and percent-coded."""
     if key == EVERY or _BARE_KEY.match(key):
         return key
     safe = "".join(c if c.isprintable() and c not in '"%' else quote(c, safe="", errors="surrogateescape") for c in key)
@@ -120,7 +120,7 @@ def spell_key(key: str) -> str:
 
 @lru_cache(maxsize=65536)
 def parse(text: str) -> Path:
-    """Read a path; raises BadPath on anything but its shortest spelling."""
+    """Parse a path; raises BadPath for anything but its shortest spelling."""
     segments: list[Segment] = []
     at = 0
     while True:

@@ -1,12 +1,12 @@
-"""The tree of PCI functions: which links lie on a function's way, and what they should carry.
+"""The tree of PCI functions: the links on a function's path to the root, and what they should carry.
 
-Pure functions over tables of readings by address, as `pcie/*.upstream`, `pcie/*.link.width` and their kin give them.
+Pure functions over tables of readings by address, as in `pcie/*.upstream`, `pcie/*.link.width` and similar facts.
 They keep the law of derived facts: unknown unless every value of the unknown inputs gives the same. An unknown fact may
 also turn out to be absent.
 
-A link has two ends, the port above and the function below, and both show what it trained. On the way from an endpoint
-to its root port, links and the insides of switches take turns, seen from the top: below the root port is a link to a
-switch's upper port, from which it is no link to the switch's lower ports, and below those are links again.
+A link has two ends, the port above and the function below, and both show what it trained. On the path from an endpoint
+to its root port, links and switch interiors alternate. Seen from the top: below the root port is a link to a switch's
+upstream port, the step to the switch's downstream ports is no link, and below those are links again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,14 +18,14 @@ PcieTable = Mapping[str, Reading]
 """One fact of every function, by its address."""
 
 CODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 1.0}
-"""What of a lane's transfers is data, by GT/s, as Linux counts it (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
+"""Share of a lane's transfers that is data, by GT/s, as Linux counts it (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
 
 SLOWEST = min(CODING)
-"""GT/s of the first links: none goes slower."""
+"""GT/s of PCIe 1.0: no link is slower."""
 
 UNTOLD = Unknown(Reason.NOT_COLLECTED, "nobody tells it of this function")
 DEEPEST = 64
-"""Ports above a function; more would be a loop, or somebody who wants us to walk for ever."""
+"""Maximum number of ports above a function; more would be a loop, or hostile input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What both ends of all links tell: GT/s as numbers with a fraction, lanes as whole numbers.
+    """The readings of both ends of all links: GT/s as floats, lanes as integers.
 
-    `speed` is that of the moment; nobody but `slowed` needs it.
+    `speed` is the current speed; only `slowed` needs it.
     """
 
     max_speed: PcieTable
@@ -53,59 +53,59 @@ class Links:
 
 
 def ports(address: str, upstream: PcieTable) -> tuple[str, ...] | Unknown:
-    """Give the ports above a function, the nearest first; none on a root bus; unknown where one step is."""
+    """Return the ports above a function, the nearest first; none on a root bus; unknown if one step is unknown."""
     found, trouble = climbed(address, upstream)
     return trouble or found
 
 
 def hops(address: str, upstream: PcieTable) -> tuple[Hop, ...] | Unknown:
-    """Give the links from a function up to its root port, the nearest first."""
+    """Return the links from a function up to its root port, the nearest first."""
     above = ports(address, upstream)
     if isinstance(above, Unknown):
         return above
     way = (address, *above)
-    # Counted from the top every other step is a link; from the bottom it depends on how many there are.
+    # Counted from the top, every other step is a link; counted from the bottom, it depends on the number of steps.
     return tuple(Hop(way[n], way[n + 1]) for n in range(len(above)) if (len(above) - n) % 2)
 
 
 def switch(address: str, upstream: PcieTable) -> Reading:
-    """Give the upper port of the nearest switch that a function hangs on or, a lower port itself, is a part of."""
+    """Return the upstream port of the nearest switch above a function, or of its own switch for a downstream port."""
     above = ports(address, upstream)
     if isinstance(above, Unknown):
         return above
-    # Above a lower port stands the upper port of its own switch; above others a lower port, or the root port.
+    # Above a downstream port is the upstream port of its own switch; above others a downstream port, or the root port.
     step = 1 if len(above) % 2 else 0
     return above[step] if len(above) > step else Absent("below no switch")
 
 
 def least(one: Reading, other: Reading) -> Reading:
-    """Give the lesser of two numbers; absent if one is, for a link needs both its ends."""
+    """Return the lesser of two numbers; absent if one is, since a link needs both ends."""
     for kind in (Absent, Unknown):
         found = next((reading for reading in (one, other) if isinstance(reading, kind)), None)
         if found is not None:
             return found
     if not _number(one) or not _number(other):
         return Unknown(Reason.UNPARSABLE, f"no numbers: {one!r}, {other!r}")
-    return min(one, other)  # type: ignore[type-var]  # numbers, as was just seen
+    return min(one, other)  # type: ignore[type-var]  # both are numbers here
 
 
 def expected_width(hop: Hop, links: Links) -> Reading:
-    """Give the lanes that both ends of a link have."""
+    """Return the lanes that both ends of a link have."""
     return least(links.max_width.get(hop.below, UNTOLD), links.max_width.get(hop.above, UNTOLD))
 
 
 def expected_speed(hop: Hop, links: Links) -> Reading:
-    """Give the GT/s that both ends of a link know."""
+    """Return the GT/s that both ends of a link support."""
     return least(links.max_speed.get(hop.below, UNTOLD), links.max_speed.get(hop.above, UNTOLD))
 
 
 def trained_width(hop: Hop, links: Links) -> Reading:
-    """Give the lanes that a link trained, as the function below shows it."""
+    """Return the lanes that a link trained, as shown by the function below."""
     return links.width.get(hop.below, UNTOLD)
 
 
 def bandwidth(speed: Reading, width: Reading) -> Reading:
-    """Give what a link carries one way in Gb/s: GT/s times lanes, less the coding."""
+    """Return the bandwidth of a link in one direction in Gb/s: GT/s times lanes, less the coding."""
     for kind in (Absent, Unknown):
         found = next((reading for reading in (speed, width) if isinstance(reading, kind)), None)
         if found is not None:
@@ -121,12 +121,12 @@ def bandwidth(speed: Reading, width: Reading) -> Reading:
 
 
 def carries(hop: Hop, links: Links) -> Reading:
-    """Give what a link can carry in Gb/s: on trained lanes, at the speed both ends know, for idle links go slower."""
+    """Return what a link can carry in Gb/s: trained lanes at the speed both ends support, as idle links slow down."""
     return bandwidth(expected_speed(hop, links), trained_width(hop, links))
 
 
 def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
-    """Name the links on a function's way that trained fewer lanes than both ends have; absent on a root bus."""
+    """Return the links on a function's path that trained fewer lanes than both ends have; absent on a root bus."""
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
         return Absent("on a root bus") if isinstance(way, tuple) else way
@@ -134,10 +134,10 @@ def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
 
 
 def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Name the links on a function's way that go slower now than both ends know: all, and those above its own.
+    """Return the links on a function's path that are slower now than both ends support: all, and those above its own.
 
-    A GPU that idles lowers the speed of its own link itself, and of no other, unless it is one of AMD's with a switch
-    inside (nokyan/resources issue 512: that link is the one above the switch). Both are absent on a root bus.
+    An idle GPU lowers the speed of its own link, and of no other, unless it is an AMD GPU with a switch inside
+    (nokyan/resources issue 512: that link is the one above the switch). Both are absent on a root bus.
     """
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
@@ -148,7 +148,7 @@ def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Re
 
 
 def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Name the link on a function's way that carries least, the nearest of several, and give its Gb/s."""
+    """Return the link on a function's path that carries least, the nearest of several, and its Gb/s."""
     way = hops(address, upstream)
     if isinstance(way, Unknown):
         return way, way
@@ -165,7 +165,7 @@ def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading
 
 
 def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown | None]:
-    """Give the ports above as far as they are known, and why no farther; none where the way ends on a root bus."""
+    """Return the ports above as far as they are known, and why no farther; None if the path ends on a root bus."""
     found: dict[str, None] = {}
     at = address
     while True:
@@ -181,13 +181,13 @@ def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown
 
 
 def _below(rows: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
-    """Name the links whose number now is below what both ends have, where that is more than the least of any link."""
+    """Return the links whose current number is below that of both ends, if the latter exceeds the least of any link."""
     found = []
     for hop, now, most, lowest in rows:
         if isinstance(now, Absent) or isinstance(most, Absent):
-            continue  # no link, whatever the other end says: the bus below a bridge to the old PCI
+            continue  # not a link, whatever the other end reports: the bus below a bridge to conventional PCI
         if most == lowest:
-            continue  # no link has less
+            continue  # no link can be lower
         odd = next((reading for reading in (now, most) if not _number(reading)), None)
         if odd is not None:
             return odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"no number of a link: {odd!r}")

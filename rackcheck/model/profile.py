@@ -1,4 +1,4 @@
-"""A profile as typed values: what to look at, what it must be, and the words for people."""
+"""A profile as typed values: what is selected, what it must be, and the texts for users."""
 
 import json
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import Siblings
 
 FIRST, LAW = 1, 2
-"""Laws by which verdicts make an outcome: that of runs before the law of evidence, and today's."""
+"""Laws by which verdicts make an outcome: that of runs before the law of evidence, and the current one."""
 
 
 class Severity(StrEnum):
-    """How much a failing rule weighs."""
+    """The weight of a failing rule."""
 
     BLOCKER = "blocker"
     MAJOR = "major"
@@ -34,7 +34,7 @@ class Severity(StrEnum):
 
 
 class Phase(StrEnum):
-    """Which command judges a rule."""
+    """The command that judges a rule."""
 
     CONFIG = "config"
     BURN_IN = "burn-in"
@@ -42,7 +42,7 @@ class Phase(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a rule judges: a node, a rack as a whole, or all that the inventory holds."""
+    """What a rule judges: a node, a rack as a whole, or the whole inventory."""
 
     NODE = "node"
     RACK = "rack"
@@ -53,9 +53,9 @@ class Scope(StrEnum):
 class Clause:
     """A leaf: one fact and its tests, all of which must hold.
 
-    `other` is the fact of a `same-as`, with its plane; `other_at_item` when it starts at the item of the look.
-    `siblings` stands where absence would excuse and the fact lies in a collection of siblings; `other_siblings` is the
-    same of the other fact.
+    `other` is the fact of a `same-as`, with its plane; `other_at_item` is set if it starts at the selected item.
+    `siblings` is set if absence would excuse and the fact lies in a collection of siblings; `other_siblings` is the
+    same for the other fact.
     """
 
     fact: Path
@@ -65,14 +65,14 @@ class Clause:
     other: Path | None = None
     other_plane: Plane = Plane.OS
     other_at_item: bool = False
-    inputs: frozenset[Plane] = frozenset()  # planes that a derived fact follows from
+    inputs: frozenset[Plane] = frozenset()  # planes of the inputs of a derived fact
     siblings: Siblings | None = None
     other_siblings: Siblings | None = None
     expected: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         text = " and ".join(expectation(test, self.kind) for test in self.tests)
-        object.__setattr__(self, "expected", text)  # once, and not for each item of each node
+        object.__setattr__(self, "expected", text)  # computed once, and not for each item of each node
 
     @property
     def twice(self) -> bool:
@@ -80,13 +80,13 @@ class Clause:
         return any(test.op in TWICE for test in self.tests)
 
     def without_siblings(self) -> "Clause":
-        """The same clause, to which what siblings return means nothing."""
+        """The same clause, with siblings ignored."""
         return replace(self, siblings=None, other_siblings=None)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """Where a rule looks; `mode` is each, any, no or count; `siblings` of the items that hold a nested collection."""
+    """What a rule selects; `mode` is each, any, no or count; `siblings` are for items that hold a nested collection."""
 
     mode: str
     collection: Path
@@ -100,7 +100,7 @@ class RuleSelection:
 
 @dataclass(frozen=True, slots=True)
 class AgreedFact:
-    """A fact that nodes are to agree on; a pattern (`nic/*.firmware`) stands for that of every item."""
+    """A fact on which nodes must agree; a pattern (`nic/*.firmware`) stands for the fact of every item."""
 
     fact: Path
     kind: Kind
@@ -110,17 +110,17 @@ class AgreedFact:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """Nodes of one role that are to agree: a value is right where `quorum` % of the expected ones have it."""
+    """Nodes of one role that must agree: a value is right if `quorum` % of the expected nodes have it."""
 
     role: str
     shared: tuple[AgreedFact, ...]
     quorum: float
-    left: frozenset[Path] = frozenset()  # single items' facts that may differ
+    left: frozenset[Path] = frozenset()  # facts of single items that may differ
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a figure or a rule comes from."""
+    """The source of a figure or a rule."""
 
     id: str
     title: str
@@ -131,15 +131,15 @@ class Source:
 
     @property
     def from_memory(self) -> bool:
-        """Whether nobody has read it in a source; such a rule may only warn."""
+        """Whether it was not checked against a source; such a rule may only warn."""
         return self.confidence.startswith("from memory")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, whole: its looks, its clauses and its words; `digest` covers all that decides its verdict.
+    """One complete rule: its selection, clauses and texts; `digest` covers everything that decides its verdict.
 
-    `built_in` rules belong to every profile. Where `unknown_is_minor`, an unknown verdict is shown and does not decide.
+    `built_in` rules belong to every profile. With `unknown_is_minor`, an unknown verdict is shown and does not decide.
     """
 
     id: str
@@ -166,7 +166,7 @@ class Rule:
     unknown_is_minor: bool = False
 
     def decides(self, status: Status) -> bool:
-        """Whether this rule, judged so, can fail a node or leave it incomplete; a built-in one may only fail it."""
+        """Whether this rule with this status can fail a node or leave it incomplete; a built-in one can only fail."""
         return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
 
     @property
@@ -188,12 +188,12 @@ class Rule:
         return any(clause.twice for clause in self.clauses)
 
     def parts(self) -> tuple[Clause, ...]:
-        """Every clause, that of `where` and of `when` too."""
+        """Every clause, including those of `where` and `when`."""
         where = self.look.where if self.look is not None else None
         return (*self.clauses, *(c for c in (where, self.when) if c is not None))
 
     def kin(self) -> frozenset[Path]:
-        """What is read of siblings beside the facts of the rule; it adds no plane."""
+        """What is read of siblings in addition to the facts of the rule; it adds no plane."""
         found: set[Path] = set()
         item = Path(()) if self.look is None else self.look.collection.item("*")
         if self.look is not None and self.look.siblings is not None:
@@ -208,7 +208,7 @@ class Rule:
         return frozenset(found)
 
     def without_siblings(self) -> "Rule":
-        """The same rule, to which what siblings return means nothing."""
+        """The same rule, with siblings ignored."""
         look, when = self.look, self.when
         if look is not None:
             where = look.where.without_siblings() if look.where is not None else None
@@ -239,11 +239,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile, its parents laid under it; `dropped` gives each removed rule its reason.
+    """A profile with its parents merged in; `dropped` maps each removed rule to its reason.
 
-    `files` holds the texts it was read from, so that a run can keep them and be judged the same for ever. `applies_to`
-    gives by key (product, board, cpu, device, role) the globs of the machines that it is for. A `fragment` gives no
-    verdict on a machine; `meant` is the nearest profile that does.
+    `files` holds the texts it was read from, so that a stored run can be judged the same way later. `applies_to` gives
+    by key (product, board, cpu, device, role) the globs of the machines that it is for. A `fragment` gives no verdict
+    on a machine; `meant` is the nearest profile that does.
     """
 
     name: str
@@ -263,7 +263,7 @@ class Profile:
 
     @property
     def machines(self) -> str:
-        """A digest of the machines that it is for, which decide beside its rules; empty where it names none."""
+        """A digest of the machines that it is for, which affect the outcome as its rules do; empty if it names none."""
         if not self.applies_to:
             return ""
         named = {key: list(globs) for key, globs in self.applies_to.items()}
@@ -271,11 +271,11 @@ class Profile:
 
     @property
     def own(self) -> tuple[Rule, ...]:
-        """The rules that are written in it, its parents and fragments, without the built-in ones."""
+        """The rules written in it, its parents and fragments, without the built-in ones."""
         return tuple(rule for rule in self.rules if not rule.built_in)
 
     def facts(self) -> frozenset[Path]:
-        """Every fact any rule reads, and those that show which machine this is: these add no plane."""
+        """Every fact any rule reads, and those that identify the machine: these add no plane."""
         own = self.own
         planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))
         beside = (rule for rule in self.rules if rule.built_in and rule.planes <= planes | {Plane.DERIVED})
@@ -283,14 +283,14 @@ class Profile:
         return machine.union(*(each for rule in (*own, *beside) for each in (rule.facts(), rule.kin())))
 
     def under(self, law: int) -> "Profile":
-        """The same as another law judges by it; the first one knows no built-in rules and no siblings."""
+        """The same profile under another law; the first law has no built-in rules and no siblings."""
         if law == self.law:
             return self
         assert law == FIRST, f"no way from law {self.law} to law {law}"
         return replace(self, law=law, rules=tuple(rule.without_siblings() for rule in self.own), fragment=False)
 
     def twice(self) -> frozenset[Path]:
-        """Every fact of which some rule compares two readings."""
+        """Every fact of which a rule compares two readings."""
         found: set[Path] = set()
         for rule in self.rules:
             item = Path(()) if rule.look is None else rule.look.collection.item("*")

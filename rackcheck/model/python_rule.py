@@ -1,7 +1,7 @@
-"""Rules that somebody writes in Python, for what operators cannot say.
+"""Rules written in Python, for conditions that operators cannot express.
 
-Such a rule declares its facts. It is not called where one of them is unknown, so it can neither pass nor fail on what
-nobody knows; what it yields is what is wrong, and nothing yielded is a pass.
+Such a rule declares its facts. It is not called if one of them is unknown, so it can neither pass nor fail on unknown
+facts. It yields what is wrong; a rule that yields nothing passes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ from rackcheck.model.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """What is wrong: where (`gpu/3.serial`), what was seen, and what it must be; `warns` where that is no failure."""
+    """A finding: where (`gpu/3.serial`), what was observed, and what it must be; `warns` if it is not a failure."""
 
     item: str
     observed: str
@@ -33,9 +33,9 @@ Check = Callable[[Inputs], Iterable[Wrong]]
 
 @dataclass(frozen=True)
 class Called:
-    """A rule in Python: the facts it reads, and what it says is wrong with them.
+    """A rule in Python: the facts it reads, and the function that checks them.
 
-    `package` is the distribution that holds it, with its version; `planes` and `inputs` are known once it is bound.
+    `package` is the distribution that holds it, with its version; `planes` and `inputs` are set once it is bound.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Called:
     inputs: frozenset[Plane] = field(default_factory=frozenset, compare=False)
 
     def bound(self, catalogue: Catalogue) -> "Called":
-        """The same, knowing on which plane each fact is read that it declares; LookupError on one that nobody gives."""
+        """The same, with the plane of each declared fact; raises LookupError for a fact that no probe provides."""
         planes: dict[str, Plane] = {}
         inputs: set[Plane] = set()
         collections: set[str] = set()
@@ -69,10 +69,10 @@ class Called:
 
 
 def rule(*, facts: Iterable[str]) -> Callable[[Check], Called]:
-    """Make a rule of the function below; its help is the first line of the function's own.
+    """Make a rule of the decorated function; its help is the first line of the function's docstring.
 
-    The function gets `Inputs`: `reading(path)`, `items(collection)` and `table(collection, leaf)` of what it declared,
-    and yields a `Wrong` for each thing that is wrong. Raises BadPath where a fact is written wrongly.
+    The function receives `Inputs`: `reading(path)`, `items(collection)` and `table(collection, leaf)` of what it
+    declared, and yields a `Wrong` for each finding. Raises BadPath for an invalid fact path.
     """
     declared = tuple(facts)
     if not declared:

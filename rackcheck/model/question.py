@@ -1,4 +1,4 @@
-"""What a probe asks: a command, files, resources of a BMC, or what a burn-in measured. Pure."""
+"""The question of a probe: a command, files, resources of a BMC, or the results of a burn-in. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -9,24 +9,24 @@ from rackcheck.model.path import Path
 from rackcheck.model.text import covers
 
 SECONDS = 10.0
-"""How long one command may take on a node."""
+"""Default time limit of one command on a node."""
 
 CAP = 1 << 20
-"""How many bytes one command may answer."""
+"""Maximum number of bytes of one command's output."""
 
 
 @dataclass(frozen=True)
 class Shell:
-    """A command of the node's `sh`; its standard output is the answer.
+    """A command run by the node's `sh`; its standard output is the answer.
 
-    With `root`, it is one plain command with fixed words that only root gets an answer to: it is what a list of
-    sudoers can name. With `each`, globs parted by blanks, it is asked once for every match, whose last part stands
-    in the command for `{}`; `read.each` takes the answers apart. The last parts of root's globs have a fixed length
-    (`nvme[0-9]`): in a list of sudoers a star would let any words through.
+    With `root`, it is one plain command with fixed words that needs root, so that a sudoers list can name it. With
+    `each`, globs separated by blanks, it runs once for every match; the last part of the match replaces `{}` in the
+    command, and `read.each` splits the output. The last parts of root's globs have a fixed length (`nvme[0-9]`): in a
+    sudoers list a star would match any words.
 
-    A `quick` question reads the kernel's own files, or those of /etc, with the shell's words and the plainest of
-    tools; no device and no server answers it. Such questions share one process and its time. So do questions of one
-    `lane`: one server or one part of the kernel answers them all, each in milliseconds, and hangs for all or for none.
+    A `quick` question reads the kernel's own files, or those of /etc, with shell builtins and basic tools; no device
+    and no server is involved. Such questions share one process and its time limit. So do questions of one `lane`: they
+    all depend on one server or one part of the kernel, take milliseconds each, and hang all or none.
     """
 
     command: str
@@ -51,12 +51,12 @@ class Shell:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The command with the last part of each glob in it: what a list of sudoers names."""
+        """The command with the last part of each glob in it, as in a sudoers list."""
         lasts = dict.fromkeys(glob.rpartition("/")[2] for glob in self.each.split())
         return tuple(self.command.replace("{}", last) for last in lasts) or (self.command,)
 
     def asking(self, _: Iterable[Path]) -> "Shell":
-        """Ask the same, whatever facts are wanted."""
+        """Return the same question, whatever facts are wanted."""
         return self
 
     def __str__(self) -> str:
@@ -65,11 +65,11 @@ class Shell:
 
 @dataclass(frozen=True, init=False)
 class Read:
-    """Files of the node, by globs; `family` adds the files that the wanted facts of one word name.
+    """Files of the node, by globs; `family` adds the files for the wanted facts of one word.
 
-    `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` where `sysctl.vm.swappiness` is wanted:
-    a family without end is asked only for the members that somebody names. What a glob of `never` covers is
-    not read, whoever names it.
+    `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` if `sysctl.vm.swappiness` is wanted: an unbounded
+    family is read only for the members that are wanted. Files that match a glob of `never` are not read, even if
+    wanted.
     """
 
     globs: tuple[str, ...]
@@ -91,18 +91,18 @@ class Read:
             object.__setattr__(self, name, value)
 
     def asking(self, wanted: Iterable[Path]) -> "Read":
-        """Name the files to read for these facts."""
+        """Return the question with the files for these facts."""
         if self.family is None:
             return self
         files = {file for path in wanted if (file := self.member(path)) is not None}
         return Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
 
     def member(self, path: Path) -> str | None:
-        """Name the file of a fact of the family; none for another fact, and for what must never be read."""
+        """Return the file of a fact of the family; None for another fact, and for files that must never be read."""
         if self.family is None or path.segments[0].word != self.family[0] or len(path.segments) < 2:
             return None
         parts = [p for s in path.segments[1:] for p in (s.word, s.key) if p is not None]
-        # A key comes from a profile's author: it must not climb out of the folder, nor name files by the dozen.
+        # A key comes from a profile's author: it must not leave the folder, nor match many files.
         if any(part in {".", ".."} or re.search(r"[/*?\[\]]", part) or not part.isprintable() for part in parts):
             return None
         file = "/".join((self.family[1], *parts))
@@ -116,9 +116,9 @@ class Read:
 class Redfish:
     """Resources of the BMC, by the names of the links that lead to them from the service root.
 
-    `Systems/*/Bios` follows Systems, every member, then its Bios link; where a `Walk` stands, a reader chooses. No URI
-    is ever guessed. What is `dear` takes a
-    GET for each of hundreds of parts: it is asked where one of its facts is named, and not where all facts are.
+    `Systems/*/Bios` follows Systems, every member, then its Bios link; with a `Walk`, a reader chooses. No URI is ever
+    guessed. A `dear` question takes a GET for each of hundreds of parts: it is collected only if one of its facts is
+    named, and not if all facts are wanted.
     """
 
     links: tuple[LinkPattern, ...]
@@ -129,7 +129,7 @@ class Redfish:
         object.__setattr__(self, "dear", dear)
 
     def asking(self, _: Iterable[Path]) -> "Redfish":
-        """Ask the same, whatever facts are wanted."""
+        """Return the same question, whatever facts are wanted."""
         return self
 
     def __str__(self) -> str:
@@ -138,10 +138,10 @@ class Redfish:
 
 @dataclass(frozen=True)
 class Load:
-    """What a burn-in measured: asked of nobody by an audit, since it puts a load on the node."""
+    """The results of a burn-in: never collected by an audit, since a burn-in puts a load on the node."""
 
     def asking(self, _: Iterable[Path]) -> "Load":
-        """Ask the same, whatever facts are wanted."""
+        """Return the same question, whatever facts are wanted."""
         return self
 
     def __str__(self) -> str:

@@ -1,11 +1,11 @@
-"""Values as BMCs tell them: texts that say nothing, numbers in texts, null, which is never a zero."""
+"""Values as BMCs return them: placeholder texts, numbers in texts, null, which is never a zero."""
 
 import re
 
 from rackcheck.model.fact import Reason, Unreadable, clean
 
 BROKEN = "\ufffd"
-"""What stands where a text could not be decoded."""
+"""Replaces bytes that could not be decoded."""
 
 HEALTH = ("OK", "Warning", "Critical")
 
@@ -15,11 +15,11 @@ _BLANK = frozenset(
         *("not present", "version not available", "to be filled by o.e.m.", "default string"),
     }
 )
-"""Texts that BMCs give for a value they do not have (seen in the recorded trees and in field reports)."""
+"""Placeholders that BMCs return for missing values (seen in the recorded trees and in field reports)."""
 
 
 def text_of(value: object) -> str:
-    """Give a text that says something; `null`, `N/A` and their like raise Unreadable."""
+    """Return a text; raises Unreadable for `null`, `N/A` and similar placeholders."""
     if not isinstance(value, str):
         raise Unreadable(*_no("a text", value))
     if value.strip().casefold() in _BLANK:
@@ -30,7 +30,7 @@ def text_of(value: object) -> str:
 
 
 def health(value: object) -> str:
-    """Give a health as Redfish knows it: OK, Warning or Critical; another word is none."""
+    """Return a health state of Redfish: OK, Warning or Critical; raises Unreadable for anything else."""
     word = text_of(value)
     if word not in HEALTH:
         raise Unreadable(f"neither OK, Warning nor Critical: {clean(word, 60)!r}")
@@ -38,7 +38,7 @@ def health(value: object) -> str:
 
 
 def measured(value: object) -> float:
-    """Give a number, also from a text that is one (metric reports); null is not a zero."""
+    """Return a number, also from a text that is one (metric reports); null is not a zero."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?", value.strip(" \t\r\n")):
         return float(value.strip(" \t\r\n"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -49,7 +49,7 @@ def measured(value: object) -> float:
 
 
 def amount(value: object) -> float:
-    """Give a number of which there cannot be less than nothing: turns, watts."""
+    """Return a number that cannot be negative: revolutions, watts."""
     number = measured(value)
     if number < 0:
         raise Unreadable(f"less than nothing: {number:g}")
@@ -57,14 +57,14 @@ def amount(value: object) -> float:
 
 
 def truth(value: object) -> bool:
-    """Give a JSON true or false; null is neither."""
+    """Return a JSON true or false; null is neither."""
     if not isinstance(value, bool):
         raise Unreadable(*_no("true or false", value))
     return value
 
 
 def _no(kind: str, value: object) -> tuple[str, Reason]:
-    """Say why a value is none of a kind: null and missing say nothing, anything else is of another kind."""
+    """Return why a value is not of a kind: null and missing are not reported, anything else is of another kind."""
     if value is None:
         return "says nothing", Reason.NOT_COLLECTED
     return f"is not {kind}: {clean(repr(value))}", Reason.UNPARSABLE

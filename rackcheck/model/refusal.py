@@ -1,29 +1,29 @@
-"""Why a command gave no answer: by its exit status and what it complained of."""
+"""Why a command failed: by its exit status and its error output."""
 
 import re
 
 from rackcheck.model.fact import Reason, Unknown, clean
 
 LATE = frozenset({124, 137, 143})
-"""Statuses of a command that `timeout` ended: 124 of coreutils, 137 where it had to kill, 143 of busybox."""
+"""Exit statuses of a command ended by `timeout`: 124 of coreutils, 137 if it had to kill, 143 of busybox."""
 
 _NO_ROOT = re.compile(
     r"a password is required|is not allowed to|not in the sudoers|may not run sudo|have a tty to run sudo"
     r"|(?:^|: )sudo: (?:command )?not found",
     re.MULTILINE,
 )
-"""What sudo, or a shell without it, says when root's part is refused; other complaints are of the command itself."""
+"""Messages of sudo, or of a shell without it, when root is refused; other messages come from the command itself."""
 
 _DENIED = ("permission denied", "operation not permitted", "must be root", "not authorized")
 
 
 def refusal(status: int, complaint: str, *, root: bool, seconds: float) -> Unknown:
-    """Give the reason for a status that is not among the good ones."""
+    """Return the reason for an exit status that is not a good one."""
     message = clean(complaint.strip().splitlines()[-1]) if complaint.strip() else f"exit {status}"
     lowered = complaint.casefold()
     if root and _NO_ROOT.search(lowered):
         return Unknown(Reason.DENIED, f"needs root: {message}")
-    # A shell may end with 127 for a program that is there and may not be run, too; then its words tell the two apart.
+    # A shell may also exit with 127 for a program that exists and may not be run; its message then decides.
     if (status == 127 and _DENIED[0] not in lowered) or "command not found" in lowered:
         return Unknown(Reason.TOOL_MISSING, message)
     if status in LATE:

@@ -1,4 +1,4 @@
-"""One Redfish resource: its place, its body or why that could not be had, its properties and the parts inside it."""
+"""One Redfish resource: its URI, its body or why that is missing, its properties and the parts inside it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,26 +11,26 @@ from rackcheck.model.text import Sourced
 ROOT = "/redfish/v1"
 
 MEMBERS = 10_000
-"""Members of one collection, parts of one list, and resources at one step of a walk, that are read at most."""
+"""Maximum number of members of one collection, parts of one list, and resources at one step of a walk."""
 
 Body = Mapping[str, Any]
 
 
 def same_place(uri: str) -> str:
-    """Spell a URI the one way we compare it: no fragment, no slash at the end."""
+    """Normalise a URI for comparison: no fragment, no slash at the end."""
     return uri.partition("#")[0].rstrip("/") or "/"
 
 
 def inside(uri: str, *names: str) -> str:
-    """Spell the place of a property inside a body: `/redfish/v1/Chassis/1/Power#/PowerSupplies/0`."""
+    """Return the place of a property inside a body: `/redfish/v1/Chassis/1/Power#/PowerSupplies/0`."""
     return "/".join((uri if "#" in uri else f"{uri}#", *names))
 
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource: its URI and body, or why the body could not be had.
+    """One resource: its URI and body, or why the body is missing.
 
-    `heard` is when it came, ISO 8601 in UTC; only resources that tell a time of their own have it.
+    `heard` is when it arrived, ISO 8601 in UTC; set only for resources with a time of their own.
     """
 
     uri: str
@@ -49,7 +49,7 @@ class Resource:
 
     @property
     def unread(self) -> Unknown | None:
-        """Why nothing is known of it: it did not come, or its body is empty and says not even what it lacks."""
+        """Why nothing is known of it: it was not fetched, or its body is empty and does not even show what it lacks."""
         if self.trouble is not None or any(not name.startswith("@") for name in self.body):
             return self.trouble
         return Unknown(Reason.NOT_COLLECTED, f"{self.uri} says nothing of itself")
@@ -63,7 +63,7 @@ class Resource:
         return at
 
     def value(self, name: str) -> object:
-        """Give the property at a dotted name (`Status.Health`); None where it is null or missing."""
+        """Return the property at a dotted name (`Status.Health`); None if it is null or missing."""
         if self.trouble is not None:
             raise Unreadable(self.trouble.detail, self.trouble.reason)
         at: object = self.body
@@ -80,9 +80,9 @@ class Resource:
             return Sourced(Unknown(error.reason, f"{name} {error}"), source)
 
     def parts(self, name: str) -> Iterator["Resource"]:
-        """Give the members of a list inside this body (`Fans` of the old Thermal resource); none where it has no such.
+        """Yield the members of a list inside this body (`Fans` of the old Thermal resource); none if there is no list.
 
-        Where the list is null or not whole, what there is comes first, and Unreadable is raised at the end.
+        If the list is null or incomplete, what there is comes first, and Unreadable is raised at the end.
         """
         if self.unread is not None:
             raise Unreadable(self.unread.detail, self.unread.reason)
@@ -103,7 +103,7 @@ class Resource:
 
 
 def check_count(resource: Resource, name: str, value: int) -> None:
-    """Hold a list against the count beside it; raises Unreadable where it holds fewer, or where the count is none.
+    """Check a list against its count; raises Unreadable if the list is shorter, or if the count is invalid.
 
     The DMTF's own example counts fewer than it lists.
     """
@@ -113,9 +113,9 @@ def check_count(resource: Resource, name: str, value: int) -> None:
 
 
 def counted(resource: Resource, name: str) -> int | None:
-    """Give the count beside a list, also from a text that is one; None where nothing is counted.
+    """Return the count of a list, also from a text that is a number; None if there is no count.
 
-    Raises Unreadable where what stands there counts nothing.
+    Raises Unreadable if the count is invalid.
     """
     value = resource.body.get(f"{name}@odata.count")
     if value is None:
@@ -127,5 +127,5 @@ def counted(resource: Resource, name: str) -> int | None:
 
 
 def why(value: object) -> Reason:
-    """Give why an odd value is no value: null says nothing, anything else cannot be read."""
+    """Return why an odd value is not a value: null is not reported, anything else cannot be read."""
     return Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE

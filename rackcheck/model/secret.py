@@ -1,13 +1,13 @@
-"""What may not be kept: passwords, keys and their like, dropped by the names they stand under."""
+"""Secrets that must not be stored: passwords, keys and similar, dropped by the names they appear under."""
 
 import re
 from collections.abc import Mapping
 
 DROPPED = "(dropped)"
-"""What stands where a secret stood."""
+"""Replaces a secret."""
 
 DEPTH = 64
-"""Levels of a body that are looked into; what lies deeper is dropped unseen."""
+"""Maximum depth of a body that is searched; anything deeper is dropped."""
 
 _HOLDS = (
     r"pass(?:word|wd|phrase|code)s?|pwd|secrets?|tokens?|credentials?|authorization|cookie"
@@ -27,10 +27,10 @@ _HARMLESS = frozenset(
         *("default", "supported", "notsupported", "required", "optional", "weakprotection", "strongprotection"),
     }
 )
-"""Words that tell of a feature about passwords, not of a password (`PasswordStatus: Unlocked` of iDRAC)."""
+"""Words that describe a feature of passwords, not a password (`PasswordStatus: Unlocked` of iDRAC)."""
 
 _SWITCH = frozenset({"enabled", "disabled", "enable", "disable", "true", "false"})
-"""Of these, the ones that nobody would take for the password itself (`DeleteUnusedEncryptionKeys: Disabled`)."""
+"""Of these, the ones that are never taken for the password itself (`DeleteUnusedEncryptionKeys: Disabled`)."""
 
 _PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL)
 _URL = re.compile(r"(?P<before>(?:://|\biscsi:)[^/\s:@]{0,200}:)(?P<value>[^/\s@]{1,200})(?=@)")
@@ -39,20 +39,20 @@ _PAIR = re.compile(
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
 _PART = re.compile(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
-"""A pair behind other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
+"""A pair after other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
 
 _SENT = re.compile(
     r"(?P<before>\b(?:X-Auth-Token|Authorization|Cookie|Set-Cookie)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
     r"|\bBearer[ \t]{1,4}|\bBasic[ \t]{1,4}(?=[A-Za-z0-9+/]{8}))(?!\(dropped\))[^\r\n\"']{1,4000}",
     re.IGNORECASE,
 )
-"""Headers that are a login, in words: all of the line that follows."""
+"""Headers with credentials, in text: the rest of the line is dropped."""
 
 _OPTION = re.compile(r"(?P<name>(?<!\S)--?[A-Za-z][A-Za-z0-9_-]{1,80})(?P<mark>[ \t]{1,4})(?P<value>[^\s-]\S*)")
 
 
 def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
-    """Give the same JSON without its secrets; links, numbers, flags and nulls stay what they are."""
+    """Return the same JSON without its secrets; links, numbers, flags and nulls are unchanged."""
     if isinstance(body, str):
         return DROPPED if held and body and not body.startswith("/redfish/") else _plain(body)
     if held and isinstance(body, (int, float)) and not isinstance(body, bool):
@@ -73,7 +73,7 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
 
 
 def is_secret(name: str, value: object) -> bool:
-    """Whether a value under this name is to be dropped; a word like Enabled beside a password is none."""
+    """Whether a value under this name is to be dropped; a word like Enabled under a password's name is not a secret."""
     spelt = _spelt(name)
     if isinstance(value, (int, float)):
         return not isinstance(value, bool) and _CODE.search(spelt) is not None
@@ -88,7 +88,7 @@ def is_secret(name: str, value: object) -> bool:
 
 
 def scrub_text(text: str) -> str:
-    """Give the same text without what follows `password=`, `--token` and their like, or stands before a host's @."""
+    """Return the same text without what follows `password=`, `--token` and similar, or precedes a host's @."""
     text = _PEM.sub(DROPPED, text)
     text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
     text = _SENT.sub(lambda m: f"{m['before']}{DROPPED}", text)
@@ -107,22 +107,22 @@ def _pair(match: re.Match[str]) -> str:
 
 
 def _spelt(name: str) -> str:
-    """Spell a name the one way we compare it; a hex suffix as Supermicro adds to names says nothing."""
+    """Normalise a name for comparison; a hex suffix, as Supermicro adds to names, is ignored."""
     return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", name[:200]).casefold())
 
 
 def _plain(text: str) -> str:
-    """Give a text of a body with what is secret inside it dropped."""
+    """Return a text of a body without the secrets in it."""
     text = _text(text)
     if text.startswith("/"):
-        return text  # a link is followed as it stands, also one with a $skiptoken
+        return text  # a link is followed unchanged, also one with a $skiptoken
     return scrub_text(text) if _TELLING.search(text) else text
 
 
 _TELLING = re.compile(r"[=:]|PRIVATE KEY|\bBearer\b", re.IGNORECASE)
-"""Without one of these no text names a secret."""
+"""A text without any of these contains no secret."""
 
 
 def _text(text: str) -> str:
-    """Give a text that can be stored: a lone half of a character pair cannot."""
+    """Return a text that can be stored: a lone surrogate cannot."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

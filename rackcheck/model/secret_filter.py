@@ -1,4 +1,4 @@
-"""What we told a node or a BMC in confidence is taken out of whatever it says back, before anybody reads it."""
+"""Removes the credentials that rackcheck sends to a node or a BMC from every response, before it is used."""
 
 import base64
 import html
@@ -10,13 +10,13 @@ from urllib.parse import quote
 from rackcheck.model.secret import DROPPED
 
 SHORT = 6
-"""Secrets of fewer characters are words that answers hold anyway (`root`): without them facts would be spoilt."""
+"""Secrets with fewer characters are common words in responses (`root`): removing them would corrupt facts."""
 
 
 class Hiding:
-    """Knows the forms in which a secret comes back: as it is, in JSON, in a URL, and as HTTP's basic credentials.
+    """Finds the forms in which a secret may return: literal, in JSON, in a URL, and as HTTP basic credentials.
 
-    JSON can spell one text in many ways (an ampersand by its number): what was read of it is looked through again.
+    JSON can spell one text in many ways (an ampersand by its number), so that parsed values are searched again.
     """
 
     def __init__(self, *secrets: str, user: str = "") -> None:
@@ -40,17 +40,17 @@ class Hiding:
         self._escaped = re.compile("|".join(sorted(spelt, key=len, reverse=True))) if spelt else None
 
     def also(self, secret: str) -> "Hiding":
-        """Give one that knows one more secret."""
+        """Return a filter that also removes one more secret."""
         return self if secret in self._secrets else Hiding(*self._secrets, secret, user=self._user)
 
     def data(self, data: bytes) -> bytes:
-        """Give the same bytes without the secrets."""
+        """Return the same bytes without the secrets."""
         for form in self._forms:
             data = data.replace(form, DROPPED.encode())
         return data
 
     def text(self, text: str) -> str:
-        """Give the same text without the secrets."""
+        """Return the same text without the secrets."""
         if not self._forms:
             return text
         if self._escaped is not None and "\\" in text:
@@ -58,7 +58,7 @@ class Hiding:
         return self.data(text.encode(errors="surrogateescape")).decode(errors="surrogateescape")
 
     def json(self, value: object) -> object:
-        """Give the same JSON value without the secrets, in its texts and in its names."""
+        """Return the same JSON value without the secrets, in its texts and in its names."""
         match value:
             case str():
                 return self.text(value)

@@ -1,7 +1,7 @@
-"""Silence of one among siblings: what an item does not return, and items like it do, is not known of it. Pure.
+"""Missing values among siblings: a value that an item does not return while similar items do is unknown. Pure.
 
-Items are siblings only in collections that the catalogue marks as `alike`, where the facts that group them are equal. A
-grouping fact that is unknown or absent sets no item apart. An item whose place is known to be empty is no sibling.
+Items are siblings only in collections that the catalogue marks as `alike`, if the facts that group them are equal. A
+grouping fact that is unknown or absent separates no item. An item whose place is known to be empty is no sibling.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from rackcheck.model.path import EVERY, Path, Segment, parse
 from rackcheck.model.tree import Tree
 
 FACT = "fleet.silent"
-"""The fact of a fleet whose nodes are held against one another."""
+"""The fact of a fleet for nodes that lack values which similar nodes return."""
 
 ENTRY = Entry(
     FACT,
@@ -21,21 +21,21 @@ ENTRY = Entry(
     Plane.DERIVED,
     "silence",
 )
-"""What that adds to the catalogue; it follows from whatever facts the rules of a profile read."""
+"""Its catalogue entry; it follows from the facts that the rules of a profile read."""
 
 EMPTY = "Absent"
-"""The word of a state for a place that holds nothing."""
+"""The state of an empty place."""
 
 NAMED = 3
-"""Siblings, and items, that a doubt names."""
+"""Maximum number of siblings, and of items, that a doubt lists."""
 
 DETAIL = 160
-"""Characters of why a fact is absent, and of each name, within a doubt."""
+"""Maximum characters of the reason for an absent fact, and of each name, within a doubt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A fact that sets items apart, as a pattern from the node."""
+    """A fact that groups items, as a pattern from the node."""
 
     fact: Path
     plane: Plane
@@ -43,7 +43,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """A collection, and what sets its items apart; `vacant` is the state of an item's place."""
+    """A collection, and the facts that group its items; `vacant` is the state of an item's place."""
 
     collection: Path
     plane: Plane
@@ -55,7 +55,7 @@ class Siblings:
 
     @property
     def grounds(self) -> tuple[Ground, ...]:
-        """Every fact that decides who is whose sibling."""
+        """Every fact that decides which items are siblings."""
         return self.by if self.vacant is None else (*self.by, self.vacant)
 
     @property
@@ -64,12 +64,12 @@ class Siblings:
         return frozenset({self.plane, *(ground.plane for ground in self.grounds)})
 
     def facts(self) -> frozenset[Path]:
-        """What is read to know the siblings of an item."""
+        """What is read to find the siblings of an item."""
         return frozenset({self.collection, *(ground.fact for ground in self.grounds)})
 
 
 def siblings_of(catalogue: Catalogue, path: Path) -> Siblings | None:
-    """Find the innermost collection of siblings in one of whose items a fact or a collection lies."""
+    """Return the innermost collection of siblings with an item in which a fact or a collection lies."""
     for depth in range(len(path.segments), 0, -1):
         if path.segments[depth - 1].key is None:
             continue
@@ -83,14 +83,14 @@ def siblings_of(catalogue: Catalogue, path: Path) -> Siblings | None:
 
 
 def _ground(catalogue: Catalogue, text: str) -> Ground | None:
-    """Read a grouping fact; one that no probe gives would be unknown of every item, and sets none apart."""
+    """Return a grouping fact; None if no probe provides it: it would be unknown of every item and separate none."""
     path = parse(text)
     entry = catalogue.find(path)
     return None if entry is None else Ground(path, entry.plane)
 
 
 def sibling_doubt(path: Path, plane: Plane, absent: Absent, siblings: Siblings, tree: Tree) -> Unknown | None:
-    """Give why an absent fact is not known to be: a sibling has it, may have it, or may be there unseen."""
+    """Return why an absent fact may be missing instead: a sibling has it, may have it, or may itself be unseen."""
     depth = len(siblings.collection.segments)
     family = _family(siblings, tree)
     has = family.returned(Path(path.segments[depth:]), plane, tree)
@@ -98,9 +98,9 @@ def sibling_doubt(path: Path, plane: Plane, absent: Absent, siblings: Siblings, 
 
 
 def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Siblings, tree: Tree) -> Unknown | None:
-    """Give why an item's empty collection is not known to be empty, of the first item where it is not.
+    """Return why an item's empty collection may not be empty, for the first such item.
 
-    `look` is the collection that is looked at, `chosen` are the items that it was found to hold.
+    `look` is the selected collection, `chosen` are the items found in it.
     """
     depth = len(siblings.collection.segments)
     filled = {item.segments[:depth] for item in chosen}
@@ -122,12 +122,12 @@ def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Sibl
 
 
 def _within(item: Path, look: Path) -> bool:
-    """Whether a look is at this item too; of one that is not there it is not asked."""
+    """Whether a selection includes this item; items that do not exist are not considered."""
     return all(b.key in {EVERY, a.key} for a, b in zip(item.segments, look.segments, strict=False))
 
 
 class _Family:
-    """The items of one collection on a node that are no empty places, and which of them return what."""
+    """The items of one collection on a node, without empty places, and which of them return which facts."""
 
     def __init__(self, siblings: Siblings, tree: Tree) -> None:
         selection = tree.select(siblings.collection, siblings.plane)
@@ -139,7 +139,7 @@ class _Family:
         self._returned: dict[tuple[str, Plane], Mapping[str, bool | None]] = {}
 
     def returned(self, fact: Path, plane: Plane, tree: Tree) -> Mapping[str, bool | None]:
-        """Give the items of which a fact is there, or, as None, may be."""
+        """Return the items that have a fact, or, as None, may have it."""
         key = str(fact), plane
         found = self._returned.get(key)
         if found is None:
@@ -151,7 +151,7 @@ class _Family:
         return found
 
     def doubt(self, why: str, item: str, has: Mapping[str, bool | None]) -> Unknown | None:
-        """Say which siblings of an item have what it has not; none of an item that is not there."""
+        """Return the siblings that have what an item lacks; None for an item that is not there."""
         if item not in self.items or not (has or self.unseen):
             return None
         others = self._others.get(item)
@@ -163,7 +163,7 @@ class _Family:
 
 
 def _family(siblings: Siblings, tree: Tree) -> _Family:
-    """Give what is known of the items of a collection; found once for each tree."""
+    """Return what is known of the items of a collection; computed once for each tree."""
     found = tree.kept.get(siblings)
     if not isinstance(found, _Family):
         found = tree.kept[siblings] = _Family(siblings, tree)
@@ -176,7 +176,7 @@ def occupied(item: Path, siblings: Siblings, tree: Tree) -> bool:
 
 
 def sort_of(item: Path, siblings: Siblings, tree: Tree) -> tuple[str, ...] | None:
-    """Give what groups an item, each fact as a text, empty where it is absent; None where one of them is unknown."""
+    """Return the grouping facts of an item as texts, empty if absent; None if one of them is unknown."""
     rows = [_at(item, ground, tree) for ground in siblings.by]
     if any(isinstance(reading, Unknown) for reading in rows):
         return None
@@ -193,7 +193,7 @@ def _at(item: Path, ground: Ground, tree: Tree) -> Reading:
 
 
 def _apart(one: Sequence[Reading], two: Sequence[Reading]) -> bool:
-    """Whether two items are known to differ in what groups them."""
+    """Whether two items are known to differ in their grouping facts."""
     rows = (Absent, Unknown)
     return any(not isinstance(a, rows) and not isinstance(b, rows) and a != b for a, b in zip(one, two, strict=True))
 

@@ -13,7 +13,7 @@ from rackcheck.model.text import natural
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One fact as read: what it says, what it means, and where and when it was read."""
+    """One fact as read: its reading, its kind, and where and when it was read."""
 
     reading: Reading
     kind: Kind
@@ -32,26 +32,26 @@ class ItemSelection:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A second reading of some facts; `apart` says by plane how many seconds after the first: at least, at most."""
+    """A second reading of some facts; `apart` holds by plane the seconds since the first: minimum and maximum."""
 
     tree: "Tree"
     apart: Mapping[Plane, tuple[float, float]]
 
     def seconds(self, planes: Iterable[Plane]) -> tuple[float, float]:
-        """How long after the first reading; of a fact that follows from several planes, on any of them."""
+        """Seconds since the first reading; for a fact derived from several planes, the bounds over all of them."""
         spans = [self.apart.get(plane, (0.0, inf)) for plane in planes]
         return min(least for least, _ in spans), max(most for _, most in spans)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """All facts of one node; `silent` says why a whole plane said nothing, `later` what was read a second time."""
+    """All facts of one node; `silent` maps silent planes to the reason, `later` holds the second reading."""
 
     leaves: Mapping[str, Leaf]
     silent: Mapping[Plane, Unknown] = field(default_factory=dict)
     later: Later | None = None
     kept: dict[Hashable, object] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """What was found in it once, by what looks at several of its facts."""
+    """A cache for results computed from several facts of the tree."""
     _items: dict[str, dict[str, None]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,20 +65,20 @@ class Tree:
         return iter(sorted(self.leaves, key=natural))
 
     def narrowed(self, patterns: frozenset[str]) -> "Tree":
-        """The same, holding these patterns of facts and no others."""
+        """The same tree with only these patterns of facts."""
         kept = {text: leaf for text, leaf in self.leaves.items() if str(paths.parse(text).pattern) in patterns}
         return Tree(kept, self.silent)
 
     def keys(self, collection: str) -> Iterable[str]:
-        """The keys of a collection's items, those of which there is only a leaf too, in no order."""
+        """The keys of a collection's items, including items that only have a leaf, in no order."""
         return self._items.get(collection, {})
 
     def leaf(self, path: Path) -> Leaf | None:
-        """The leaf at a path, if some probe spoke of it."""
+        """The leaf at a path, None if no probe returned one."""
         return self.leaves.get(str(path))
 
     def reading(self, path: Path, plane: Plane) -> Reading:
-        """What is known at a path; an item that a whole collection does not hold is absent."""
+        """The reading at a path; absent for an item that a completely listed collection does not hold."""
         leaf = self.leaf(path)
         if leaf is not None:
             return leaf.reading
@@ -94,11 +94,11 @@ class Tree:
             if isinstance(listing.reading, Unknown):
                 return listing.reading
             return Absent(f"no {segment.key} among {bare}")
-        whole = self.leaf(path.pattern)  # why a probe could not tell this fact of any item
+        whole = self.leaf(path.pattern)  # why a probe could not collect this fact for any item
         return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
 
     def select(self, collection: Path, plane: Plane) -> ItemSelection:
-        """The items of a collection, stars before its last word filled in every way."""
+        """The items of a collection; stars before its last word match every item."""
         before = next((i for i, s in enumerate(collection.segments) if s.key == EVERY), None)
         if before is None:
             return self._items_of(collection, plane)

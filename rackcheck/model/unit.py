@@ -50,7 +50,7 @@ class BadUnit(ValueError):
 
 
 def dimension(unit: str) -> str:
-    """What a unit of the table measures: `data rate` of `GB/s`."""
+    """Return what a unit of the table measures: `data rate` of `GB/s`."""
     return _TABLE[unit][0]
 
 
@@ -62,14 +62,14 @@ class Quantity:
     unit: str
 
     def to(self, unit: str) -> float:
-        """The number in another unit of the same dimension."""
+        """Return the number in another unit of the same dimension."""
         mine, theirs = _TABLE[self.unit], _TABLE[unit]
         if mine[0] != theirs[0]:
             raise BadUnit(f"{self.unit} is {_a(mine[0])}; {_a(theirs[0])} in {unit} is wanted")
         if self.unit == unit:
             return self.number
         number = self.number * mine[1] / theirs[1]
-        if not isfinite(number) and isfinite(self.number):  # infinite is "unlimited", and nobody said that
+        if not isfinite(number) and isfinite(self.number):  # infinity means "unlimited", which was not given
             raise BadUnit(f"{self.number:g} {self.unit} is more than any machine has")
         return number
 
@@ -79,7 +79,7 @@ def _a(noun: str) -> str:
 
 
 def parse(text: str) -> Quantity:
-    """Read `700 W`; a bare number or an unknown unit raises BadUnit, which names what may have been meant."""
+    """Parse `700 W`; a bare number or an unknown unit raises BadUnit, which suggests likely units."""
     match = _QUANTITY.match(text.strip())
     if match is None:
         raise BadUnit(f"not a number with a unit: {_shown(text)}")
@@ -100,7 +100,7 @@ def _shown(text: str) -> str:
 
 
 def exact(number: float, unit: str) -> str:
-    """Write a quantity with all its digits, where `spell` leaves some out; else nothing."""
+    """Format a quantity with all its digits, if `spell` omits some; else return an empty text."""
     if number == float("inf"):
         return ""
     shown, _ = _figures(number, unit)
@@ -109,7 +109,7 @@ def exact(number: float, unit: str) -> str:
 
 
 def spell(number: float, unit: str) -> str:
-    """Write a quantity for people: `1.5 TiB`, `700 W`, never more digits than were measured."""
+    """Format a quantity for users: `1.5 TiB`, `700 W`, with no more digits than were measured."""
     if number == float("inf"):
         return "unlimited"
     text, shown = _figures(number, unit)
@@ -122,10 +122,10 @@ def _figures(number: float, unit: str) -> tuple[str, str]:
     return f"{number:.6g}" if abs(number) < 1e6 else f"{number:.0f}", unit
 
 
-# ---- what may have been meant by a unit that is none -----------------------------------------------------------------
+# ---- suggestions for unknown units -----------------------------------------------------------------------------------
 
 _LONGEST = 40
-"""Characters of a unit that are looked at."""
+"""Maximum characters of a unit that are read."""
 
 _WORDS = {
     "percent": "%", "pct": "%",
@@ -135,7 +135,7 @@ _WORDS = {
     "celsius": "C", "cel": "C", "byte": "B", "bytes": "B", "io/s": "IOPS",
     "kb": "kB or KiB", "kb/s": "kb/s, kB/s or KiB/s",
 }  # fmt: skip
-"""Units in words, in small letters, and the two that the field writes for three things."""
+"""Units in words, in lower case, and the two that are used for three different units."""
 
 _SPELLINGS = tuple(
     (re.compile(pattern), unit)
@@ -158,11 +158,11 @@ _SPELLINGS = tuple(
         (r"^(1|counts?|errors?|events?)/", "/"),
     )
 )
-"""Other spellings, put into ours one after the other."""
+"""Other spellings, normalised one after the other."""
 
 
 def meant(text: str, units: Sequence[str]) -> str:
-    """Name the unit or units that somebody may have meant, `Gb/s` or `GB/s or Gb/s`; an empty text if none."""
+    """Return the likely unit or units, `Gb/s` or `GB/s or Gb/s`; an empty text if there are none."""
     words = text[:_LONGEST].split()
     for spelt in (" ".join(words), words[0] if words else ""):
         found = _meant(spelt.rstrip("."), units)
@@ -179,7 +179,7 @@ def _meant(text: str, units: Sequence[str]) -> str:
         text = pattern.sub(unit, text)
     if text in units:
         return text
-    # Mega is no slip for milli: who writes MW is not told of mW.
+    # Mega is no typing error for milli: for MW, mW is not suggested.
     alike = [u for u in units if u.casefold() == text.casefold() and (text[0], u[0]) != ("M", "m")]
     if alike:
         return " or ".join(alike)

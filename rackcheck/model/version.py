@@ -1,11 +1,11 @@
-"""Order of versions, by the scheme of the fact: what cannot be ordered is not guessed.
+"""Order of versions, by the scheme of the fact: versions that cannot be ordered are not guessed.
 
 | scheme | reads |
 | --- | --- |
 | dotted | `570.86.15`; 28.10 is 28.10.0, and more than 28.9 |
 | hex-dotted | `96.00.AF.00.01` |
 | prefixed | `v2.14.1`, `28.39.1002 (MT_0000000838)`, `iLO 5 v2.72` |
-| date | `2024-03-01`, `20240301`, and as SMBIOS has it `03/01/2024` |
+| date | `2024-03-01`, `20240301`, and the SMBIOS form `03/01/2024` |
 | kernel | `5.15.0-1053-nvidia` |
 | deb, rpm | a package's version, as dpkg and rpm compare them |
 | opaque | any text, for equality only |
@@ -19,7 +19,7 @@ from datetime import date
 __all__ = ["SCHEMES", "Unordered", "order"]
 
 LONGEST = 1000
-"""Characters of a version that are read: more than ten times the longest recorded one, few enough to cost nothing."""
+"""Maximum characters of a version: more than ten times the longest recorded one, and cheap to parse."""
 
 
 class Unordered(ValueError):
@@ -28,10 +28,10 @@ class Unordered(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class VersionKey:
-    """What a scheme read from a version.
+    """The result of parsing a version by its scheme.
 
-    `numbers` order it. Versions of two families have no order. Where the numbers are alike, two builds have none
-    either, nor have two notes; a version without a note stands for all of them.
+    `numbers` order it. Versions of two families have no order. If the numbers are equal, different builds have no
+    order, nor do different notes; a version without a note stands for all of them.
     """
 
     numbers: tuple[int, ...]
@@ -46,7 +46,7 @@ def shown(text: str) -> str:
 
 
 def reader(read: Callable[[str], VersionKey | None], refusal: str) -> Callable[[str], VersionKey]:
-    """Read a version without the blanks around it; raises Unordered where `read` knows none, or it has no end."""
+    """Return a reader that strips blanks; it raises Unordered if `read` returns None, or if the text is too long."""
 
     def bounded(text: str) -> VersionKey:
         key = read(text.strip()) if len(text) <= LONGEST else None
@@ -58,7 +58,7 @@ def reader(read: Callable[[str], VersionKey | None], refusal: str) -> Callable[[
 
 
 def significant(numbers: list[int]) -> tuple[int, ...]:
-    """Numbers without the zeros at their end: 28.10 is 28.10.0."""
+    """Return numbers without trailing zeros: 28.10 is 28.10.0."""
     end = len(numbers)
     while end and not numbers[end - 1]:
         end -= 1
@@ -82,8 +82,8 @@ def _hex_dotted(text: str) -> VersionKey | None:
 
 
 def _kernel(text: str) -> VersionKey | None:
-    # Release, patch level and the distribution's build number (5.15.0-1053-nvidia). What follows is flavour:
-    # it tells builds apart, and orders nothing.
+    # Release, patch level and the distribution's build number (5.15.0-1053-nvidia). The rest is the flavour:
+    # it distinguishes builds, and orders nothing.
     match = _KERNEL.match(text)
     return None if match is None else VersionKey(tuple(int(part or 0) for part in match.groups()))
 
@@ -96,14 +96,14 @@ def _opaque(_: str) -> VersionKey | None:
 
 # Order of dates that stand for versions, by the day.
 #
-# Three forms are read: the year first (`2024-03-01`, `20240301`), and the month first with slashes, which is what the
-# SMBIOS specification (DSP0134, BIOS Information) says of a BIOS's release date. Whatever could be two days
-# is not ordered: a year of two digits, the day first, a time of day without its zone.
+# Three forms are read: the year first (`2024-03-01`, `20240301`), and the month first with slashes, which the
+# SMBIOS specification (DSP0134, BIOS Information) defines for a BIOS's release date. Ambiguous dates are not
+# ordered: a year of two digits, the day first, a time of day without its zone.
 
 _DAYS = (
     # Redfish writes a day as its first moment in UTC.
     re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00(?:Z|\+00:00))?\Z"),
-    # With the year first and of these centuries, eight digits are no day written the other way round: its month
+    # With the year first and in these centuries, eight digits cannot be a day written the other way round: its month
     # would be 19 or 20.
     re.compile(r"(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})\Z"),
     re.compile(r"(?P<month>[0-9]{2})/(?P<day>[0-9]{2})/(?P<year>[0-9]{4})\Z"),
@@ -111,7 +111,7 @@ _DAYS = (
 
 
 def _date(text: str) -> VersionKey | None:
-    """Read a date; none for another form, or a day that no calendar has."""
+    """Parse a date; None for another form, or an invalid day."""
     for form in _DAYS:
         match = form.match(text)
         if match is not None:
@@ -129,9 +129,9 @@ def _date(text: str) -> VersionKey | None:
 #
 #     28.39.1002 (MT_0000000838)      v2.14.1      HGX_FW_BMC 24.01      A42 v2.60 (08/11/2022)      BF-24.10-10
 #
-# The words before the number say what is counted: two versions with different ones have no order. A `v` says nothing.
-# What stands behind it tells builds of one number apart and orders nothing, for `-1` is a later build to one maker and
-# an earlier one to another; of what is in a bracket, none is also any.
+# The words before the number name what is counted: two versions with different words have no order. A `v` is ignored.
+# The text after the number distinguishes builds of one number and orders nothing, since `-1` is a later build for one
+# maker and an earlier one for another; a missing bracket matches any bracket.
 
 _NUMBER = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 _ALONE = re.compile(r"(?:[vV]\.?\s*)?([0-9]+)\Z")
@@ -140,7 +140,7 @@ _PARTING = " :-_/=,"
 
 
 def _prefixed(text: str) -> VersionKey | None:
-    """Read a version; none where there is not one dotted number that stands for itself."""
+    """Parse a version; None unless it has exactly one separate dotted number."""
     rest, note = _bracket(text)
     alone = _ALONE.match(rest)
     if alone is not None:
@@ -148,7 +148,7 @@ def _prefixed(text: str) -> VersionKey | None:
     found = list(_NUMBER.finditer(rest))
     before = _V.sub("", rest[: found[0].start()]) if found else ""
     build = rest[found[0].end() :] if found else ""
-    # A letter or a point at the number means that it goes on, or that it is hexadecimal.
+    # A letter or a point next to the number means that it continues, or that it is hexadecimal.
     if len(found) != 1 or before[-1:] not in {"", *_PARTING} or build[:1] == "." or build[:1].isalnum():
         return None
     numbers = significant([int(part) for part in found[0][0].split(".")])
@@ -156,7 +156,7 @@ def _prefixed(text: str) -> VersionKey | None:
 
 
 def _bracket(text: str) -> tuple[str, str]:
-    """Take off the bracket at the end: what it holds is a board or a day."""
+    """Split off the bracket at the end: it holds a board or a date."""
     head, opened, inside = text.removesuffix(")").rpartition("(")
     if not text.endswith(")") or not opened or ")" in inside:
         return text, ""
@@ -169,31 +169,31 @@ def _bracket(text: str) -> tuple[str, str]:
 #
 #     [epoch:]upstream[-revision]            1:23.10-1.2310055       2.4~rc1+dfsg-1ubuntu0.1
 #
-# Upstream and revision are read as letters and numbers in turn. Among letters `~` comes before the end, the end before
-# `A` to `z`, and these before every other sign.
+# Upstream and revision are split into letters and numbers in turn. Among letters `~` sorts before the end, the end
+# before `A` to `z`, and these before every other character.
 
 _DEB_UPSTREAM = re.compile(r"[0-9A-Za-z.+~:-]+\Z")
 _DEB_REVISION = re.compile(r"[0-9A-Za-z.+~]+\Z")
 _DEB_TURN = re.compile(r"([^0-9]*)([0-9]*)")
 
-_DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; what every sign but a letter is moved by
+_DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; the offset of every character but letters
 
 
 def _deb(text: str) -> VersionKey | None:
-    """Read a version; none for what the policy does not allow."""
+    """Parse a version; None for what the policy does not allow."""
     epoch, colon, rest = text.partition(":")
     if not colon:
         epoch, rest = "0", text
     upstream, dash, revision = rest.rpartition("-")
     if not dash:
-        upstream, revision = rest, "0"  # none is the same as 0
+        upstream, revision = rest, "0"  # a missing revision equals 0
     if not (_EPOCH.match(epoch) and _DEB_UPSTREAM.match(upstream) and _DEB_REVISION.match(revision)):
         return None
     return VersionKey((int(epoch), *_deb_part(upstream), *_deb_part(revision)))
 
 
 def _deb_part(text: str) -> Iterator[int]:
-    """Give a part as numbers that compare as it does; the last turn, of nothing, ends it."""
+    """Yield a part as numbers that compare as it does; the last, empty turn ends it."""
     for letters, digits in _DEB_TURN.findall(text):
         yield from map(_deb_weight, letters)
         yield _DEB_END
@@ -212,8 +212,8 @@ def _deb_weight(sign: str) -> int:
 #
 #     [epoch:]version[-release]              0:5.14.0-503.11.1.el9_5         1.0~rc1^git3-2
 #
-# Version and release are runs of letters and runs of digits; what stands between them parts them and counts for
-# nothing. `~` comes before the end, the end before `^`, that before letters, and letters before numbers.
+# Version and release are runs of letters and runs of digits; other characters only separate them. `~` sorts before the
+# end, the end before `^`, that before letters, and letters before numbers.
 
 _RPM_PART = re.compile(r"[0-9A-Za-z._+~^]+\Z")
 _RPM_SEGMENT = re.compile(r"[0-9]+|[A-Za-z]+|[~^]")
@@ -223,7 +223,7 @@ _RPM_TILDE, _RPM_END, _RPM_CARET, _RPM_LETTERS, _RPM_NUMBER = range(5)
 
 
 def _rpm(text: str) -> VersionKey | None:
-    """Read a version; one without a release is older than any with one. None for what rpm does not build."""
+    """Parse a version; one without a release is older than any with one. None for what rpm does not build."""
     epoch, colon, rest = text.partition(":")
     if not colon:
         epoch, rest = "0", text
@@ -237,7 +237,7 @@ def _rpm(text: str) -> VersionKey | None:
 
 
 def _rpm_part(text: str) -> Iterator[int]:
-    """Give a part as numbers that compare as it does."""
+    """Yield a part as numbers that compare as it does."""
     for segment in _RPM_SEGMENT.findall(text):
         if segment in "~^":
             yield _RPM_TILDE if segment == "~" else _RPM_CARET
@@ -247,7 +247,7 @@ def _rpm_part(text: str) -> Iterator[int]:
         else:
             yield _RPM_LETTERS
             yield from map(ord, segment)
-            yield 0  # so that `a` comes before `aa`
+            yield 0  # so that `a` sorts before `aa`
     yield _RPM_END
 
 
@@ -267,7 +267,7 @@ SCHEMES: dict[str, Callable[[str], VersionKey]] = {
 
 
 def order(scheme: str, left: str, right: str) -> int:
-    """Compare two versions: negative, zero or positive; raises Unordered where the scheme cannot."""
+    """Compare two versions: negative, zero or positive; raises Unordered if the scheme cannot order them."""
     read = SCHEMES[scheme]
     a, b = read(left), read(right)
     if a.family != b.family:

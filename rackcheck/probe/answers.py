@@ -1,4 +1,4 @@
-"""What a node's script printed, taken apart into the answers to its questions: whole ones, or none."""
+"""Splits the output of a node's script into the answers to its questions: complete ones, or none."""
 
 import bisect
 import re
@@ -16,14 +16,14 @@ from rackcheck.probe.script import NOTHING, NodeQuestion, folder, kept, lanes
 
 @dataclass(frozen=True)
 class Split:
-    """What came out of a node's script; `whole` when its end came too."""
+    """The parsed output of a node's script; `whole` if its end arrived."""
 
     capture: NodeCapture
     whole: bool
 
 
 def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown) -> Split:
-    """Read a node's output; questions whose answer did not come through are unknown for the reason `why`."""
+    """Parse a node's output; questions without a complete answer are unknown for the reason `why`."""
     asked = list(questions)
     text = raw.decode("utf-8", "surrogateescape")
     if f"\n{mark}!timeout\n" in text:
@@ -40,7 +40,7 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
 
 
 def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
-    """Say why a question of a lane has no answer though the lane has ended: who was before it took all its time."""
+    """Return why a question has no answer although its lane has ended: earlier questions used up the lane's limits."""
     if status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
     if status in {0, CUT}:
@@ -50,11 +50,11 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
 
 _INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
 CUT = 141
-"""The status of what wrote on after it was cut, and of an answer that lost its status with its end."""
+"""The exit status of a command that wrote on after its output was cut, or of an answer whose status was cut off."""
 
 
 def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
-    """Find the whole frames in one pass: a node that prints marks by the million must not have us search as often."""
+    """Yield the complete frames in one pass, so that millions of marks from a node cause no quadratic search."""
     pieces = text.split(mark)
     for before, message, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
         index, status = _INDEX.match(message), _STATUS.match(ended)
@@ -67,7 +67,7 @@ def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
 
 
 def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
-    """Find the lanes that have ended, each with its status."""
+    """Yield the lanes that have ended, each with its status."""
     pieces = text.split(f"\n{mark}~")
     for before, message in pairwise(pieces):
         lane = re.match(r"([0-9]{1,3})\.\n", message)
@@ -83,7 +83,7 @@ def _unanswered(question: NodeQuestion, why: Unknown) -> NodeCapture:
 
 
 def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
-    # The shell drops bytes of zero, so a cut answer may be short; one that has no end was cut.
+    # The shell drops NUL bytes, so a cut answer may be short; an answer without its end was cut.
     full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap or output.status == CUT
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
     if isinstance(question, Shell):
@@ -104,7 +104,7 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     elif (odd := _not_mounted(output.err)) is not None:
         trouble = odd
     if trouble is not None and contents:
-        contents.popitem()  # cut somewhere
+        contents.popitem()  # the last one may be cut
     if trouble is None and len(output.err.encode("utf-8", "surrogateescape")) >= kept(question) - 1:
         trouble = Unknown(Reason.TOO_LARGE, "more complaints than were kept")
     for path, _ in complaints:
@@ -118,13 +118,13 @@ _UNMOUNTED = re.compile(r"sh: (/[a-z/]+): is not mounted")
 
 
 def _not_mounted(err: str) -> Unknown | None:
-    """Say which folder of the kernel is not there, where the files were not asked for because of that."""
+    """Return which kernel folder is missing, if its files were not collected for that reason."""
     match = _UNMOUNTED.fullmatch(err)
     return Unknown(Reason.NOT_COLLECTED, f"{match[1]} is not mounted") if match else None
 
 
 def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
-    """Give the contents by path, and the files that came twice and differ: a file may hold another one's header."""
+    """Return the contents by path, and the files that occur twice and differ: a file may contain another's header."""
     contents: dict[str, str] = {}
     doubled: dict[str, Unknown] = {}
     for path, content in rows:
@@ -134,7 +134,7 @@ def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Un
 
 
 def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
-    """Take `head -v` apart; a header that names no file we asked for is a line of the file before it."""
+    """Split the output of `head -v`; a header of a file that was not requested is a line of the file before it."""
     name, start = "", 0
     asked = covering(question.globs)
     for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
@@ -155,7 +155,7 @@ _NO_FILE = frozenset({"No such file or directory", "Not a directory", "Is a dire
 
 
 def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
-    """Read what `head` complains of, file by file; what it says of files that nobody asked for is passed over."""
+    """Yield the errors of `head`, file by file; errors about files that were not requested are ignored."""
     pattern = re.compile(
         r"^head: (?:cannot open |error reading )?['\"]?(/[^\n]*?)['\"]?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
     )
@@ -168,13 +168,13 @@ def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
 
 
 def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unknown]]:
-    """Give why files could not be read; a file that is not there is no refusal."""
+    """Yield why files could not be read; a missing file is not included."""
     for path, complaint in complaints:
         if complaint not in _NO_FILE:
             yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)
 
 
 def _has_matches(glob: str, rows: Sequence[str]) -> bool:
-    """Whether anything was said of a glob: one that matches no file stays as it is, and `head` complains of it so."""
+    """Whether there is any output for a glob: one without matches stays literal, and `head` reports an error for it."""
     at = bisect.bisect_left(rows, glob)
     return rows[at : at + 1] == [glob] or next(matching(rows, glob), None) is not None

@@ -1,4 +1,4 @@
-"""From a raw answer to typed facts: every promise of a probe ends as a value, absent, or unknown with its reason."""
+"""From raw output to typed facts: each declared fact of a probe ends as a value, absent, or unknown with its reason."""
 
 import math
 import re
@@ -17,16 +17,16 @@ from rackcheck.model.tree import Leaf
 from rackcheck.probe.contract import AnyProbe
 
 FACTS = 20_000
-"""Facts that one probe may give of one node."""
+"""Maximum number of facts of one probe on one node."""
 
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
 PATH = 1000
-"""Characters of one path: the node chooses the keys."""
+"""Maximum characters of one path: keys come from the node."""
 
 
 def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
-    """Read a capture with every probe of its plane."""
+    """Read a capture with every probe of its plane; returns leaves by path."""
     leaves: dict[str, Leaf] = {}
     names = tuple(wanted)
     for probe in probes:
@@ -36,7 +36,7 @@ def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Ite
 
 
 class _Reading:
-    """One probe's answer of one node, while it is read."""
+    """The facts of one probe on one node, while they are read."""
 
     def __init__(self, probe: AnyProbe, time: str) -> None:
         self.probe, self.time = probe, time
@@ -54,12 +54,12 @@ class _Reading:
         return self.leaves
 
     def _take(self, ask: Ask, capture: Capture) -> Unknown | None:
-        """Let the reader read; gives why the answer is not whole."""
+        """Run the parser; returns why the output is incomplete, else None."""
         whole: Unknown | None = None
         try:
             if isinstance(ask, Redfish):
                 assert isinstance(capture, BmcCapture)
-                self._keep(self.probe.parse(capture.documents))  # type: ignore[arg-type]  # the ask decides which
+                self._keep(self.probe.parse(capture.documents))  # type: ignore[arg-type]  # depends on the question
                 return None
             if isinstance(ask, Load):
                 assert isinstance(capture, BurnCapture)
@@ -82,7 +82,7 @@ class _Reading:
             return whole or Unknown(error.reason, clean(str(error)))
         except Missing as error:
             return Unknown(Reason.NOT_COLLECTED, f"not fetched: {clean(str(error))}")
-        except Exception as error:  # noqa: BLE001  a probe may be anybody's code: its fault costs its own facts only
+        except Exception as error:  # noqa: BLE001  a probe may be third-party code: an error costs its own facts only
             return Unknown(Reason.UNPARSABLE, f"probe {self.probe.name} failed: {clean(repr(error))}")
         return None
 
@@ -107,14 +107,14 @@ class _Reading:
             self.items.setdefault(collection, {})[key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
-        """Give every promise that was not kept its reason, and every collection its listing."""
+        """Set each declared fact without a reading to unknown with its reason, and list every collection."""
         patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
         patterns.sort(key=lambda entry: len(entry[0].segments))
         left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not say")
         for pattern, kind in patterns:
             places = [text for text in self._places(pattern) if text not in self.leaves]
             if len(self.leaves) + len(places) > FACTS and len(places) > 1:
-                # The law of the bound: one leaf, at the pattern itself, says of all these items why nothing is told.
+                # The bound on facts: one leaf, at the pattern itself, holds the reason for all these items.
                 self._put(pattern, _TOO_MANY, kind, self.source)
                 continue
             for text in places:
@@ -123,7 +123,7 @@ class _Reading:
                     reading = trouble if trouble is not None else self._ordered(text)
                 self.leaves[text] = Leaf(reading, kind, self.probe.plane, self.source, self.time)
         if trouble is not None:
-            # Items that another probe lists are not seen here: their facts say why at the pattern itself.
+            # Items that another probe lists are not visible here: their facts have the reason at the pattern itself.
             for pattern, kind in patterns:
                 if self._lists_elsewhere(pattern):
                     self._put(pattern, trouble, kind, self.source)
@@ -136,7 +136,7 @@ class _Reading:
         return str(owner) not in self.probe.gives
 
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
-        """Say of each named member of a family that has no file that it is absent."""
+        """Set each named member of a family that has no file to absent."""
         ask = self.probe.ask
         if not isinstance(ask, Read) or ask.family is None:
             return
@@ -147,7 +147,7 @@ class _Reading:
                 self._put(path, trouble or Absent(f"no {file}"), entry.kind, file)
 
     def _places(self, pattern: Path) -> list[str]:
-        """Every path that a pattern stands for among the items that were seen, as text."""
+        """Every path that a pattern matches among the listed items, as text."""
         found = [""]
         for segment in pattern.segments:
             if segment.key == EVERY:
@@ -159,14 +159,14 @@ class _Reading:
         return found
 
     def _ordered(self, collection: str) -> tuple[str, ...]:
-        """The names of a collection's items, in their order; asked for when all of them are there."""
+        """The names of a collection's items, in order; called when all of them are known."""
         if collection not in self._order:
             self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
         return self._order[collection]
 
 
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
-    """Why a command's answer is none."""
+    """Return why a command's output cannot be used; None if it can."""
     if isinstance(output, Unknown):
         return output
     if output.status in ask.ok:
@@ -185,11 +185,11 @@ _FITS: Mapping[Type, Callable[[Value], bool]] = {
     Type.LIST: lambda reading: isinstance(reading, tuple),
     Type.COLLECTION: lambda reading: isinstance(reading, tuple),
 }
-"""What a reading of a type is; all others are texts."""
+"""The check of a reading's type; all other types are texts."""
 
 
 def typed(reading: Reading, kind: Kind) -> Reading:
-    """Hold a reading against its kind; one of another type is unparsable, not trusted."""
+    """Check a reading against its kind; one of another type is unparsable."""
     if isinstance(reading, (Absent, Unknown)):
         return reading
     if isinstance(reading, float) and kind.type in {Type.INTEGER, Type.QUANTITY}:
@@ -205,7 +205,7 @@ def typed(reading: Reading, kind: Kind) -> Reading:
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What no value of a machine holds, and what could move a terminal: controls, direction marks, broken bytes."""
+"""Characters that no value holds and that could affect a terminal: controls, direction marks, broken bytes."""
 
 
 def _bounded(reading: Value) -> Reading:

@@ -1,7 +1,7 @@
-"""Facts that a node has among its siblings: how far a GPU lies from what others like it reach. Pure.
+"""Facts of a node relative to its siblings: how far a GPU is from what similar GPUs reach. Pure.
 
-They are computed once all nodes have told what they need, and then judged by ordinary rules of the node. They obey the
-law of information as all facts that follow from others; whoever computes them says what a silent sibling makes unknown.
+They are computed once their inputs are collected from all nodes, and then judged by ordinary rules of the node. They
+obey the law of information as all derived facts do; the comparison defines what a silent sibling makes unknown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ Compare = Callable[[Sequence[Member]], ItemFacts]
 
 
 class Comparison(Derivation[Compare]):
-    """Facts of nodes from those of all of them."""
+    """Facts of nodes, derived from those of all of them."""
 
 
 def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Compare], Comparison]:
-    """Make one of the function below; name and help are the function's, as with a probe."""
+    """Make a comparison of the decorated function; name and help are the function's, as with a probe."""
     needed = tuple(needs)
     for pattern in (*needed, *gives):
         paths.parse(pattern)
@@ -40,7 +40,7 @@ def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[
 def compared(
     known: Iterable[Comparison], seats: Sequence[Seat], trees: Mapping[str, Tree], time: str
 ) -> Mapping[str, Mapping[str, Leaf]]:
-    """Give the facts that each node has among the others, by node; a seat without a tree says nothing."""
+    """Return the facts that each node has relative to the others, by node; a seat without a tree counts as silent."""
     found: dict[str, dict[str, Leaf]] = {name: {} for name in trees}
     here = [seat for seat in seats if seat.name in trees]
     for each in known:

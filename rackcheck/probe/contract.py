@@ -1,4 +1,4 @@
-"""A probe: one question to a plane, and a pure reader of its answer."""
+"""A probe: one question to a plane, and a pure parser of its output."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Reader = ShellReader | ReadReader | RedfishReader | LoadReader
 
 @dataclass(frozen=True)
 class Probe(Generic[A]):
-    """A question, what it promises, and its reader."""
+    """A question, the facts it declares, and its parser."""
 
     name: str
     ask: A
@@ -32,7 +32,7 @@ class Probe(Generic[A]):
 
     @property
     def plane(self) -> Plane:
-        """The plane this probe asks."""
+        """The plane of this probe's question."""
         return _PLANES.get(type(self.ask), Plane.OS)
 
     def entries(self) -> Iterable[Entry]:
@@ -41,16 +41,13 @@ class Probe(Generic[A]):
 
 
 _PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}
-"""The plane of a question; all others ask the operating system."""
+"""The plane of a question; all others are collected from the operating system."""
 
 AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 
 
 def names(module: str) -> tuple[str, ...]:
-    """Give what a module may be called: its own name, in a folder of a package with that of the folder before it.
-
-    `a.kernel_log.aer` is `aer`, `kernel_log_aer`, or `log_aer`.
-    """
+    """Return the possible names of a module: its own, and in a package's folder also that with the folder's name."""
     *package, folder, own = ("", "", *module.split("."))[-3:]
     return (own, f"{folder}_{own}", f"{folder.rpartition('_')[2]}_{own}") if package[0] else (own,)
 
@@ -64,9 +61,9 @@ def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader
 @overload
 def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Probe[Load]]: ...
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
-    """Make a probe of the reader below; its name is the function's, its help the first line of the docstring.
+    """Make a probe of the decorated parser; its name is the function's, its help the first line of a docstring.
 
-    That of the module where it bears the same name, alone or with its folder's before it, else the function's own.
+    The docstring is the module's if the function has one of the module's names, else the function's own.
     """
     for pattern in gives:
         parse_path(pattern.removesuffix(FAMILY))

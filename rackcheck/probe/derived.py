@@ -1,7 +1,8 @@
 """Facts from facts: of a node, of a node among others, of a rack or the fleet. One engine for all of them. Pure.
 
-A derivation declares what it needs and what it gives. It reads no node, and it obeys the law of information: what
-follows from something unknown is unknown, unless every value of it would give the same. Each promise ends as a reading.
+A derivation declares its inputs and the facts it provides. It collects nothing, and it obeys the law of information:
+a fact derived from an unknown one is unknown, unless every value of it gives the same. Each declared fact gets a
+reading.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,10 +21,10 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class Derivation(Generic[Function]):
-    """Facts from facts: what it needs, what it promises, and how the one gives the other.
+    """Facts from facts: the inputs, the declared facts, and the function between them.
 
-    Facts in `also` are read where the run collected them for other reasons, and add no plane; those of them in `beside`
-    are planned for on planes that are asked anyway. `inputs` are the planes that its needs come from.
+    Facts in `also` are read if the run collected them for other reasons, and add no plane; those of them in `beside`
+    are planned for on planes that are collected anyway. `inputs` are the planes that its needs come from.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Derivation(Generic[Function]):
         return (*self.needs, *self.beside, *self.also)
 
     def bound(self, catalogue: Catalogue) -> Self:
-        """The same, knowing on which plane each fact is read; LookupError on one that no probe gives."""
+        """The same, with the plane of each fact; raises LookupError for a fact that no probe provides."""
         planes: dict[str, Plane] = {}
         inputs: set[Plane] = set()
         for need in self.reads:
@@ -59,24 +60,24 @@ class Derivation(Generic[Function]):
 
 
 def described(function: Callable[..., object]) -> tuple[str, str]:
-    """Give the name and the help of a derivation: those of its function, as with a probe."""
+    """Return the name and the help of a derivation: those of its function, as with a probe."""
     doc = (function.__doc__ or "").strip().splitlines()
     return getattr(function, "__name__", "derivation"), doc[0] if doc else ""
 
 
 ItemPlaces = Callable[[str], Iterable[str]]
-"""The paths that a promised pattern stands for."""
+"""The paths that a declared pattern matches."""
 
 
 def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source: str, time: str) -> Leaf:
-    """Make a leaf of one reading; KeyError for a path that was not promised."""
+    """Make a leaf of one reading; raises KeyError for a path that was not declared."""
     kind = each.gives[str(paths.parse(path).pattern)]
     reading = value.reading if isinstance(value, Sourced) else value
     return Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)
 
 
 class Ending:
-    """Catches what a derivation raises: it may be anybody's code, and its fault costs its own facts only."""
+    """Catches the exceptions of a derivation: it may be third-party code, and an error costs its own facts only."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -95,7 +96,7 @@ class Ending:
     def fill(
         self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str, time: str
     ) -> Mapping[str, Leaf]:
-        """Let each promise that has no reading end as unknown, with why."""
+        """Set each declared fact without a reading to unknown, with the reason."""
         for pattern, kind in each.gives.items():
             for place in places(pattern):
                 leaves.setdefault(place, Leaf(self._left, kind, Plane.DERIVED, source, time))
@@ -103,7 +104,7 @@ class Ending:
 
 
 def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
-    """Give for a promised pattern its paths among the items of a node; none for a collection, unknown by itself."""
+    """Return a function from a declared pattern to its paths among a node's items; a collection has no such paths."""
 
     def places(pattern: str) -> Iterable[str]:
         if each.gives[pattern].type is Type.COLLECTION:
@@ -114,7 +115,7 @@ def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
 
 
 def _places(pattern: Path, tree: Tree) -> Iterator[Path]:
-    """Every path that a pattern stands for among the items of a tree; of items that are not known, none."""
+    """Yield every path that a pattern matches among the items of a tree; none for items that are unknown."""
     star = next((i for i, segment in enumerate(pattern.segments) if segment.key == EVERY), None)
     if star is None:
         yield pattern

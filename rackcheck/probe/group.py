@@ -1,7 +1,7 @@
 """Facts of a rack, or of the whole fleet: computed from those of its nodes, and judged by ordinary rules. Pure.
 
-They obey the law of information as all facts that follow from others: what a silent node might have said makes them
-unknown, unless they would be the same whatever it had said.
+They obey the law of information as all derived facts do: a silent node makes them unknown, unless they would be the
+same whatever the node returned.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from rackcheck.probe.derived import Derivation, Ending, described, leaf
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A node that the inventory expects: its name, its role and its rack."""
+    """A node in the inventory: its name, its role and its rack."""
 
     name: str
     role: str = "compute"
@@ -28,7 +28,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes that are judged together; its `name` can be no node's: `@rack:a01`, `@fleet`."""
+    """Nodes that are judged together; its `name` is never a node's: `@rack:a01`, `@fleet`."""
 
     name: str
     scope: Scope
@@ -39,12 +39,12 @@ FLEET = "@fleet"
 
 
 def is_group(name: str) -> bool:
-    """Whether a name is that of nodes that are judged together, and no node's."""
+    """Whether a name is that of a group of nodes, and not of a node."""
     return name.startswith("@")
 
 
 def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGroup]:
-    """Every rack all of whose nodes are asked, and the fleet where all nodes are; by name, as their nodes are."""
+    """Yield every rack whose nodes are all audited, and the fleet if all nodes are; ordered by name."""
     racks: dict[str, list[Seat]] = {}
     expected = sorted(expected, key=lambda seat: natural(seat.name))
     for seat in expected:
@@ -59,14 +59,14 @@ def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGrou
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node of a group, and what may be read of it: the facts that were declared, or what was made of them."""
+    """A node of a group, with its declared facts, or the data distilled from them."""
 
     seat: Seat
     facts: Inputs
     own: object = None
 
     def reading(self, path: str) -> Reading:
-        """What is known at a path of this node."""
+        """The reading at a path of this node."""
         return self.facts.reading(path)
 
     def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
@@ -75,46 +75,46 @@ class Member:
         return names, self.told(why)
 
     def told(self, why: Unknown | None) -> Unknown | None:
-        """The same reason, with the node that it is of."""
+        """Return the same reason with its node."""
         return None if why is None else Unknown(why.reason, f"{self.seat.name}: {why.detail}".rstrip(": "))
 
 
 Gather = Callable[[Sequence[Member]], Facts]
 
 Distil = Callable[[Inputs], object]
-"""Makes what is held of a node, where a fleet of trees would be too large."""
+"""Returns the data held of a node, for fleets whose trees would be too large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """What one gathering holds of a node in place of its facts, of which the newest came at `newest`."""
+    """What one gathering holds of a node in place of its facts, the newest of which was read at `newest`."""
 
     own: object
     newest: str = ""
 
 
 class GroupFault(str):
-    """Why nothing could be made of a node's facts."""
+    """Why a node's facts could not be distilled."""
 
 
 @dataclass(frozen=True)
 class Aggregate(Derivation[Gather]):
-    """Facts of a group from those of its nodes, all of which must be there."""
+    """Facts of a group from those of its nodes, all of which must be present."""
 
     scope: Scope = Scope.FLEET
     distil: Distil | None = field(default=None, compare=False)
 
     def distilled(self, tree: Tree) -> Distilled:
-        """Make what is held of a node in place of its facts."""
+        """Return the data held of a node in place of its facts."""
         assert self.distil is not None
         newest = max((leaf.time for path in self.reads if (leaf := tree.leaves.get(path)) is not None), default="")
         try:
             return Distilled(self.distil(Inputs(tree, self.planes)), newest)
-        except Exception as error:  # noqa: BLE001  it may be anybody's code: its fault costs its own facts only
+        except Exception as error:  # noqa: BLE001  it may be third-party code: an error costs its own facts only
             return Distilled(GroupFault(clean(repr(error))), newest)
 
     def member(self, seat: Seat, held: Tree | Distilled) -> Member:
-        """Give a node as it is gathered, from its facts or from what was made of them."""
+        """Return a node for gathering, from its facts or from the data distilled from them."""
         if isinstance(held, Tree) and self.distil is None:
             return Member(seat, Inputs(held, self.planes))
         own = self.distilled(held).own if isinstance(held, Tree) else held.own
@@ -132,7 +132,7 @@ def gathering(
     gives: Mapping[str, Kind],
     distil: Distil | None = None,
 ) -> Callable[[Gather], Aggregate]:
-    """Make one of the function below; name and help are the function's, as with a probe."""
+    """Make an aggregate of the decorated function; name and help are the function's, as with a probe."""
     needed, read, planned = tuple(needs), tuple(also), tuple(beside)
     for pattern in gives:
         if paths.parse(pattern).segments[0].word != scope.value:
@@ -151,7 +151,7 @@ _EMPTY = Tree({})
 
 
 def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
-    """Compute the facts of a group from what is held of its nodes, all of which must be there."""
+    """Compute the facts of a group from the data held of its nodes, all of which must be present."""
     leaves: dict[str, Leaf] = {}
     count = f"{len(group.seats)} {'node' if len(group.seats) == 1 else 'nodes'}"
     for each in known:

@@ -1,7 +1,7 @@
-"""Facts that follow from others: which port a GPU hangs below, which NIC is nearest to it.
+"""Derived facts: the port above a GPU, the NIC nearest to it.
 
-A join reads facts of a node's tree and gives others; it asks nobody. It obeys the law of information: what follows
-from something unknown is unknown, unless every value of it would give the same.
+A join reads facts of a node's tree and returns others; it collects nothing. It obeys the law of information: a fact
+derived from an unknown one is unknown, unless every value of it gives the same.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,11 +17,11 @@ Derive = Callable[[Inputs], Facts]
 
 
 class Join(Derivation[Derive]):
-    """Facts of a node from others of it."""
+    """Facts of a node from its other facts."""
 
 
 def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, Kind]) -> Callable[[Derive], Join]:
-    """Make a join of the function below; name and help are the function's, as with a probe."""
+    """Make a join of the decorated function; name and help are the function's, as with a probe."""
     needed, beside = tuple(needs), tuple(also)
     for pattern in (*needed, *beside, *gives):
         paths.parse(pattern)
@@ -34,7 +34,7 @@ def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, 
 
 
 def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
-    """Give the facts that follow from those of a node."""
+    """Return the facts derived from those of a node."""
     found: dict[str, Leaf] = {}
     for each in joins:
         source = f"from {', '.join(each.needs)}"
@@ -47,7 +47,7 @@ def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
 
 
 def settled(readings: Iterable[Reading]) -> Unknown | None:
-    """Give the first that is not known of readings that must all be; none where they are."""
+    """Return the first unknown of readings that must all be known; None if they are."""
     return next((reading for reading in readings if isinstance(reading, Unknown)), None)
 
 

@@ -1,7 +1,7 @@
-"""GPUs and NICs held against each other on the PCI bus: which is nearest to which, and the rails that follow.
+"""GPUs and NICs compared by their places on the PCI bus: which are nearest to each other, and the resulting rails.
 
-Each is known by its name, and by its PCI address as far as that is known. What follows from an address that is not
-known, or absent, is what that is.
+Each has a name and a PCI address, which may be unknown or absent. A fact derived from an unknown or absent address is
+unknown or absent as well.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from rackcheck.probe.pcie_near import PcieLocations, nearest, nearness
 def nearest_named(
     address: Reading, others: Mapping[str, Reading], hidden: Unknown | None, places: PcieLocations
 ) -> Reading:
-    """Name those of the others that are nearest to an address; `hidden` says why there may be more others.
+    """Return the names of the others nearest to an address; `hidden` is the reason why there may be more others.
 
-    One whose place is not known might be the nearest; one that has none is not.
+    One whose place is unknown might be the nearest; one without a place is not.
     """
     if not isinstance(address, str):
         return address
@@ -32,7 +32,7 @@ def nearest_named(
 
 
 def distance(address: Reading, found: Reading, others: Mapping[str, Reading], places: PcieLocations) -> Reading:
-    """Say how far those are that `nearest_named` found, in the words of `Near`; absent where it found none."""
+    """Return the distance of those that `nearest_named` found, in the words of `Near`; absent if it found none."""
     if not isinstance(found, tuple):
         return found
     if not found:
@@ -42,7 +42,7 @@ def distance(address: Reading, found: Reading, others: Mapping[str, Reading], pl
 
 
 def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading]) -> Reading:
-    """Give the number of the one GPU that is nearest to a NIC, if that NIC is the GPU's one nearest; else absent.
+    """Return the number of the one GPU nearest to a NIC, if that NIC is the GPU's only nearest one; else absent.
 
     `gpus` are the names of the NIC's nearest GPUs, `nics` those of each GPU's nearest NICs.
     """

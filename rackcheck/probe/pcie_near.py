@@ -23,7 +23,7 @@ class Near(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PcieLocations:
-    """Where every function is: the port above it, its host bridge, its NUMA node."""
+    """The place of every function: the port above it, its host bridge, its NUMA node."""
 
     upstream: PcieTable
     host_bridge: PcieTable
@@ -31,7 +31,7 @@ class PcieLocations:
     _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def way(self, address: str) -> "_Way":
-        """Give the way up from a function; it is climbed once, as every function is held against many."""
+        """Return the path up from a function; computed once, as every function is compared with many."""
         known = self._ways.get(address)
         if known is None:
             above, trouble = climbed(address, self.upstream)
@@ -41,14 +41,14 @@ class PcieLocations:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How many steps above a function each port stands, itself first, and why no farther ones are known."""
+    """The number of steps from a function to each port above it, itself first, and why no farther ports are known."""
 
     steps: Mapping[str, int]
     trouble: Unknown | None
 
 
 def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
-    """Say how near two functions are.
+    """Return how near two functions are.
 
     PIX: at most one switch between them; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: two.
     """
@@ -57,7 +57,7 @@ def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
 
 
 def nearest(one: str, others: Iterable[str], places: PcieLocations) -> tuple[str, ...] | Unknown:
-    """Give those of the others that are nearest, in their order; unknown where one of them might be as near."""
+    """Return the nearest of the others, in their order; unknown if one more might be as near."""
     spans = {other: _span(one, other, places) for other in others}
     if not spans:
         return ()
@@ -72,7 +72,7 @@ _ORDER = {near: number for number, near in enumerate(Near)}
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """How near two functions are at best and at worst, and why no more is known; nothing where that is one."""
+    """How near two functions are at best and at worst, and why it is not exact; None if it is."""
 
     best: Near
     worst: Near
@@ -98,17 +98,17 @@ def _span(one: str, other: str, places: PcieLocations) -> _Span:
 
 
 def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
-    """Say how near two functions meet in a port above both; none where there is no such port."""
+    """Return how near two functions meet in a port above both; None if there is no such port."""
     for port, steps in mine.steps.items():
         if port in theirs.steps:
-            # One switch is its lower ports on both sides, below the upper port that they share.
+            # Across one switch, both sides have one downstream port, below the shared upstream port.
             return Near.PIX if max(steps, theirs.steps[port]) <= 2 else Near.PXB
-    # A way that is not known to its end could still join the other, wherever that leads.
+    # A path with an unknown end could still join the other, wherever that leads.
     return mine.trouble or theirs.trouble
 
 
 def _same(one: str, other: str, table: PcieTable, what: str) -> bool | Unknown:
-    """Say whether two functions have one value; of a function that has none nothing can be said."""
+    """Return whether two functions have the same value; unknown if one has none."""
     mine, theirs = table.get(one, UNTOLD), table.get(other, UNTOLD)
     for reading in (mine, theirs):
         if isinstance(reading, Unknown):

@@ -17,7 +17,7 @@ from rackcheck.probe.join import Join
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be asked: the probes, one list of node questions, one of Redfish links."""
+    """What will be collected: the probes, one list of node questions, one of Redfish links."""
 
     probes: tuple[AnyProbe, ...]
     wanted: tuple[Path, ...] = ()
@@ -27,32 +27,32 @@ class Plan:
 
     @property
     def questions(self) -> tuple[Shell | Read, ...]:
-        """The questions to a node's operating system, without doubles: commands, then the files of each place."""
+        """The questions to a node's operating system, without duplicates: commands, then the files of each place."""
         asks = [probe.ask.asking(self.wanted) for probe in self.probes]
-        # What may take longest begins first: the others are done while it waits.
+        # The slowest command starts first: the others run meanwhile.
         commands = sorted(dict.fromkeys(ask for ask in asks if isinstance(ask, Shell)), key=lambda ask: -ask.seconds)
         return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
     @property
     def links(self) -> tuple[LinkPattern, ...]:
-        """The links to follow on a BMC, without doubles."""
+        """The links to follow on a BMC, without duplicates."""
         asks = (probe.ask for probe in self.probes)
         return tuple(dict.fromkeys(link for ask in asks if isinstance(ask, Redfish) for link in ask.links))
 
     @property
     def planes(self) -> frozenset[Plane]:
-        """The planes that are asked at all."""
+        """The planes that are collected."""
         return frozenset(probe.plane for probe in self.probes)
 
 
 CAP = 16 << 20
-"""Bytes of all files of one place together."""
+"""Maximum bytes of all files of one place together."""
 
 
 def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
-    """Ask for the files of one place at once: a process for every probe would cost more than the files do.
+    """Merge the file questions of each place: one process for every probe would cost more than the files do.
 
-    Not for all files at once: what a driver answers may hang, and costs the files of its own place then.
+    Files of different places are not merged: a driver may hang, and then costs only the files of its own place.
     """
     places: dict[str, list[tuple[str, Read]]] = {}
     for read in reads:
@@ -69,11 +69,11 @@ def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
 
 
 DRIVEN = frozenset({"infiniband", "net", "hwmon", "drm", "scsi_host", "nvidia", "nvidia-nvswitch", "nvidia-fs"})
-"""Places whose files a device's driver answers, asking the device or waiting for its lock."""
+"""Places whose files are served by a device's driver, which accesses the device or waits for its lock."""
 
 
 def _place(glob: str) -> str:
-    """Name what answers for a file: a disk, the kernel from its memory, or a driver that may wait for its device."""
+    """Return the place that serves a file: a disk, the kernel's memory, or a driver that may wait for its device."""
     parts = glob.split("/")[1:]
     match parts[:4]:
         case ["sys", "class", place, *_] | ["proc", "driver", place, *_] if place in DRIVEN:
@@ -81,16 +81,16 @@ def _place(glob: str) -> str:
         case ["sys", "bus", *_] | ["proc", "fs", *_]:
             return "/".join(parts[:3])
         case ["sys", "devices", "system", "cpu", *_] if "*" in glob:
-            return "cpus"  # hundreds of each: all names together must fit into one command
+            return "cpus"  # hundreds of each: all names together must fit in one command
         case ["proc" | "sys", *_]:
             return "kernel"
     return "disk"
 
 
 def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[AnyProbe, ...]:
-    """Choose what is asked where no profile says what is wanted: all but the dear ones, of which a fact must be named.
+    """Return the probes to run if no profile names facts: all, but dear ones only if one of their facts is named.
 
-    `named` are the beginnings of paths that somebody typed.
+    `named` are the beginnings of paths that the user typed.
     """
     words = tuple(named)
     return tuple(
@@ -102,12 +102,12 @@ def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[A
 
 
 def bare(pattern: str) -> str:
-    """Give the beginning of a pattern that names no item."""
+    """Return the beginning of a pattern up to its first item."""
     return pattern.partition("/*")[0]
 
 
 ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
-"""Facts every audit reads beside those its rules name: they say what machine the verdict is about."""
+"""Facts every audit reads in addition to those its rules name: they identify the machine of the verdict."""
 
 
 def plan(
@@ -118,7 +118,7 @@ def plan(
     gatherings: Sequence[Aggregate] = (),
     comparisons: Sequence[Comparison] = (),
 ) -> Plan:
-    """Choose the probes that give these facts, or what these follow from, and those that list their collections."""
+    """Choose the probes that provide these facts or their inputs, and those that list their collections."""
     names: dict[str, None] = {}
     paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
     for path in (*paths, *_followed(paths, catalogue, (*joins, *gatherings, *comparisons))):
@@ -137,9 +137,9 @@ def plan(
 def _beside(
     names: Mapping[str, None], probes: Sequence[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Aggregate]
 ) -> dict[str, None]:
-    """Name the probes of facts that chosen gatherings read on planes that are asked anyway.
+    """Name the probes of facts that chosen gatherings read on planes that are collected anyway.
 
-    What only root gets an answer to is among them where something else is asked as root: no right is wanted for them.
+    Probes that need root are included only if another command runs as root: no rights are requested for them alone.
     """
     chosen = [probe for probe in probes if probe.name in names]
     planes = {probe.plane for probe in chosen}
@@ -157,7 +157,7 @@ def _as_root(probe: AnyProbe) -> bool:
 def _followed(
     paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Aggregate | Comparison]
 ) -> Iterable[Path]:
-    """Every fact that wanted ones follow from, and those that these follow from."""
+    """Yield every input of the wanted facts, and the inputs of these."""
     needs = {giver.name: [parse_path(need) for need in giver.needs] for giver in givers}
     todo, found = list(paths), dict[Path, None]()
     while todo:

@@ -27,7 +27,7 @@ GROUP = "rackcheck.probes"
 
 @dataclass(frozen=True)
 class Registry:
-    """All probes and the catalogue of what they give; `broken` tells which modules could not be loaded, and why."""
+    """All probes and the catalogue of their facts; `broken` maps modules that could not be loaded to the reason."""
 
     probes: tuple[AnyProbe, ...]
     catalogue: Catalogue
@@ -37,7 +37,7 @@ class Registry:
     comparisons: tuple[Comparison, ...] = ()
 
     def planned(self, wanted: Iterable[Path], phases: Iterable[Phase]) -> Plan:
-        """The same, and of a burn-in all that it measures: nobody is asked for more, and it is read once."""
+        """The same, with all facts of a burn-in if it is included: that needs no further collection."""
         return self.plan((*wanted, *(self._measured if Phase.BURN_IN in phases else ())))
 
     @cached_property
@@ -47,13 +47,13 @@ class Registry:
         return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
 
     def plan(self, wanted: Iterable[Path]) -> Plan:
-        """Choose the fewest questions that give these facts."""
+        """Choose the fewest questions that provide these facts."""
         return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons)
 
 
 @cache
 def registry() -> Registry:
-    """Load every probe once; a module that fails is told, and leaves out its own probes only."""
+    """Load every probe once; a module that fails is reported, and only its own probes are left out."""
     loading = _Loading()
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name)):
         with loading.told(point.value):
@@ -78,7 +78,7 @@ def registry() -> Registry:
 
 
 def modules(package: str, places: Iterable[str]) -> Iterator[str]:
-    """The names of a package's modules and of those in its folders; a payload's run on the node."""
+    """Yield the names of a package's modules and of those in its folders, except payload modules, run on the node."""
     for info in sorted(pkgutil.iter_modules(places), key=lambda info: info.name):
         name = f"{package}.{info.name}"
         if not info.ispkg:
@@ -89,14 +89,14 @@ def modules(package: str, places: Iterable[str]) -> Iterator[str]:
 
 
 def _called(module: ModuleType) -> str:
-    """Give the name that a module is found by in the order of all: that of what it holds, where it bears it."""
+    """Return the name by which a module is sorted: that of the object it holds if they match, else its own."""
     held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Aggregate | Comparison)}
     own, *longer = names(module.__name__)
     return next((name for name in longer if name in held), own)
 
 
 class _Loading:
-    """What has been found so far; of two that give the same fact, the first."""
+    """What has been loaded so far; if two provide the same fact, the first wins."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
@@ -111,7 +111,7 @@ class _Loading:
 
     @contextmanager
     def told(self, name: str) -> Iterator[None]:
-        """Tell what goes wrong meanwhile, by the name of the module: anybody's code, and never fatal."""
+        """Record exceptions by the name of the module: third-party code, never fatal."""
         try:
             yield
         except Clash as clash:
@@ -120,7 +120,7 @@ class _Loading:
             self.broken.append(f"{name}: {type(error).__name__}: {error}")
 
     def take(self, module: ModuleType) -> None:
-        """Take a module's probes, or none of them; a module may show those of another, which come once."""
+        """Take a module's probes, or none of them; a module may re-export those of another, which are taken once."""
         values = list(vars(module).values())
         probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
         self._add(entry for probe in probes.values() for entry in probe.entries())
@@ -130,7 +130,7 @@ class _Loading:
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:
-        """Take joins, now that all facts are known that they may need, and what follows from those of several nodes."""
+        """Bind joins once all facts they may need are known, then derivations over several nodes."""
         for key, join in self._unbound.items():
             with self.told(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))

@@ -1,9 +1,9 @@
 """One POSIX script for all questions to a node.
 
-The script travels on standard input of `sh -s` and leaves nothing behind. Every command runs at the same time as
-the others, under its own timeout and byte cap, with nothing on its standard input. Its answer is printed in one
-piece, between marks that are random for each run, by whoever holds the one token in a pipe: answers never mix, and
-an answer that was cut on its way is missing, not short.
+The script is sent on standard input of `sh -s` and leaves nothing behind. All commands run at the same time, each
+under its own timeout and byte cap, with nothing on its standard input. An answer is printed in one piece, between
+marks that are random for each run, by the holder of the single token in a pipe: answers never mix, and an answer
+that was cut on its way is missing, not short.
 """
 
 import re
@@ -15,14 +15,14 @@ from rackcheck.model.question import Read, Shell
 
 NodeQuestion = Shell | Read
 
-# The token is one line in a pipe that the shell opens for itself at both ends (7): reading it takes it, writing gives
-# it back. A command's answer goes a way of its own (9) beside its complaints, of which the last bytes are kept; its
-# status and what it complained of follow the answer with a mark at their end: an answer without that mark was cut.
-# A question about devices that are not there, or to a program that is not, is answered without asking it, in its own
-# words where it has some for that: most machines have few of the programs. One shell looks for all of them, under a
-# timeout, since a folder of PATH may hang; nobody waits for it who names no program, and if it fails all are asked.
-# What lies in a /sys that is not mounted, or that this login may not enter, is not asked for: it would look absent.
-# SIGPIPE is ignored while an answer is printed: a holder that died would leave the others waiting on the node.
+# The token is one line in a pipe that the shell opens for itself at both ends (7): reading takes it, writing returns
+# it. A command's output goes to a separate descriptor (9) from its errors, of which the last bytes are kept; its status
+# and its errors follow the output with a mark at their end: an answer without that mark was cut.
+# A question about missing devices, or for a missing program, is answered without running it, with the question's own
+# fallback text if it has one: most machines have few of the programs. One shell looks for all of them, under a timeout,
+# since a folder of PATH may hang; questions without a program do not wait for it, and if it fails all questions run.
+# Files in a /sys that is not mounted, or that this login may not enter, are not read: they would look absent.
+# SIGPIPE is ignored while an answer is printed: if the holder died, the others would wait for ever on the node.
 _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin:/usr/local/sbin; export PATH
 unset ENV BASH_ENV CDPATH m M S
@@ -70,7 +70,7 @@ printf '\\n%s>%s\\n' "$m" {count}
 }}
 """
 
-# Whether a question asks for what lies in a folder of the kernel that cannot be looked into; says why not.
+# Whether a question reads files in a kernel folder that is not accessible; sets the reason.
 _SHUT = """\
 shut() {
 for i in $S; do case "$i $1" in "/sys "*[!c]/sys/*|"/proc/sys "*/proc/sys/*) e="sh: $i: is not mounted"
@@ -83,8 +83,8 @@ _HAVE = """\
 have=$(timeout -k 2 5 sh -c 'IFS=:; for f; do if command -v "$f" >/dev/null; then printf "/%s/" "$f"
 else for d in $PATH; do [ ! -e "$d/$f" ] || printf "!%s!" "$f"; done; fi; done' sh {programs} 7>&-) || have=/{all}/ ;"""
 
-# Quick questions, and those of a lane, follow each other in one shell, which learns the mark from a variable that it
-# does not pass on: its words can be seen by others.
+# Quick questions, and those of a lane, run one after the other in one shell, which gets the mark from a variable that
+# it does not export: its arguments are visible to other users.
 _LANE = f"""\
 m=$M; unset M; exec 3>&1
 {_SHUT}while [ $# -gt 0 ]; do
@@ -95,14 +95,14 @@ shift 2
 done"""
 
 LANES = 3
-"""Shells that the quick questions share: one that hangs costs a third of them at most."""
+"""Shells that the quick questions share: one that hangs costs at most a third of them."""
 
-# What needs root is asked for command by command: where only a list of commands is granted, that list suffices.
+# sudo is used for each command: if only a list of commands is granted, that list is enough.
 _SUDO = """if [ "$(id -u)" = 0 ]; then ROOT=; else ROOT='sudo -n'; fi; export ROOT\n"""
 _NO_SUDO = "ROOT=; export ROOT\n"
 
 
-# A name that begins with a dash would be an option of the command: it is not asked, and its item says so by a status.
+# A name that begins with a dash would be an option of the command: it is not run, and its item gets a status for that.
 _EACH = """\
 for f in {globs}; do
 [ -e "$f" ] || continue
@@ -113,7 +113,7 @@ printf '\\n<== %s\\n' "$?"
 done"""
 
 
-# A folder that may be entered and not listed leaves a glob as it is, and `head` then says that there is no such file.
+# A folder that may be entered but not listed leaves a glob literal, and `head` then reports that there is no such file.
 _HIDDEN = """
 s=$?
 for d in {folders}; do [ ! -d "$d" ] || [ -r "$d" ] || echo "hidden $d" >&2; done
@@ -121,7 +121,7 @@ exit $s"""
 
 
 def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) -> str:
-    """Write the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions go as we are."""
+    """Return the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions run as the login."""
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
     quick = lanes(questions)
@@ -140,7 +140,7 @@ def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) 
 
 
 def lanes(questions: Sequence[NodeQuestion]) -> tuple[tuple[int, ...], ...]:
-    """Share out the quick questions, then put those of each lane together; by their places in the list."""
+    """Distribute the quick questions, then group those of each lane; returns their indexes in the list."""
     asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
     quick = [index for index, question in asked.items() if question.quick]
     named = dict.fromkeys(question.lane for question in asked.values() if question.lane)
@@ -165,12 +165,12 @@ def _own(index: int, question: NodeQuestion, look: "_Look") -> str:
 
 
 def _root(question: NodeQuestion) -> str:
-    """Mark a program that root may be allowed to run where this login is not."""
+    """Return the mark of a program that root may be allowed to run while this login is not."""
     return "+" if isinstance(question, Shell) and question.root else ""
 
 
 def kept(question: NodeQuestion) -> int:
-    """Give how many bytes of complaints are kept: a file that `head` complained of must not look like one not there."""
+    """Return how many bytes of errors are kept: a file with an error of `head` must not look like a missing one."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
@@ -182,14 +182,14 @@ def _command(question: NodeQuestion) -> str:
             if question.each
             else command
         )
-    # Globs are ours and a profile's: everything but the glob signs is quoted.
+    # Globs come from probes and profiles: everything except glob characters is quoted.
     asked = f"head -v -c {question.cap + kept(question) + 128} -- {_globs(question.globs)}"
     folders = " ".join(map(shlex.quote, dict.fromkeys(filter(None, map(folder, question.globs)))))
     return asked + _HIDDEN.format(folders=folders) if folders else asked
 
 
 def folder(glob: str) -> str:
-    """Name the folder that a glob has listed, where somebody's rights could be in the way; the kernel's are open."""
+    """Return the folder that a glob lists, if permissions could prevent it; the kernel's folders are open."""
     start = re.split(r"[*?\[]", glob, maxsplit=1)[0]
     return "" if start == glob or start.startswith(("/sys/", "/proc/")) else start.rpartition("/")[0]
 
@@ -205,7 +205,7 @@ _OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >
 
 @dataclass(frozen=True)
 class _Look:
-    """What there must be for a question to be asked: a program, one of some places; and what is said without."""
+    """The conditions of a question: a program, one of some places; and the output if they are not met."""
 
     program: str = ""
     without: str = ""
@@ -213,14 +213,14 @@ class _Look:
 
 
 NOTHING = "nothing is there"
-"""The answer to a question for files of the kernel whose folders are not there."""
+"""The answer to a question for kernel files whose folders do not exist."""
 
 
 def _look(question: NodeQuestion) -> _Look:
-    """Say what a question needs.
+    """Return the conditions of a question.
 
-    It is the program that a plain command is of, or the one or the place that a script looks for before it does
-    anything else; the devices that a command is asked of; the folders whose files are read.
+    These are the program of a plain command, or the program or place that a script tests before it does anything else;
+    the devices of a command that runs for each; the folders whose files are read.
     """
     if isinstance(question, Read):
         folders = list(dict.fromkeys(re.split(r"[^/]*[*?\[]", glob, maxsplit=1)[0] for glob in question.globs))
@@ -234,7 +234,7 @@ def _look(question: NodeQuestion) -> _Look:
 
 
 FEW = 8
-"""Folders that are looked for before a question for their files."""
+"""Maximum number of folders that are tested before a question for their files."""
 
 
 def _globs(globs: Iterable[str]) -> str:

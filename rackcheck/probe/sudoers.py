@@ -1,4 +1,4 @@
-"""The list of what a login may run as root: the commands that probes declare as root's, and nothing else."""
+"""The sudoers list of a login: the commands that probes declare as root's, and nothing else."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from rackcheck.model.question import Shell
 from rackcheck.probe.contract import AnyProbe
 
 PLACES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")
-"""Where a node may keep a program: sudo knows a command by its whole path."""
+"""Where a node may have a program: sudo matches a command by its full path."""
 
 ALIAS = "RACKCHECK"
 
@@ -24,24 +24,24 @@ _NAME = re.compile(r"%?[A-Za-z_][A-Za-z0-9_.-]*(?:[@\\][A-Za-z0-9_][A-Za-z0-9_.-
 """A user or a %group, also of a domain: `user@DOM.LAN`, `ad\\user`."""
 
 _ALIAS = re.compile(r"[A-Z][A-Z0-9_]*")
-"""What sudo takes for an alias of users; one of them, ALL, is everybody (sudoers(5), User_List)."""
+"""An alias of users for sudo; one of them, ALL, matches everybody (sudoers(5), User_List)."""
 
 LONGEST = 255
 
 
 def root_probes(probes: Iterable[AnyProbe]) -> tuple[AnyProbe, ...]:
-    """Give the probes whose question only root gets an answer to."""
+    """Return the probes whose question needs root."""
     return tuple(probe for probe in probes if isinstance(probe.ask, Shell) and probe.ask.root)
 
 
 def commands(probes: Iterable[AnyProbe]) -> tuple[str, ...]:
-    """Name the commands that these probes run as root, each once, in order."""
+    """Return the commands that these probes run as root, each once, in order."""
     asks = (probe.ask for probe in root_probes(probes))
     return tuple(sorted({command for ask in asks if isinstance(ask, Shell) for command in ask.named}))
 
 
 def text(listed: Sequence[str], user: str) -> str:
-    """Write the list for a user, or for a %group; raises UserError for what can be neither."""
+    """Format the list for a user, or for a %group; raises UserError for an invalid name."""
     if len(user) > LONGEST or _NAME.fullmatch(user) is None:
         raise UserError(f"no name of a user or a %group: {clean(user, 80)!r}; one is spelt as `id -un` spells it")
     if _ALIAS.fullmatch(user):
@@ -50,7 +50,7 @@ def text(listed: Sequence[str], user: str) -> str:
         return f"{_HEAD}# No probe that is asked for needs root.\n"
     entries = [entry for command in listed for entry in _entries(command)]
     alias = ", \\\n    ".join(entries)
-    # Without a terminal there is nobody to ask, and nothing of a caller's environment may reach root's commands.
+    # Without a terminal no password can be entered, and a caller's environment must not reach root's commands.
     named = user.replace("\\", r"\\")
     options = f"Defaults!{ALIAS} !requiretty, env_reset, !setenv"
     return f"{_HEAD}Cmnd_Alias {ALIAS} = \\\n    {alias}\n{options}\n{named} ALL=(root) NOPASSWD: {ALIAS}\n"
@@ -58,14 +58,14 @@ def text(listed: Sequence[str], user: str) -> str:
 
 def _entries(command: str) -> Iterable[str]:
     program, *arguments = command.split(" ")
-    # `""` forbids every argument; without it sudo would let any through.
+    # `""` forbids every argument; without it sudo would allow any.
     words = " ".join(map(_escaped, arguments)) if arguments else '""'
     places = (program,) if program.startswith("/") else tuple(f"{place}/{program}" for place in PLACES)
     return [f"{place} {words}" for place in places]
 
 
 def _escaped(word: str) -> str:
-    """Write an argument so that sudo takes every letter as itself, but for the classes of letters in brackets."""
+    """Escape an argument so that sudo takes every character literally, except character classes in brackets."""
     parts = re.split(r"(\[[0-9a-zA-Z-]+\])", word)
     shown = (p if i % 2 else re.sub(r"([^\w./+%-])", r"\\\1", p, flags=re.ASCII) for i, p in enumerate(parts))
     return "".join(shown)

@@ -1,19 +1,19 @@
-"""A module without what a program does not use: what rides along to a node is small. Pure."""
+"""Removes what a program does not use from a module, so that the payload sent to a node is small. Pure."""
 
 import ast
 import re
 
 _BLOCK = re.compile(r"^(?!(?:else|elif|except|finally)\b)(?=[A-Za-z_@'\"])", re.MULTILINE)
-"""Where a statement of a module begins; comments and closing brackets belong to the one before."""
+"""The start of a statement of a module; comments and closing brackets belong to the one before."""
 _DEFINED = re.compile(r"(?:@.*\n)*(?:(?:def|class)[ ]+(\w+)|(\w+)[ ]*=[^=])")
 _LOOKED_UP = re.compile(r"NVML_(?:ERROR_|SUCCESS)\w*")
-"""Names that pynvml finds by listing its own."""
+"""Names that pynvml finds by listing its own namespace."""
 
 
 def needed(module: str, program: str) -> str:
-    """Leave out of a module what a program does not name, nor what that names, nor what pynvml looks up by itself.
+    """Keep of a module only what a program names, directly or indirectly, and what pynvml looks up by itself.
 
-    The text that stays is the module's own, with its licence at the top; a name in a comment counts as named.
+    The remaining text is the module's own, with its licence at the top; a name in a comment counts as used.
     """
     head, *blocks = _BLOCK.split(module)
     joined: list[str] = []
@@ -35,6 +35,6 @@ def needed(module: str, program: str) -> str:
     rest = head + "".join(b for name, b in zip(names, joined, strict=True) if not name or name in kept)
     try:
         ast.parse(rest)
-    except SyntaxError:  # laid out otherwise than we take it apart
+    except SyntaxError:  # layout that this parser does not split
         return module
     return rest

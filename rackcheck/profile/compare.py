@@ -1,6 +1,6 @@
-"""Two versions of a rule held side by side: does the newer one ask for less, for more, or for something else? Pure.
+"""Compare two versions of a rule: whether the newer one is looser, stricter or different. Pure.
 
-What cannot be told apart for certain is "different": no overlay is called stricter that might let something through.
+What cannot be decided is "different": an overlay is never called stricter if it might let something through.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from rackcheck.model.profile import Across, Clause, Rule, RuleSelection, Severit
 
 
 class Lean(StrEnum):
-    """Which way a rule went."""
+    """The direction in which a rule changed."""
 
     WEAKER = "weaker"
     STRICTER = "stricter"
@@ -22,7 +22,7 @@ class Lean(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How one rule differs from what it was: which way it went, and in what."""
+    """The difference between two versions of a rule: its direction, and what changed."""
 
     rule: str
     lean: Lean
@@ -30,10 +30,10 @@ class Difference:
 
 
 LESS = frozenset({"at-least", "above", "warn-below"})
-"""Operators that ask for more where their number is larger."""
+"""Operators that are stricter where their number is larger."""
 
 MORE = frozenset({"at-most", "below", "warn-above", "spread", "rate"})
-"""Operators that ask for more where their number is smaller."""
+"""Operators that are stricter where their number is smaller."""
 
 
 def differences(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterator[Difference]:
@@ -72,7 +72,7 @@ def _differences(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
     if new.look != old.look:
         yield from _look(old.look, new.look)
     if (new.clauses, new.join) != (old.clauses, old.join):
-        # Under `no` a clause says what may not be: one that asks for more forbids less.
+        # Under `no` a clause states what is forbidden: a stricter clause forbids less.
         turned = _TURNED if new.look is not None and new.look.mode == "no" else {}
         yield from ((turned.get(lean, lean), how) for lean, how in _clauses(old, new))
 
@@ -105,7 +105,7 @@ def _look(old: RuleSelection | None, new: RuleSelection | None) -> Iterator[tupl
 
 
 def _across(old: Across | None, new: Across | None) -> Iterator[tuple[Lean, str]]:
-    """A quorum of more nodes is harder to reach, and judges less; which way that leads depends on the nodes."""
+    """A larger quorum is harder to reach and judges less; whether that is stricter depends on the nodes."""
     if old is None or new is None or old.role != new.role:
         yield Lean.DIFFERENT, "looks across other nodes"
         return

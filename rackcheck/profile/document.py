@@ -1,7 +1,7 @@
-"""YAML text as a tree that keeps every scalar's own letters and its line and column.
+"""YAML text as a tree that keeps the source text of every scalar, with its line and column.
 
-`0000:17:00.0`, `NO`, `28.10` and `010` stay the texts they are. Two equal keys, anchors, aliases, tags, merge keys and
-deep nesting are errors. Nothing here knows what a profile is.
+`0000:17:00.0`, `NO`, `28.10` and `010` stay text. Duplicate keys, anchors, aliases, tags, merge keys and deep nesting
+are errors. This module is independent of the profile format.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,13 +19,13 @@ SIZE = 2 << 20
 """Bytes a file may have."""
 
 MARK = "\ufeff"
-"""A byte order mark: welcome before a file, invisible inside it."""
+"""A byte order mark: accepted at the start of a file, an error inside it."""
 
 OPEN_QUOTE = "while scanning a quoted scalar"
-"""What PyYAML was at when a quote was not closed."""
+"""PyYAML's error context for a quote that is not closed."""
 
 SHOWN = 20
-"""Errors told at once."""
+"""Maximum number of errors reported at once."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,7 +52,7 @@ class Problem:
 
 
 class BadFile(UserError):
-    """A file of our user that cannot be used; all that is wrong with it, at most 20 things."""
+    """A user's file that cannot be used, with all its problems, at most 20."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = sorted(set(problems))
@@ -64,7 +64,7 @@ class BadFile(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A text, as it stands in the file."""
+    """A scalar, with its text as written in the file."""
 
     text: str
     place: SourcePlace
@@ -80,14 +80,14 @@ class YamlSequence:
 
 @dataclass(frozen=True, slots=True)
 class YamlMapping:
-    """A mapping; `keys` gives each key its own place."""
+    """A mapping; `keys` maps each key to its place."""
 
     items: Mapping[str, "YamlNode"]
     keys: Mapping[str, SourcePlace]
     place: SourcePlace
 
     def get(self, key: str) -> "YamlNode | None":
-        """Give the node at a key, if it is there."""
+        """Return the node at a key, if it is there."""
         return self.items.get(key)
 
 
@@ -95,13 +95,13 @@ YamlNode = Scalar | YamlSequence | YamlMapping
 
 
 QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The parser in C, ten times as fast. It takes some texts that the other one refuses, and its errors are terser."""
+"""PyYAML's C parser, ten times as fast. It accepts some texts that the Python parser rejects; its errors are terser."""
 
 
 def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
-    """Read one YAML document; raises BadFile with the place of what is wrong.
+    """Read one YAML document; raises BadFile with the places of the problems.
 
-    A file of `ours`, which ships, is read by the quick parser; a test holds both against each other on every one.
+    A shipped file (`ours`) is read by the quick parser; a test compares both parsers on every shipped file.
     """
     if len(text) > SIZE:
         raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
@@ -143,7 +143,7 @@ def _yaml_message(error: yaml.MarkedYAMLError) -> str:
 
 
 def plain(node: YamlNode) -> object:
-    """Give the same tree as bare dicts, lists and texts."""
+    """Return the same tree as bare dicts, lists and texts."""
     match node:
         case Scalar():
             return node.text
@@ -154,7 +154,7 @@ def plain(node: YamlNode) -> object:
 
 
 class _Builder:
-    """Builds the tree from parser events, without recursion, so that depth is ours to bound."""
+    """Builds the tree from parser events without recursion, so that the depth limit applies."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -203,7 +203,7 @@ class _Builder:
     def _scalar(self, event: yaml.ScalarEvent, place: SourcePlace, *, in_flow: bool) -> Scalar:
         if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:
             self.problems.append(Problem(place, f"put the whole in single quotes: '{event.value}…'"))
-            self.odd = place.line  # what stands behind the comma is the other half of it
+            self.odd = place.line  # the other half of the value that the comma split
         if event.style is None and MARK in event.value:
             self.problems.append(Problem(place, "a byte order mark (U+FEFF), which nobody sees; delete it"))
         if any("\ud800" <= c <= "\udfff" for c in event.value):

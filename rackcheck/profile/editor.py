@@ -1,7 +1,7 @@
-"""The schema that an editor reads: the grammar's own, and in it every word that there is to choose from.
+"""The schema for editors: the grammar's schema, with every word that can be chosen.
 
-It refuses nothing that the grammar's schema takes: a list of words stands in an `anyOf` beside `{}`, which takes all.
-rackcheck itself never reads it; `rackcheck profile schema` prints it.
+It accepts everything that the grammar's schema accepts: a list of words is in an `anyOf` beside `{}`, which accepts
+anything. rackcheck itself never reads it; `rackcheck profile schema` prints it.
 """
 
 import json
@@ -18,22 +18,22 @@ from rackcheck.profile.editor_words import EditorWords, shipped
 from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
 
 MANY = 40
-"""Facts with the same first word that an editor shows as one list, beside the one somebody points at."""
+"""Maximum number of facts with the same first word that an editor shows as one list, beside the description."""
 
 ITEM = f"/{EVERY}."
-"""Parts a collection's path from that of a fact of its items."""
+"""Separates a collection's path from that of a fact of its items."""
 
 CHOICES = ("is", "is-not")
 LISTS = ("one-of", "none-of")
 TRUTH = (True, False)
 TYPED: Schema = {"type": ["string", "object", "number", "boolean"]}
-"""What a `fact` may be anywhere: it refuses nothing, and an editor that adds the key goes by its first word."""
+"""The types of a `fact` anywhere: it rejects nothing; an editor that inserts the key uses the first word."""
 
 LEAVES = ("all-of", "any-of")
 
 
 def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
-    """Give the schema of a profile with the catalogue's facts and these words to choose from."""
+    """Return the schema of a profile, with the catalogue's facts and these words as choices."""
     whole: Schema = json.loads(json.dumps(profile()))  # its parts are shared, and each gets its own words
     facts = {path: entry for path, entry in catalogue.entries.items() if not path.endswith(FAMILY)}
     collections = {path: entry for path, entry in facts.items() if entry.kind.type is Type.COLLECTION}
@@ -63,7 +63,7 @@ def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
 
 
 def _fill_rule(rule: Schema) -> None:
-    """Put into a rule's schema what there is to choose, by where it looks."""
+    """Add the choices to a rule's schema, by the collection it looks at."""
     keys = rule["properties"]
     _add_help(keys, {**said.RULE, **said.TEST})
     for leaf in (keys["where"], keys["when"], *(keys[key]["items"] for key in LEAVES)):
@@ -87,20 +87,20 @@ def _fill_rule(rule: Schema) -> None:
 
 
 def _rule_of(name: str) -> Schema:
-    """Say of a rule, and of each test in it, that its facts are these."""
+    """Return the schema of a rule whose facts, in the rule and in each test, are from this definition."""
     leaf = _ref(name)
     keys = {"fact": TYPED | {"allOf": [leaf]}, "where": leaf} | {key: {"items": leaf} for key in LEAVES}
     return {"allOf": [leaf], "properties": keys}
 
 
 def _looks_at(path: str) -> Schema:
-    """Say of a rule that it looks at this collection, whatever items of others lead there."""
+    """Return the schema of a rule that looks at this collection, for any keys of the items above it."""
     spelt = re.escape(path).replace(re.escape(f"/{EVERY}"), "/.+")
     return {"patternProperties": {f"^({'|'.join(LOOKS)})$": {"pattern": f"^{spelt}$"}}}
 
 
 def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, item: bool = False) -> Schema:
-    """Give what there is to choose in a test of one of these facts; the facts become a definition of their own."""
+    """Return the choices for a test of one of these facts; the facts become a separate definition."""
     defs[f"{name}-facts"] = _offered(facts)
     beside = [f".{path}" for path, entry in facts.items() if item and _alike(entry)]
     others = [_ref("node-facts"), *([_choice(beside)] if beside else ())]
@@ -110,7 +110,7 @@ def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, ite
 
 
 def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
-    """Give for facts that can only be some words these words."""
+    """Yield the allowed words of the facts that have a fixed list of them."""
     spoken: dict[tuple[Any, ...], list[str]] = {}
     for path, entry in facts.items():
         words = TRUTH if entry.kind.type is Type.FLAG else tuple(map(_bare, entry.kind.words))
@@ -119,18 +119,18 @@ def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
     for words, paths in spoken.items():
         chosen = _choice(words)
         keys: Schema = dict.fromkeys(CHOICES, chosen) | {key: {"items": chosen} for key in LISTS}
-        spelt = "|".join(map(re.escape, paths))  # an `enum` would be shown as what may stand there
+        spelt = "|".join(map(re.escape, paths))  # an editor would show an `enum` as the allowed values
         asked = {"properties": {"fact": {"pattern": f"^({spelt})$"}}, "required": ["fact"]}
         yield {"if": asked, "then": {"properties": keys}}
 
 
 def _bare(word: str) -> str | int:
-    """Give a whole number as one, which an editor writes without quotes; rackcheck reads both as text."""
+    """Return a whole number as an integer, which an editor writes without quotes; rackcheck reads both as text."""
     return int(word) if re.fullmatch(r"0|[1-9]\d{0,8}", word) else word
 
 
 def _areas(facts: Iterable[str]) -> list[str]:
-    """Give what stands for all facts below a word."""
+    """Return the wildcards for all facts below a word."""
     return list(dict.fromkeys(f"{path.split('.')[0]}.{EVERY}" for path in facts if "/" not in path.split(".")[0]))
 
 
@@ -139,7 +139,7 @@ def _alike(entry: Entry) -> bool:
 
 
 def _offered(facts: Mapping[str, Entry]) -> Schema:
-    """Offer paths with what each says, in lists short enough to be read beside the one somebody points at."""
+    """Offer paths with their help, in lists short enough to show beside a description."""
     first = Counter(_words(path, 1) for path in facts)
     second = Counter(_words(path, 2) for path in facts)
     groups: dict[str, dict[str, str]] = {}
@@ -159,7 +159,7 @@ def _help(entry: Entry) -> str:
 
 
 def _choice(words: Iterable[Any], helps: Iterable[str] = ()) -> Schema:
-    """Offer words, each with its help where there is one, and take any other."""
+    """Offer words, each with its help if there is one, and accept any other."""
     found: Schema = {"enum": list(words)}
     rows = list(helps)
     if rows:
@@ -182,7 +182,7 @@ def _ref(name: str) -> Schema:
 
 
 def text(found: Schema) -> str:
-    """Write a schema with a line for each key and each definition: small, and a change shows where it is."""
+    """Format a schema with one line per key and per definition: compact, with readable diffs."""
     lines = []
     for key, value in found.items():
         if key in {"$defs", "properties"}:

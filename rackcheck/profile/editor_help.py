@@ -1,4 +1,4 @@
-"""What an editor says of a profile's keys: a sentence for each, of the file, of a param, of a rule and of a test."""
+"""Help texts for editors: a sentence for each key of a profile's file, a param, a rule and a test."""
 
 from collections.abc import Mapping
 
@@ -62,7 +62,7 @@ RULE: Mapping[str, str] = {
     "any-of": "Tests of which one must pass.",
     "call": "A rule written in Python, of an installed package.",
 }
-"""Keys of a rule that are no operators."""
+"""Keys of a rule that are not operators."""
 
 TEST: Mapping[str, str] = {
     "is": "The fact is this value; of a list only `none`, for an empty one.",

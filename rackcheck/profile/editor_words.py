@@ -1,4 +1,4 @@
-"""What an editor offers beside the facts: the profiles, the sources and the roles of some folders."""
+"""Choices of an editor beside the facts: the profiles, the sources and the roles of some folders."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from rackcheck.profile.layers import entries, texts, version_of, word
 
 @dataclass(frozen=True)
 class EditorWords:
-    """What an editor may offer beside the facts: ids with what they are."""
+    """Choices of an editor beside the facts: ids with their descriptions."""
 
     profiles: Mapping[str, str] = field(default_factory=dict)
     """NAME@VERSION of each profile, with its title."""
@@ -22,21 +22,21 @@ class EditorWords:
 
 
 ROLES = ("any", "compute")
-"""Roles that mean something to rackcheck itself."""
+"""Roles with a meaning in rackcheck itself."""
 
 
 def shipped() -> EditorWords:
-    """Give what ships, and nothing of this machine or its user."""
+    """Return the shipped words, independent of this machine and its user."""
     return words([library.shipped("profiles")])
 
 
 def here(extra: Sequence[Path] = ()) -> EditorWords:
-    """Give all that a name finds on this machine."""
+    """Return all words that can be resolved on this machine."""
     return words([folder for _, folder in library.folders(extra)])
 
 
 def words(folders: Sequence[Path]) -> EditorWords:
-    """Read the profiles and the sources of these folders, first hit first; what cannot be read offers nothing."""
+    """Read the profiles and the sources of these folders, first match first; unreadable files are skipped."""
     profiles: dict[str, str] = {}
     sources: dict[str, str] = {}
     roles = dict.fromkeys(ROLES)
@@ -52,11 +52,11 @@ def words(folders: Sequence[Path]) -> EditorWords:
 
 
 def _tables(folders: Sequence[Path]) -> Iterator[YamlMapping]:
-    seen = {library.BUILT_IN}  # in every profile already: nobody extends or includes it
+    seen = {library.BUILT_IN}  # part of every profile: never extended or included
     for folder in folders:
         for path in sorted(folder.glob("*.yaml")):
             if path.name in seen and path.name != library.SOURCES:
-                continue  # a name finds the first folder's
+                continue  # a name resolves to the first folder's
             seen.add(path.name)
             try:
                 table = read(library.text_of(path), path.name, ours=folder == library.shipped("profiles"))

@@ -1,4 +1,4 @@
-"""Which of a rule's operands are floors, and how they stand to what the part can do."""
+"""Which of a rule's operands are floors, and how they compare to the peak of the part."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,15 +17,15 @@ from rackcheck.profile.physical_limits import ANY, Peak, closest, of, slip
 from rackcheck.profile.physical_limits import peaks as read_peaks
 
 FLOORS = frozenset({"at-least", "above", "warn-below", "within"})
-"""Operators that say what is needed at least; `is` and `one-of` name values that must be possible, too."""
+"""Operators that set a minimum; `is` and `one-of` name values that must be possible, too."""
 
 NAMED_BY = frozenset({"name", "model", "product", "type", "device", "part", "architecture", "board"})
-"""The last word of facts that say which part a thing is."""
+"""The last segments of facts that name a part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A number that a rule asks for, in the unit of its fact, and the peaks of the parts it is asked of."""
+    """A minimum that a rule requires, in the unit of its fact, and the peaks of the parts it applies to."""
 
     clause: Clause
     test: Test
@@ -35,31 +35,31 @@ class Floor:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys below the clause at which it stands."""
+        """The keys below the clause that lead to it."""
         return (self.test.op, "of") if isinstance(self.test.operand, Within) else (self.test.op,)
 
     @property
     def for_any_part(self) -> bool:
-        """Whether the peak is that of the fastest part we know, not of the one that the profile names."""
+        """Whether the peak is that of the fastest part in the table, not of the one that the profile names."""
         return any(ANY in peak.parts for peak in self.peaks)
 
     @property
     def most(self) -> float:
-        """The highest of the peaks, in the unit of the fact."""
+        """The highest peak, in the unit of the fact."""
         return max(self._numbers())
 
     @property
     def least(self) -> float:
-        """The lowest of them."""
+        """The lowest peak, in the unit of the fact."""
         return min(self._numbers())
 
     @property
     def too_high(self) -> bool:
-        """Whether no part that the profile is for can do it."""
+        """Whether it exceeds the peak of every part that the profile is for."""
         return all(peak.passed_by(self.number, self.clause.kind.unit) for peak in self.peaks)
 
     def told(self) -> str:
-        """Say how it stands to the peak."""
+        """Format how it compares to the peak."""
         name = self.clause.kind.unit
         most = max(self.peaks, key=lambda peak: peak.in_unit(name) or 0.0)
         share = self.number / self.most
@@ -70,7 +70,7 @@ class Floor:
         return f"asks for {asked}, {share:.2g} of the peak of {can}: it can hardly fail"
 
     def meant(self, written: str) -> str:
-        """Name the unit that would be right for the number as it was written (`400 GB/s`), as the end of a message."""
+        """Format the unit that would fit the number as written (`400 GB/s`), as the end of a message."""
         try:
             quantity = unit.parse(written)
         except BadUnit:
@@ -84,12 +84,12 @@ class Floor:
 
 
 def below(floor: Floor, part: int) -> bool:
-    """Whether a floor is less than one of so many parts of the lowest peak."""
+    """Whether a floor is less than 1/`part` of the lowest peak."""
     return floor.test.op in FLOORS and 0 < floor.number < floor.least / part
 
 
 def floors(rule: Rule, profile: Profile, table: Sequence[Peak]) -> Iterator[Floor]:
-    """Every floor of a rule for which the table has a peak."""
+    """Yield every floor of a rule for which the table has a peak."""
     for clause in rule.clauses:
         if clause.kind.type is not Type.QUANTITY:
             continue
@@ -108,13 +108,13 @@ def shipped_peaks() -> tuple[Peak, ...]:
 
 
 def as_written(node: YamlNode | None, profile: Profile) -> str:
-    """Give an operand as it was written; of a param, its value; empty where it is no single value."""
+    """Return an operand as written, or a param's value; empty if it is not a single value."""
     text = node.text if isinstance(node, Scalar) else ""
     return (profile.params.get(text[1:]) or "") if text.startswith("$") else text
 
 
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
-    """The words by which a rule, else its profile, says which parts it is for."""
+    """Return the words by which a rule, else its profile, names the parts it is for."""
     own = tuple(_named(rule))
     if own:
         return own

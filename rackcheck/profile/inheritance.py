@@ -1,6 +1,6 @@
-"""Which files a profile is made of: its parents and the fragments they include, found, held against each other, laid.
+"""Resolves the files of a profile: finds its parents and the fragments they include, checks them and merges them.
 
-A file counts once, however often it is reached, so that the order of an `include` list changes no verdict.
+A file counts once, however often it is reached, so the order of an `include` list changes no verdict.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,19 +10,19 @@ from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, Ya
 from rackcheck.profile.layers import Layers, Pile, texts, version_of, word
 
 Finder = Callable[[str, SourcePlace], YamlMapping]
-"""Finds a profile's file by its name, for the place that asked."""
+"""Returns a profile's file by its name, for the place that refers to it."""
 
 DEPTH = 8
-"""Fragments that may lie in one another; nobody can follow more, and no file can make the reader go on for ever."""
+"""Maximum nesting of fragments; it keeps profiles readable and bounds the loader."""
 
 
 def is_fragment(table: YamlMapping) -> bool:
-    """Whether a file says of itself that it is there to be included, and not to judge by alone."""
+    """Whether a file declares itself a fragment: to be included, not to be used as a profile."""
     return word(table, "fragment") == "true"
 
 
 def layers(table: YamlMapping, find: Finder, built_in: YamlMapping | None = None) -> Layers:
-    """Lay a profile over its parents and fragments, and all over what is `built_in`.
+    """Merge a profile over its parents and fragments, and all of them over `built_in`.
 
     Raises BadFile on a wrong version, a circle or a clash.
     """
@@ -47,14 +47,14 @@ def layers(table: YamlMapping, find: Finder, built_in: YamlMapping | None = None
 
 @dataclass
 class _Shelf:
-    """The files found so far; `heights` says how many fragments lie in one another below each that was laid."""
+    """The files found so far; `heights` contains the nesting depth of fragments below each merged file."""
 
     find: Finder
     tables: dict[str, YamlMapping] = field(default_factory=dict)
     heights: dict[str, int] = field(default_factory=dict)
 
     def parents(self, table: YamlMapping) -> list[YamlMapping]:
-        """Give a profile with its parents, the oldest first."""
+        """Return a profile with its parents, the oldest first."""
         chain, names = [table], [word(table, "profile")]
         while isinstance(parent := chain[-1].get("extends"), Scalar):
             wanted = parent.text.partition("@")[0]
@@ -66,16 +66,16 @@ class _Shelf:
         return chain[::-1]
 
     def fragments(self, chain: Sequence[YamlMapping]) -> Iterator[YamlMapping]:
-        """Give what the first of a chain includes and nobody below it does; the rest of the chain lies over it."""
+        """Yield what the first of a chain includes and none below it does; the rest of the chain is merged over it."""
         names = [word(table, "profile") for table in reversed(chain)]
         before = set(self.heights)
         self._climb(chain[0], (" extends ".join(names),), frozenset(names))
         yield from (self.tables[name] for name in self.heights if name not in before and name != names[-1])
 
     def _climb(self, table: YamlMapping, way: tuple[str, ...], above: frozenset[str]) -> None:
-        """Note a file after everything that it includes; `way` are the names that lead here, `above` the same as words.
+        """Record a file after everything it includes; `way` are the names that lead to it, `above` the same as words.
 
-        What is above a file can be none of its fragments.
+        A file above it cannot be one of its fragments.
         """
         height = 0
         for ref in texts(table, "include"):
@@ -97,7 +97,7 @@ class _Shelf:
         self.heights[word(table, "profile")] = height
 
     def _found(self, ref: Scalar, how: str) -> YamlMapping:
-        """Find what NAME or NAME@VERSION names, once; raises BadFile where it is another."""
+        """Find the file of NAME or NAME@VERSION, once; raises BadFile if its version is another."""
         wanted, versioned, version = ref.text.partition("@")
         if wanted not in self.tables:
             self.tables[wanted] = self.find(wanted, ref.place)

@@ -1,4 +1,4 @@
-"""Finds rules in Python that installed packages offer, by entry point, when a profile calls one."""
+"""Finds rules in Python from installed packages, by entry point, for profiles that call them."""
 
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
@@ -10,7 +10,7 @@ GROUP = "rackcheck.rules"
 
 
 def called(name: str) -> Called:
-    """Give the rule of this name, with the package that holds it; raises LookupError, which says what to do."""
+    """Return the rule of this name, with its package; raises LookupError with what to do."""
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, _package(point)))
     found = [point for point in points if point.name == name]
     if not found:
@@ -22,7 +22,7 @@ def called(name: str) -> Called:
     point = found[0]
     try:
         rule = point.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001  it may be anybody's code: loading it costs this profile only
+    except (Exception, SystemExit) as error:  # noqa: BLE001  third-party code: an error affects this profile only
         raise LookupError(f"rule {name} of {_package(point)} cannot be loaded: {error!r}") from None
     if isinstance(rule, Called):
         return replace(rule, name=name, package=_package(point))
@@ -30,5 +30,5 @@ def called(name: str) -> Called:
 
 
 def _package(point: EntryPoint) -> str:
-    """Name a distribution with its version: another version may judge otherwise."""
+    """Return a distribution's name and version: another version may judge differently."""
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.module

@@ -1,4 +1,4 @@
-"""A profile laid over its parents and fragments: rules and params merge by id, lists and operators replace.
+"""Merges a profile with its parents and fragments: rules and params merge by id, lists and operators replace.
 
 From the bottom up: the oldest parent, then what each profile includes, then what it writes itself. `drop` removes.
 """
@@ -13,20 +13,20 @@ from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, Ya
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 LEAVES = ("fact", "all-of", "any-of")
-"""Keys that hold what a rule asserts; a rule has one of them."""
+"""Keys that contain the assertion of a rule; a rule has one of them."""
 
 FORMS = (
     ((*LOOKS, *LEAVES), (*LOOKS, *NARROWING, *LEAVES, *WORDS)),
     (("across",), ("across", "agree")),
     (("call",), ("call",)),
 )
-"""What a rule can be, by the keys that make it that, each with all keys that belong to it."""
+"""The kinds of rules: the keys that define each, with all keys that belong to it."""
 
 MACHINE = frozenset({"product", "board", "cpu", "device"})
-"""Keys of `applies-to` that name a machine; one that fits is enough."""
+"""Keys of `applies-to` that name a machine; one match is enough."""
 
 BEGUN = 3
-"""Letters of a word that was begun, and not written to its end."""
+"""Minimum length of a prefix that counts as an unfinished word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Layers:
     """A profile's file with its parents and fragments under it, merged; `dropped` rules have their reason.
 
     `built_in` are the ids of rules that belong to every profile, dropped ones too. `rules_written` and `params_written`
-    give by id everything that was written of it, the lowest layer first, what dropped a rule too.
+    contain by id every entry that was written for it, the lowest layer first, including one that dropped a rule.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Layers:
 
 @dataclass
 class Pile:
-    """What has been laid so far; what is wrong with it is noted, so that all of it is told at once."""
+    """The layers merged so far; problems are collected so that all are reported at once."""
 
     params: dict[str, YamlNode] = field(default_factory=dict)
     rules: dict[str, YamlMapping] = field(default_factory=dict)
@@ -72,12 +72,12 @@ class Pile:
     built_in: frozenset[str] = frozenset()
 
     def build_in(self, table: YamlMapping) -> None:
-        """Put the rules that belong to every profile at the bottom."""
+        """Put the rules of every profile at the bottom."""
         self.add(table)
         self.built_in = frozenset(self.rules)
 
     def lay(self, table: YamlMapping) -> None:
-        """Lay a profile's own words over what is there."""
+        """Merge a profile's own entries over the pile."""
         for rule_id, written in _written(table, "rules"):
             rule = written.node
             assert isinstance(rule, YamlMapping)
@@ -98,12 +98,12 @@ class Pile:
             self.params[name] = _param_over(self.params.get(name), written.node)
             self.params_written.setdefault(name, []).append(written)
         applies = entries(table, "applies-to")
-        if MACHINE & applies.keys():  # what a child is for is narrower than, and no addition to, what its parent is for
+        if MACHINE & applies.keys():  # a child's `applies-to` replaces its parent's machines, it does not add to them
             self.applies = {key: node for key, node in self.applies.items() if key not in MACHINE}
         self.applies |= applies
 
     def add(self, fragment: YamlMapping) -> None:
-        """Put a fragment's rules and params beside what is there: it changes nothing of it."""
+        """Add a fragment's rules and params to the pile without changing existing ones."""
         name = word(fragment, "profile")
         for rule_id, written in _written(fragment, "rules"):
             rule = written.node
@@ -131,7 +131,7 @@ class Pile:
                 self._note(written.place, f"{message}; in {first.layer} it has type {theirs}: {first.place}")
 
     def laid(self, head: YamlMapping, lineage: tuple[str, ...]) -> Layers:
-        """Give the pile as it stands, as the profile with this head; raises BadFile with all that is wrong with it."""
+        """Return the merged layers as the profile with this head; raises BadFile with all problems."""
         if self.problems:
             raise BadFile(self.problems)
         rules, params = (
@@ -149,7 +149,7 @@ class Pile:
 
 
 def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
-    """Give what a file writes of rules or params: the id, and by whom and where it is written."""
+    """Yield the rules or params that a file writes: the id, and the entry with its layer and place."""
     held = table.get(key)
     if isinstance(held, YamlMapping):
         for name, node in held.items.items():
@@ -157,7 +157,7 @@ def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
 
 
 def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
-    """Merge a rule key by key; a new look or fact takes the old one's place, with what narrowed or judged that one."""
+    """Merge a rule key by key; a new look or fact replaces the old one and the keys that narrowed or judged it."""
     if under is None:
         return over
     gone: set[str] = set()
@@ -172,7 +172,7 @@ def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
 
 
 def _whole(param: YamlNode) -> YamlNode:
-    """Give a param in its whole form: a bare value is its default."""
+    """Return a param in its full form: a bare value is its default."""
     return (
         YamlMapping({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
     )
@@ -186,46 +186,45 @@ def _param_over(under: YamlNode | None, over: YamlNode) -> YamlNode:
 
 
 def _defined(param: YamlNode) -> tuple[str, str]:
-    """Give what makes two params the same: type and default; what they are about is for people."""
+    """Return what identifies a param: its type and default, without its description."""
     table = _whole(param)
     assert isinstance(table, YamlMapping)
     return word(table, "type", "none"), word(table, "default", "unset")
 
 
 def version_of(table: YamlMapping) -> str:
-    """Name a profile's file as `extends` does: NAME@VERSION."""
+    """Return a profile's name as `extends` writes it: NAME@VERSION."""
     return f"{word(table, 'profile')}@{word(table, 'version')}"
 
 
 def entries(table: YamlMapping, key: str) -> Mapping[str, YamlNode]:
-    """Give the entries of a table inside a table; none where there is none."""
+    """Return the entries of a table inside a table, empty if there is none."""
     node = table.get(key)
     return node.items if isinstance(node, YamlMapping) else {}
 
 
 def word(table: YamlMapping, key: str, default: str = "") -> str:
-    """Give a single value at a key, or the default."""
+    """Return a single value at a key, or the default."""
     node = table.get(key)
     return node.text if isinstance(node, Scalar) else default
 
 
 def texts(table: YamlMapping, key: str) -> tuple[Scalar, ...]:
-    """Give the values at a key: one, or a list of them."""
+    """Return the values at a key: one, or a list of them."""
     return listed(table.get(key))
 
 
 def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
-    """Give the values that a node holds: one, or a list of them."""
+    """Return the values that a node holds: one, or a list of them."""
     if isinstance(node, Scalar):
         return (node,)
     return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, YamlSequence) else ()
 
 
 def did_you_mean(word: str, words: list[str]) -> str:
-    """Name the nearest right word, as the end of a message; empty where none is near.
+    """Format the nearest known word as the end of a message; empty if none is near.
 
-    A word that begins as what was written is nearer than any other, then one of the same parts in another order;
-    capitals make no distance.
+    A word with the same prefix is nearer than any other, then one of the same parts in another order; case is ignored.
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}

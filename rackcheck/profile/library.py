@@ -1,4 +1,4 @@
-"""Finds and loads profiles and schemas, and says from which place."""
+"""Finds and loads profiles and schemas, and reports which folder each came from."""
 
 import os
 import re
@@ -24,17 +24,17 @@ from rackcheck.profile.schema import sources as sources_schema
 from rackcheck.profile.schema_check import conform
 
 SOURCES = "sources.yaml"
-"""The file beside profiles that holds what they cite."""
+"""The file beside profiles that contains the sources they cite."""
 
 BUILT_IN = "built-in.yaml"
-"""The file beside shipped profiles with the rules that belong to every profile."""
+"""The file beside shipped profiles that contains the rules of every profile."""
 
 _SOURCE = ("title", "section", "publisher", "date", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileFile:
-    """A profile's file, and the kind of place it was found in."""
+    """A profile's file, and the kind of folder it was found in."""
 
     name: str
     path: Path
@@ -42,13 +42,13 @@ class ProfileFile:
 
 
 def shipped(kind: str) -> Path:
-    """Give the shipped folder: in a wheel inside the package, in a clone beside it."""
+    """Return the shipped folder: inside the package in a wheel, beside it in a clone."""
     inside = Path(str(files("rackcheck"))) / kind
     return inside if inside.is_dir() else Path(__file__).parents[2] / kind
 
 
 def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
-    """Where profiles are looked for, first hit first."""
+    """Return the folders searched for profiles, in order of precedence."""
     home = os.environ.get("RACKCHECK_HOME")
     user = Path(home) if home else platformdirs.user_config_path("rackcheck")
     places = [("--profile-path", folder) for folder in extra]
@@ -57,7 +57,7 @@ def folders(extra: Sequence[Path] = ()) -> list[tuple[str, Path]]:
 
 
 def profiles(extra: Sequence[Path] = ()) -> dict[str, ProfileFile]:
-    """Every profile that a name finds; the first folder that has it wins."""
+    """Return every profile by name; the first folder that contains it wins."""
     found: dict[str, ProfileFile] = {}
     for origin, folder in folders(extra):
         for path in _files(folder):
@@ -67,7 +67,7 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, ProfileFile]:
 
 
 def seems_fragment(found: ProfileFile) -> bool:
-    """Whether a file seems to call itself a fragment: looked for, and not read, as completion has no time for that."""
+    """Whether a file seems to be a fragment: a text search without parsing, as completion must be fast."""
     try:
         return _FRAGMENT.search(text_of(found.path)) is not None
     except UserError:
@@ -75,15 +75,15 @@ def seems_fragment(found: ProfileFile) -> bool:
 
 
 def _files(folder: Path) -> Sequence[Path]:
-    """Give the profiles of a folder; one that is not there, or may not be read, has none."""
+    """Return the profiles of a folder, empty if it is missing or not readable."""
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ".yaml")
-    except OSError:  # `closed` says which one, and why
+    except OSError:  # `closed` reports which one, and why
         return ()
 
 
 def closed() -> Iterator[str]:
-    """Say which folders of profiles are passed over, and why: they may hold what nobody sees."""
+    """Yield which profile folders are skipped, and why."""
     for _, folder in folders():
         try:
             next(folder.iterdir(), None)
@@ -119,7 +119,7 @@ def load(
 def load_laid(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> tuple[Profile, Layers]:
-    """Load a profile, and give with it the layers that it is made of; raises UserError or BadFile."""
+    """Load a profile with the layers that it is made of; raises UserError or BadFile."""
     found = find(name, extra)
     files: dict[str, str] = {}
     problems: list[Problem] = []
@@ -140,21 +140,21 @@ def load_laid(
 
     try:
         laid = layers(table, below, _built_in(catalogue))
-    except BadFile as error:  # all that is wrong is told at once
+    except BadFile as error:  # all problems are reported at once
         raise BadFile([*problems, *error.problems]) from None
     known: dict[str, Source] = {}
     for folder in dict.fromkeys((found.path.parent, *(f for _, f in folders(extra)))):
         for source in _sources(folder / SOURCES):
             known.setdefault(source.id, source)
     compiled = compile_profile(laid, catalogue, known, values or {}, problems)
-    # A rule that a child drops or cites anew is still its parent's: each file kept must load by itself.
+    # A rule that a child drops or cites anew still belongs to its parent: each stored file must load by itself.
     cited = [known[ref] for ref in sorted(refs) if ref in known]
     meant = _meant(found.name, extra) if compiled.fragment else ""
     return replace(compiled, files={**files, SOURCES: _cited(cited)}, meant=meant), laid
 
 
 def _built_in(catalogue: Catalogue) -> YamlMapping | None:
-    """Give the rules that belong to every profile, where their facts are given at all: a made catalogue has none."""
+    """Return the rules of every profile, if the catalogue has their facts: a made catalogue has none."""
     table = _built_in_table()
     facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, YamlMapping))
     return table if all(catalogue.find(parse(fact)) is not None for fact in facts) else None
@@ -170,7 +170,7 @@ def _built_in_table() -> YamlMapping:
 
 
 def _meant(name: str, extra: Sequence[Path]) -> str:
-    """Name the profile that somebody meant who typed a fragment's name, by the heads of all profiles."""
+    """Return the profile that was meant by a fragment's name, from the heads of all profiles."""
     heads = {each: text_of(found.path) for each, found in profiles(extra).items()}
     whole = {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
     return meant(name, whole)
@@ -181,7 +181,7 @@ _BELOW = re.compile(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.M
 
 
 def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
-    """Give what a profile extends and includes, all the way down: looked for in the text, and not loaded."""
+    """Yield what a profile extends and includes, recursively: a text search without loading."""
     todo, seen = [name], {name}
     while todo:
         for parent, included in _BELOW.findall(heads.get(todo.pop(), "")):
@@ -193,14 +193,14 @@ def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
 
 
 def _refs(table: YamlMapping) -> Iterator[str]:
-    """Give the sources that a file's own rules cite."""
+    """Yield the sources that a file's own rules cite."""
     for rule in entries(table, "rules").values():
         if isinstance(rule, YamlMapping):
             yield from (ref.text for ref in texts(rule, "refs"))
 
 
 def _cited(sources: Iterable[Source]) -> str:
-    """Write the sources that a profile cites, as a file of their own."""
+    """Format the sources that a profile cites, as a file."""
     import json  # noqa: PLC0415  a JSON text is a YAML text
 
     listed = {s.id: {name: getattr(s, name) for name in _SOURCE} for s in sources}
@@ -208,7 +208,7 @@ def _cited(sources: Iterable[Source]) -> str:
 
 
 def text_of(path: Path) -> str:
-    """Read a file our user names; raises UserError where it cannot be read, is none, or is too large."""
+    """Read a file named by the user; raises UserError if it cannot be read, is not a file, or is too large."""
     return safe_read.text(path, SIZE)
 
 
@@ -225,7 +225,7 @@ def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMap
 
 @lru_cache(maxsize=256)
 def _parsed(text: str, shown: str, *, ours: bool) -> tuple[YamlMapping, tuple[Problem, ...]]:
-    """Read a profile's text: fragments are those of many profiles, and each is read once."""
+    """Parse a profile's text; cached, because many profiles share their fragments."""
     table, wrong = read_profile(read(text, shown, ours=ours))
     return table, tuple(wrong)
 
@@ -236,7 +236,7 @@ def _ships(path: Path) -> bool:
 
 @lru_cache(maxsize=256)
 def _shipped(name: str) -> str:
-    """Give the text of a shipped profile; a run keeps copies of them, which are read as these are."""
+    """Return the text of a shipped profile; a run stores copies, which are parsed the same way."""
     try:
         return text_of(shipped("profiles") / name)
     except UserError:
@@ -244,7 +244,7 @@ def _shipped(name: str) -> str:
 
 
 def _shown(path: Path) -> str:
-    """Name a file the short way: as typed below the working folder, else by its name's last part."""
+    """Return a file's short name: as typed below the working folder, else its last part."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
@@ -255,7 +255,7 @@ def _sources(path: Path) -> Iterator[Source]:
     try:
         if not path.is_file():
             return
-    except OSError:  # in a folder that may not be entered: `closed` says so
+    except OSError:  # in a folder that may not be entered: `closed` reports it
         return
     yield from _sources_found(text_of(path), _shown(path), ours=_ships(path))
 

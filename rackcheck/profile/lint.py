@@ -1,8 +1,8 @@
-"""What a profile that loads is still wrong in: rules that nobody meets, that contradict themselves, that cannot fail.
+"""Lint of a profile that loads: rules that cannot pass, that contradict themselves, or that cannot fail.
 
-A mistake that no file may have is the loader's to tell. Here is told what may stand in a file and means nothing, or not
-what was meant: as an error where nothing could pass or fail, as a warning where somebody should look, as a hint where
-words are missing that a shipped profile has.
+Errors that make a file invalid are reported by the loader. This module reports what is valid but has no effect or is
+probably a mistake: an error where nothing can pass or fail, a warning where a person should look, a hint where text is
+missing that shipped profiles have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,17 +22,17 @@ from rackcheck.profile.satisfiable import can_fail, can_hold
 EVERY_ROLE = "any"
 
 NO_REASON = frozenset({"", "true", "yes", "null", "~"})
-"""What `drop` holds where somebody took it for a switch."""
+"""Values of `drop` that show it was mistaken for a switch."""
 
 LOW = 2
-"""A floor below one of so many parts of the peak needs a written reason."""
+"""A floor below 1/LOW of the peak needs a written reason."""
 
 HOPELESS = 10
-"""No reason makes a test of a floor below one of so many parts: a digit or a unit is wrong."""
+"""A floor below 1/HOPELESS of the peak is an error whatever the reason: a digit or a unit is wrong."""
 
 
 class Level(StrEnum):
-    """How much a finding weighs: an error refuses the profile, a warning is told, a hint only where it is asked for."""
+    """Severity of a finding: an error rejects the profile, a warning is shown, a hint is shown only with `strict`."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -41,7 +41,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class LintFinding:
-    """One thing to look at, at its place."""
+    """One finding and its place."""
 
     place: SourcePlace
     level: Level
@@ -52,7 +52,7 @@ class LintFinding:
         return f"{self.place}: {self.level.value}: {self.text}"
 
     def plain(self) -> dict[str, str | int]:
-        """Give it as bare words and numbers, for machines."""
+        """Return the finding as plain strings and numbers, for machines."""
         at = self.place
         return {
             "file": at.file, "line": at.line, "column": at.column, "level": self.level.value, "rule": self.rule,
@@ -61,22 +61,22 @@ class LintFinding:
 
 
 def of_file(error: BadFile) -> list[LintFinding]:
-    """Give what the loader refuses a file for in the same form."""
+    """Return the loader's errors for a file as lint findings."""
     return [LintFinding(problem.place, Level.ERROR, problem.text) for problem in error.problems]
 
 
 def chosen(found: Sequence[LintFinding], *, strict: bool) -> list[LintFinding]:
-    """Leave out what is not told: hints, unless they are asked for."""
+    """Return the findings to show: hints only with `strict`."""
     return [finding for finding in found if strict or finding.level is not Level.HINT]
 
 
 def refused(found: Sequence[LintFinding], *, strict: bool) -> bool:
-    """Whether a profile with these findings is refused: for an error, and strictly for any of them."""
+    """Whether these findings reject the profile: any error, or with `strict` any finding."""
     return any(strict or finding.level is Level.ERROR for finding in found)
 
 
 def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[LintFinding]:
-    """Look at a loaded profile and the layers it is made of; what is found stands in the order of its places."""
+    """Lint a loaded profile and its layers; findings are sorted by place."""
     at = LayerPlaces(laid)
     profile = replace(profile, rules=profile.own)
     table = shipped_peaks() if peaks is None else peaks
@@ -118,14 +118,14 @@ def _roles(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _of_fragment(laid: Layers, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Tell what is written for nothing in a fragment."""
+    """Yield findings for keys that have no effect in a fragment."""
     if "applies-to" in laid.head.items:
         text = "a fragment's `applies-to` is ignored: who includes it says which machines that is for"
         yield LintFinding(at.head("applies-to"), Level.WARNING, text)
 
 
 def _verdict(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Tell a profile that no node can pass: only a blocker or major of its own is evidence."""
+    """Yield a finding for a profile that no node can pass: only its own blocker or major rules are evidence."""
     own = [rule for rule in profile.rules if rule.scope is Scope.NODE]
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
@@ -142,7 +142,7 @@ def _twins(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     for rule in profile.rules:
         asks = rule.look or rule.across or rule.called or any(clause.tests for clause in rule.clauses)
         if rule.unset or not asks:
-            continue  # it waits for a site's value, or is judged by something else than clauses
+            continue  # its param has no site value yet, or it is judged by something other than clauses
         same = (
             rule.look, frozenset(rule.clauses), rule.join, rule.when, rule.phase, frozenset(rule.roles),
             rule.scope, rule.across, rule.called,
@@ -166,7 +166,7 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
     for need in rule.needs:
         other = known.get(need)
         if other is None:
-            continue  # the loader has told it
+            continue  # the loader has reported it
         if other.phase is not rule.phase:
             phases = rule.phase.value, other.phase.value
             text = f"rule {rule.id} needs {need}, and no command judges both phases, {' and '.join(phases)}"
@@ -181,7 +181,7 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
 
 
 def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Tell a clause that nothing passes, and a narrowing that takes away all that could pass, or all that could not."""
+    """Yield findings for a clause that nothing passes, and for a `where` that removes all that could pass or fail."""
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
     for clause in (*rule.clauses, *((given,) if given is not None else ())):
@@ -209,14 +209,14 @@ def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
 
 
 def _quorum(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Tell a vote that nobody can lose: where all have to say the same, one other word leaves nothing to be right."""
+    """Yield a finding for a vote that cannot be lost: with a quorum of 100 %, one deviation leaves no majority."""
     if rule.across is not None and rule.across.quorum >= 100 and not rule.unset:
         text = "a `quorum` of 100 % can never fail a node: one that differs takes it away, and all are unknown"
         yield LintFinding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
 
 
 def _silent(look: RuleSelection | None) -> bool:
-    """Whether a look says nothing against a choice of items as such: neither that there is none, nor how many."""
+    """Whether a look does not itself constrain the selection: neither that it is empty, nor how many items it has."""
     return look is None or (look.mode == "each" and look.allow_empty and look.expect_count is None)
 
 
@@ -260,7 +260,7 @@ def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]
 
 
 def _key(clause: Clause, rule: Rule, at: LayerPlaces) -> tuple[str | int, ...]:
-    """Where the operators of a clause stand: in `where` or `when`, in a fact's map, in a list, or beside the fact."""
+    """Return the keys to a clause's operators: in `where` or `when`, in a fact's map, in a list, or beside `fact`."""
     if rule.look is not None and clause is rule.look.where:
         return ("where",)
     if clause is rule.when:

@@ -1,4 +1,4 @@
-"""What a part can do at most, by the physics of its design; no floor of a profile may ask for more."""
+"""Peak values of parts, from the physics of their design; a profile's floor may not exceed them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from rackcheck.model.operator import glob
 from rackcheck.model.unit import BadUnit, Quantity
 
 ANY = "*"
-"""As a part: whatever the part is, this is the most that anything of its kind can do."""
+"""Used as a part: the peak of anything of its kind, whatever the part."""
 
 ROUNDED = 1.02
-"""Peaks are published with two or three digits (2.00 TB/s for 2.039): so much above one is not yet too much."""
+"""Published peaks have two or three digits (2.00 TB/s for 2.039): up to this factor above one is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The most that facts of these patterns can say of these parts; `shape` says of what work or which link.
+    """The peak that these facts can report of these parts; `shape` names the workload or the link.
 
     `facts` and `parts` are globs; a part is matched without regard to case.
     """
@@ -30,25 +30,25 @@ class Peak:
     exact: bool = False  # computed, and not published in a few digits
 
     def in_unit(self, wanted: str) -> float | None:
-        """Give the peak as a number of a unit; none where that unit counts something else."""
+        """Return the peak in this unit; None if the unit measures something else."""
         try:
             return self.most.to(wanted)
         except BadUnit:
             return None
 
     def passed_by(self, number: float, wanted: str) -> bool:
-        """Whether a number of a unit is more than the part can do."""
+        """Whether a number in this unit exceeds the peak."""
         most = self.in_unit(wanted)
         return most is not None and number > most * (1 if self.exact else ROUNDED)
 
     def fits(self, word: str) -> int:
-        """How closely a word names one of the parts, as the letters of the closest glob; -1 where it names none."""
+        """Return how closely a word names one of the parts: the length of the closest glob, -1 without a match."""
         bare = word.replace("*", "").casefold()
         return max((len(part) for part in self.parts if glob(part.casefold(), bare)), default=-1)
 
 
 def peaks(document: Any) -> tuple[Peak, ...]:
-    """Read the shipped table, which its schema describes; raises BadUnit and KeyError on a wrong one."""
+    """Read the shipped table (described by its schema); raises BadUnit and KeyError on a wrong one."""
     return tuple(
         Peak(
             tuple(group["facts"]),
@@ -64,14 +64,14 @@ def peaks(document: Any) -> tuple[Peak, ...]:
 
 
 def of(table: Iterable[Peak], fact: str) -> list[Peak]:
-    """Find the peaks of a fact, of whatever part."""
+    """Return the peaks of a fact, of any part."""
     return [peak for peak in table if any(glob(pattern, fact) for pattern in peak.facts)]
 
 
 def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
-    """Find the peaks of the parts that some words name: for each word that names one, the closest.
+    """Return the peaks of the parts that these words name: for each word that names one, the closest.
 
-    Where no word does, the peak of any part at all, if there is one.
+    If no word does, return the peak of any part, if there is one.
     """
     parts = [peak for peak in of_fact if ANY not in peak.parts]
     found: dict[Peak, None] = {}
@@ -83,16 +83,16 @@ def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
 
 
 def slip(number: float, written: str, most: float, wanted: str) -> str:
-    """Name the unit in which a number would be what a part can do; empty where none is.
+    """Return the unit in which a number would be within a part's peak; empty if there is none.
 
-    `most` is the peak in the unit `wanted`. The nearest unit by letters is told: Gb/s for GB/s.
+    `most` is the peak in the unit `wanted`. Of several units, the one with the most similar name wins: Gb/s for GB/s.
     """
     near: list[tuple[int, str]] = []
     for other in unit.UNITS:
         try:
             meant = Quantity(number, other).to(wanted)
         except BadUnit:
-            continue  # counts something else
+            continue  # measures something else
         if other != written and most / 4 <= meant <= most * ROUNDED:
             differ = sum(a != b for a, b in zip(other, written, strict=False)) + abs(len(other) - len(written))
             near.append((differ, other))

@@ -1,4 +1,4 @@
-"""Whether a person answers for a profile: what was learned from machines says what they are, not what is right."""
+"""Whether a person has reviewed a profile: a learned profile states what machines are, not what they should be."""
 
 import re
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 KEY, BY = "reviewed", "reviewed-by"
 
 _ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
-"""A line by which a key may be spelt with escapes; where there is none, a key stands in the text as it is."""
+"""A line whose key may be written with escapes; without such a line, a key occurs in the text as is."""
 
 
 def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the profiles among these files, given by name with their texts, that wait for a person's name.
+    """Return the names of the profiles that wait for a review, among these files (name to text).
 
-    One waits that says `reviewed`, true or false, and names nobody in `reviewed-by`; one that says neither was written
-    by somebody, and does not wait. A parent waits as much as what is laid over it. What is no YAML judged nothing.
+    A profile waits if it has the key `reviewed`, true or false, and no `reviewed-by`; one without `reviewed` was
+    written by a person and does not wait. A parent waits like any other file; a text that is not YAML does not.
     """
     return tuple(name for name in sorted(files) if _waits(name, files[name]))
 
@@ -34,7 +34,7 @@ def _waits(name: str, text: str) -> bool:
 
 
 def review_notice(names: tuple[str, ...]) -> str:
-    """Say of profiles that wait what is to be done; empty where none does."""
+    """Format what to do about profiles that wait for a review; empty if none does."""
     if not names:
         return ""
     listed = ", ".join(name.removesuffix(".yaml") for name in names)

@@ -1,4 +1,4 @@
-"""Where the words of a loaded profile stand: the file, line and column of each key of a rule, as it was laid."""
+"""Places of the keys of a loaded profile: the file, line and column of each key of a rule, after merging."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from rackcheck.profile.layers import Layers
 
 @dataclass(frozen=True)
 class LayerPlaces:
-    """The layers of a profile, asked for places."""
+    """The layers of a profile, for looking up places."""
 
     laid: Layers
 
     def rule(self, rule_id: str) -> SourcePlace:
-        """Where the id of a rule stands, in the file that wrote it last."""
+        """Return the place of a rule's id, in the file that wrote it last."""
         written = self.laid.rules_written.get(rule_id)
         return written[-1].place if written else self.laid.head.place
 
     def node(self, rule_id: str, *keys: str | int) -> YamlNode | None:
-        """What stands below these keys of a rule, as it was laid; None where nothing does."""
+        """Return the node below these keys of a merged rule; None if there is none."""
         node: YamlNode | None = self.laid.rules.get(rule_id)
         for key in keys:
             if isinstance(node, YamlMapping) and isinstance(key, str):
@@ -31,31 +31,31 @@ class LayerPlaces:
         return node
 
     def key(self, rule_id: str, *keys: str | int) -> SourcePlace:
-        """Where these keys lead: the place of the innermost value; of a rule without them, the rule's."""
+        """Return the place of the innermost value at these keys of a rule; without keys, the place of the rule."""
         node = self.node(rule_id, *keys) if keys else None
         return self.rule(rule_id) if node is None else node.place
 
     def param(self, name: str) -> SourcePlace:
-        """Where a param was declared."""
+        """Return the place where a param is declared."""
         written = self.laid.params_written.get(name)
         return written[0].place if written else self.laid.head.place
 
     def applies(self, key: str) -> SourcePlace:
-        """Where a profile says what it applies to."""
+        """Return the place of a key of `applies-to`."""
         node = self.laid.applies.get(key)
         return self.laid.head.place if node is None else node.place
 
     def head(self, key: str) -> SourcePlace:
-        """Where a key of the profile's own file stands."""
+        """Return the place of a key of the profile's own file."""
         return self.laid.head.keys.get(key, self.laid.head.place)
 
     def of_site(self, rule_id: str) -> bool:
-        """Whether a rule asks for a param's value: then the site is the source of it."""
+        """Whether a rule uses a param: its source is then the site."""
         rule = self.laid.rules.get(rule_id)
         return rule is not None and any(text.startswith("$") for text in _texts(rule))
 
     def used(self) -> frozenset[str]:
-        """Every param that any layer's rules name, dropped ones too: a child need not use what its parent has."""
+        """Return every param that any layer's rules use, dropped ones too: a child need not use its parent's params."""
         texts = (text for written in self.laid.rules_written.values() for each in written for text in _texts(each.node))
         return frozenset(text[1:] for text in texts if text.startswith("$"))
 

@@ -1,4 +1,4 @@
-"""One rule told whole: every key with the file and line that wrote it, and what that took the place of."""
+"""A rule with the origin of every key: the file and line that set it, and the value it replaced."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from rackcheck.profile.schema import LOOKS, NARROWING
 
 @dataclass(frozen=True, slots=True)
 class WrittenValue:
-    """A value at a key, who wrote it and where (FILE:LINE); `before` are those it took the place of, newest first."""
+    """The value of a key, with its layer and place (FILE:LINE); `before` are the values it replaced, newest first."""
 
     key: str
     value: str
@@ -24,7 +24,7 @@ class WrittenValue:
 
 @dataclass(frozen=True, slots=True)
 class RemovedKey:
-    """A key that is judged no more; `by` is the one whose writing took it away."""
+    """A key that no longer applies; `by` is the new value that removed it."""
 
     was: WrittenValue
     by: WrittenValue
@@ -32,7 +32,7 @@ class RemovedKey:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """That a rule was dropped: the reason, by whom and where."""
+    """A dropped rule: the reason, the layer and the place."""
 
     reason: str
     layer: str
@@ -41,7 +41,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A param that the rule names: its value (None where the site has given none) and where it comes from."""
+    """A param that the rule uses: its value (None if the site has not set one) and its origin."""
 
     name: str
     value: str | None
@@ -53,7 +53,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact or collection that the rule reads, and what the catalogue says of it."""
+    """A fact or collection that the rule reads, and its catalogue entry."""
 
     path: str
     entry: Entry
@@ -61,7 +61,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Explained:
-    """A rule told whole; `rule` is None where it is dropped, and so are params, facts and sources."""
+    """A rule with all its origins; `rule` is None if it is dropped, and params, facts and sources are then empty."""
 
     id: str
     rule: Rule | None
@@ -97,7 +97,7 @@ def explain(rule_id: str, profile: Profile, laid: Layers, catalogue: Catalogue, 
 
 @dataclass
 class _Telling:
-    """Lays what was written of a rule as `layers` does, and notes who wrote which key."""
+    """Merges the layers of a rule as `layers` does, and records which layer set each key."""
 
     keys: dict[str, WrittenValue] = field(default_factory=dict)
     gone: list[RemovedKey] = field(default_factory=list)
@@ -112,7 +112,7 @@ class _Telling:
             self.drops.append(Dropped(reason, written.layer, line(written.node.keys["drop"])))
             self.ended = True
             return
-        if self.ended:  # written anew: what it was before is no part of it
+        if self.ended:  # defined anew: earlier values do not count
             self.keys, self.gone, self.table, self.ended = {}, [], None, False
         self.table = rule_over(self.table, written.node)
         news = {key: _written_value(key, node, written) for key, node in written.node.items.items()}
@@ -130,9 +130,9 @@ def _written_value(key: str, node: YamlNode, written: LayerEntry) -> WrittenValu
 
 
 def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
-    """Give the new key that takes this one away: a look what narrowed the old one, a fact what judged that.
+    """Return the new key that removes this one: a look replaces what narrowed the old one, a fact what judged it.
 
-    Or the key that makes another kind of rule of it.
+    Or the key that turns the rule into another kind of rule.
     """
     group = LOOKS if key in {*LOOKS, *NARROWING} else LEAVES
     makes = [name for names, _ in FORMS for name in names]
@@ -140,12 +140,12 @@ def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
 
 
 def line(place: SourcePlace) -> str:
-    """Give a place as FILE:LINE."""
+    """Format a place as FILE:LINE."""
     return f"{place.file}:{place.line}"
 
 
 def spelt(node: YamlNode) -> str:
-    """Write a node in one line, as a person would in YAML."""
+    """Format a node on one line, as YAML."""
     match node:
         case Scalar():
             return node.text

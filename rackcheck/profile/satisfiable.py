@@ -1,7 +1,7 @@
 """Whether tests of one fact can hold together, and whether one lets the other fail: by trying every value that matters.
 
-Between two neighbouring operands all values are judged alike, so one of each gap stands for all of them. Where that is
-not so (globs, patterns, bits, versions without an order) nothing is said.
+All values between two neighbouring operands are judged alike, so one value of each gap represents them. Where that does
+not hold (globs, patterns, bits, versions without an order) the result is None.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,17 +16,17 @@ from rackcheck.model.profile import Clause
 
 _TRIED = frozenset({"is", "is-not", "one-of", "none-of", "at-least", "at-most", "above", "below", "within", "present"})
 _OTHER = "\x00another word"
-"""Stands for every text that no test names."""
+"""Represents every text that no test names."""
 
 
 def can_hold(clauses: Sequence[Clause]) -> bool | None:
-    """Whether some reading of the one fact of these clauses passes them all; None where that cannot be told."""
+    """Whether some reading of the one fact of these clauses passes them all; None where that cannot be decided."""
     readings = _readings(clauses)
     return None if readings is None else any(all(_holds(clause, reading) for clause in clauses) for reading in readings)
 
 
 def can_fail(given: Clause, judged: Clause) -> bool | None:
-    """Whether a reading that passes the one clause can fail the other; None where that cannot be told."""
+    """Whether a reading that passes the first clause can fail the second; None where that cannot be decided."""
     readings = _readings((given, judged))
     if readings is None:
         return None
@@ -34,7 +34,7 @@ def can_fail(given: Clause, judged: Clause) -> bool | None:
 
 
 def _holds(clause: Clause, reading: Value | None) -> bool:
-    """Whether a reading passes; None stands for absent."""
+    """Whether a reading passes; None means absent."""
     for test in clause.tests:
         if test.op in WARNING:
             continue
@@ -84,7 +84,7 @@ def _numbers(operands: Iterable[Value], kind: Kind) -> Iterator[Value]:
     """Every operand, a number of each gap between two, and one beyond either end."""
     given = [o for o in operands if isinstance(o, (int, float))]
     if kind.type is Type.INTEGER:
-        # Whole numbers stay whole: one of twenty digits is no float.
+        # Whole numbers stay integers: a float cannot represent twenty digits.
         near = {round(n) + step if isfinite(n) else n for n in given or [0] for step in (-1, 0, 1)}
         yield from sorted(near)
         return

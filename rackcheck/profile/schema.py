@@ -1,6 +1,6 @@
-"""The JSON Schemas of the files people write, generated from the grammar's own tables; no `oneOf` anywhere.
+"""The JSON Schemas of the files people write, generated from the grammar's own tables, without `oneOf`.
 
-Values may be texts, numbers or booleans, because editors read YAML their own way; rackcheck reads every one as text.
+Values may be texts, numbers or booleans, because editors parse YAML in their own way; rackcheck reads each as text.
 """
 
 from typing import Any
@@ -52,7 +52,7 @@ REFERENCE: Schema = {
     "pattern": "^(env:.+|file:.+|keyring:.+/.+|prompt:.*)$",
     "description": "env:NAME, file:PATH, keyring:SERVICE/USER or prompt:TEXT",
 }
-"""A secret by where it lies, never the secret itself."""
+"""A reference to a secret, never the secret itself."""
 
 DIGEST: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "a SHA-256 in hexadecimal"}
 DAY: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$", "description": "a day as YYYY-MM-DD"}
@@ -85,7 +85,7 @@ LOOKS = ("each", "any", "no", "count")
 """Ways to look at a collection; a rule has one at most."""
 
 NARROWING = ("where", "expect-count", "allow-failing", "allow-empty")
-"""Keys that say which items of a look count, and how."""
+"""Keys that select and count the items of a look."""
 
 
 def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) -> Schema:
@@ -95,12 +95,12 @@ def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) ->
 
 
 def words(given: tuple[str, ...] | list[str]) -> Schema:
-    """The schema of one word of these."""
+    """The schema of a text from a fixed list of words."""
     return {"type": "string", "enum": list(given)}
 
 
 def _several(shape: Schema) -> Schema:
-    """The schema of one such value, or of a list of them."""
+    """The schema of one such value or a list of them."""
     return shape | {"type": [*shape["type"], "array"], "items": shape, "minItems": 1}
 
 
@@ -129,7 +129,7 @@ def clause(judged: Schema | None = None) -> Schema:
 
 
 def rule() -> Schema:
-    """The schema of one rule; an overlay's rule may hold any part of one."""
+    """The schema of one rule; an overlay's rule may contain any part of one."""
     leaves: Schema = {"type": "array", "items": clause(), "minItems": 1}
     whole = clause(operators())
     fact: Schema = whole | {"type": ["string", "object"]}
@@ -281,7 +281,7 @@ def waivers() -> Schema:
 
 
 def brand() -> Schema:
-    """The schema of a brand: what a site writes on the cover of its reports."""
+    """The schema of a brand: the text and logo that a site puts on the cover of its reports."""
     party = table({"role": LABELLED, "name": TEXT}, required=("role",))
     names = ("title", "integrator", "customer", "site", "hall", "contract", "revision", "footer", "logo")
     parties = {"type": "array", "items": party, "minItems": 1, "maxItems": 6}
@@ -310,7 +310,7 @@ def sources() -> Schema:
 
 
 FILES = {"inventory": inventory, "rack-type": rack_type, "sources": sources, "waivers": waivers, "brand": brand}
-"""The published schemas, by the name of their file; that of a profile holds the facts, too: `profile.editor`."""
+"""The published schemas by file name; that of a profile also contains the facts: `profile.editor`."""
 
 
 def main() -> None:

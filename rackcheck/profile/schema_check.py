@@ -1,4 +1,4 @@
-"""Hold a file against its schema: every deviation at its own line and column, in the words of the file."""
+"""Checks a file against its schema: every deviation with its own line and column, in the terms of the file."""
 
 import difflib
 import re
@@ -22,23 +22,23 @@ MEANT: Mapping[str, str] = {
     "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
     "stage": "phase", "burnin": "burn-in",
 }  # fmt: skip
-"""Words that other tools have for ours: no spelling of them is near."""
+"""Other tools' names for our keys, where no similar spelling would find them."""
 
 FEW = 5
-"""Keys that a table may have to be told by them."""
+"""Maximum number of keys of a table for it to be recognised by them."""
 
 MANY = 16
-"""Keys that a table may have to be told whole where none is near."""
+"""Maximum number of a table's keys that a message lists if none is near."""
 
 PLAINLY: Mapping[str, str] = {"drop": "; it is the reason, in words"}
-"""What a single value is, where its key alone does not say it."""
+"""What a single value is, if its key alone does not explain it."""
 
 LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
-"""The operator that takes a list, for one that takes a value."""
+"""For an operator that takes one value, the operator that takes a list."""
 
 
 def conform(node: YamlNode, schema: Schema) -> YamlMapping:
-    """Give the file's table if it has the schema's shape; raises BadFile with all that has not."""
+    """Return the file's table if it matches the schema; raises BadFile with every deviation."""
     problems = [problem for _, problem in deviations(node, schema)]
     if problems:
         raise BadFile(problems)
@@ -47,7 +47,7 @@ def conform(node: YamlNode, schema: Schema) -> YamlMapping:
 
 
 def deviations(node: YamlNode, schema: Schema) -> Iterator[tuple[tuple[str | int, ...], Problem]]:
-    """Every deviation from the schema, with the keys that lead to it."""
+    """Yield every deviation from the schema, with the keys that lead to it."""
     import jsonschema  # noqa: PLC0415  loaded for files only, so that help stays fast
 
     for error in jsonschema.Draft202012Validator(schema).iter_errors(plain(node)):
@@ -76,13 +76,13 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
         case "type":
             message = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
             yield Problem(place, message + _as_wanted(node, error))
-        case "pattern" if isinstance(node, YamlMapping):  # of a key, which jsonschema tells as its table's
+        case "pattern" if isinstance(node, YamlMapping):  # of a key, which jsonschema reports as its table's
             message = f"a name in {name} cannot be {_spelt(error)}"
             yield Problem(node.keys.get(error.instance, place), message)
         case "pattern":
             yield Problem(place, f"{name} cannot be {_spelt(error)}")
         case "minProperties" if "fact" in error.schema["properties"] and "fact" not in error.instance:
-            return  # told as lacking its fact
+            return  # reported as a missing fact
         case "minProperties" | "minItems":
             yield Problem(
                 place,
@@ -98,7 +98,7 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
 
 
 def _name(path: list[str | int]) -> str:
-    """Name what a path leads to: a key, the so manieth item of a list, or all."""
+    """Return the name of what a path leads to: a key, the n-th item of a list, or the whole file."""
     match path:
         case []:
             return "the file"
@@ -109,7 +109,7 @@ def _name(path: list[str | int]) -> str:
 
 
 def _as_wanted(node: YamlNode, error: Any) -> str:
-    """Say how a value of the wrong shape is written right, where that is plain."""
+    """Format the correct form of a value of the wrong shape, where it is obvious."""
     other = LISTED.get(str(error.absolute_path[-1])) if error.absolute_path else None
     if isinstance(node, YamlSequence) and other:
         return f"; `{other}` takes a list"
@@ -126,7 +126,7 @@ def _as_wanted(node: YamlNode, error: Any) -> str:
 
 
 def _spelt(error: Any) -> str:
-    """Tell a text that is spelt in a way it cannot be, what it must be, and the nearest that can."""
+    """Format the error for a text of invalid form: what it must be, and the nearest valid text."""
     message = f"{error.instance!r}; it is {_wanted(error.schema)}"
     small = str(error.instance).casefold()
     changes = ((r"^0x|(?<=:)0x", ""), (r"[^a-z0-9_.-]+", "-"), (r"[^a-z0-9]+", "_"))
@@ -136,12 +136,12 @@ def _spelt(error: Any) -> str:
 
 
 def _wanted(schema: Schema) -> str:
-    """Say what a text must be, in the schema's own words; a bare pattern is for who can read one."""
+    """Return what a text must be, as the schema describes it; a bare pattern is shown as is."""
     return str(schema.get("description") or f"a text like {schema['pattern']}")
 
 
 def _stranger(key: str, known: list[str], name: str) -> str:
-    """Tell of a key that nobody knows here; `name` is what it stands in, empty outside of profiles."""
+    """Format the error for an unknown key; `name` is the table it is in, empty outside of profiles."""
     hint = _near(key, known)
     if not hint and name and key in rule()["properties"]:
         hint = f"; it is a rule's key, and {name} does not take it"
@@ -157,7 +157,7 @@ def _near(word: object, words: list[str]) -> str:
 
 
 def _at(root: YamlNode, path: Iterable[str | int]) -> tuple[YamlNode, SourcePlace]:
-    """Find the node at a path of keys and numbers, with the place its key or itself stands at."""
+    """Return the node at a path of keys and numbers, with the place of its key or of itself."""
     node = root
     for step in path:
         if isinstance(node, YamlMapping):

@@ -1,4 +1,4 @@
-"""Drives a plan over nodes and yields events: threads ask, one queue brings answers, one thread judges."""
+"""Runs a plan on nodes and yields events: threads read planes, one queue collects answers, one thread judges."""
 
 import itertools
 import math
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from rackcheck.transport.redfish.trace import Trace
 
 THREADS = 64
-"""Planes asked at the same time."""
+"""Planes read at the same time."""
 
 GOODBYE = 3.0
-"""Seconds that all who are still asking have to give their sessions back when a run is stopped."""
+"""Seconds for open requests to close their sessions when a run is stopped."""
 
 
 FIRST, AGAIN = 1, 2
@@ -39,16 +39,16 @@ PlaneQueue = tuple[Plane, int]
 """A plane, and which reading of it."""
 
 _Times = tuple[float, float]
-"""When a plane was asked and when it had answered, in seconds of the monotonic clock."""
+"""Start and end of a plane's request, in seconds of the monotonic clock."""
 
 Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
-"""Asks one plane of one node; never raises."""
+"""Reads one plane of one node; never raises."""
 
 
 def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
-    """Ask every node and judge it as soon as its planes have answered; `stop` ends it and keeps what came in.
+    """Read every node and judge it as soon as its planes have answered; `stop` ends the run and keeps answers received.
 
-    So does the job's own deadline in seconds, if it has one: what was not told by then is unknown, and the run ends.
+    The job's deadline in seconds, if set, does the same: what is not collected by then is unknown, and the run ends.
     """
     yield job.started()
     answers: queue.Queue[Event] = queue.Queue()
@@ -72,13 +72,13 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
             event = answers.get(timeout=0.1)
         except queue.Empty:
             continue
-        # Who is asked when somebody stops us answers at once, and the last of them must not pass for the end.
+        # A request returns at once when stopped, and the last of these answers must not count as a normal end.
         cut = cut or (stop.is_set() and not late)
         yield event
         if isinstance(event, Answered):
             came[event.node].append(event)
             asked[event.node] -= {(event.plane, event.reading)}
-            if event.capture is None:  # who says nothing is not asked again
+            if event.capture is None:  # a plane without an answer is not read again
                 asked[event.node] -= {(event.plane, AGAIN)}
             if not asked[event.node]:
                 yield from _finish(job, nodes[event.node], came[event.node], open_nodes, judging)
@@ -98,12 +98,12 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
 
 
 def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
-    """The worst node's outcome; a run that was stopped is INCOMPLETE, whatever came in."""
+    """Return the outcome of the worst node; a run that was stopped is INCOMPLETE in any case."""
     return Outcome.INCOMPLETE if interrupted else worst(j.outcome for j in done)
 
 
 def _wanted(node: Node, job: Job) -> frozenset[PlaneQueue]:
-    """The planes that can be asked of a node and that somebody wants, each once or twice."""
+    """Return the planes that a node has and that the job reads, each once or twice."""
     has = {Plane.OS} if node.host else set()
     has |= {Plane.BMC} if node.bmc is not None else set()
     planes = has & job.plan.planes & job.planes
@@ -118,7 +118,7 @@ def _start(
     answers: "queue.Queue[Event]",
     stop: threading.Event,
 ) -> list[threading.Thread]:
-    # What is asked again waits behind all that is asked first: it is due later, and whoever takes it waits for that.
+    # Second readings queue behind all first ones: they are due later, and their worker waits for that.
     todo: queue.PriorityQueue[tuple[float, int, Node, Plane, _Times | None]] = queue.PriorityQueue()
     turns = itertools.count()
     for node in job.nodes:
@@ -152,19 +152,19 @@ def _start(
 def _asked(
     ask: Collect, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
 ) -> tuple[Answered, _Times]:
-    """Ask once, and say when by a clock that nobody sets; with the times of the first reading, ask for the second."""
+    """Read once, and return when by a monotonic clock; with the times of the first reading, do the second."""
     if job.again is not None and before is not None:
         job = replace(job, plan=job.again.plan)
     began = time.monotonic()
     try:
         answered = ask(node, plane, job, stop)
-    except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
+    except Exception as error:  # noqa: BLE001  the boundary: an internal error costs one plane of one node
         why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
         answered = Answered(node.name, plane, now(), why)
     times = began, time.monotonic()
     if before is None:
         return answered, times
-    # A node looks at some moment between question and answer; rounded to what is kept, outward.
+    # A node reads its value at some moment between request and answer; rounded outward to the stored precision.
     least, most = times[0] - before[1], times[1] - before[0]
     apart = math.floor(max(0.0, least) * 100) / 100, math.ceil(most * 100) / 100
     return replace(answered, reading=AGAIN, apart=apart), times
@@ -176,7 +176,7 @@ def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str]
 
 
 def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
-    """Ask one plane over its own transport; a `trace` takes what a BMC's bodies do not hold."""
+    """Read one plane over its own transport; a `trace` records what a BMC's bodies do not contain."""
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop, trace)
     mark = token_hex(16)
@@ -184,7 +184,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
     questions = job.plan.questions
     text = script.compose(questions, mark, sudo=node.ssh.sudo)
     if node.is_local:
-        from rackcheck.transport import local  # noqa: PLC0415  only the transport that is used is loaded
+        from rackcheck.transport import local  # noqa: PLC0415  only the transport in use is loaded
 
         reply = local.run(text, limits)
     else:
@@ -200,7 +200,7 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
     from rackcheck.transport import redfish  # noqa: PLC0415
 
-    if node.bmc is not None and not node.bmc.password:  # tried without one, it would only count as a wrong one
+    if node.bmc is not None and not node.bmc.password:  # a login without a password would count as a failed one
         why = Unknown(Reason.DENIED, "no password named in the inventory")
         return Answered(node.name, Plane.BMC, now(), why)
     limits = redfish.Limits()
@@ -213,7 +213,7 @@ def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None")
 
 
 def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
-    """Give the BMC of a node with its secret; raises ValueError on a URL or pin that cannot be one."""
+    """Return the BMC of a node with its secret; raises ValueError on an invalid URL or pin."""
     from rackcheck.transport import redfish  # noqa: PLC0415
 
     assert node.bmc is not None
@@ -223,7 +223,7 @@ def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
 
 
 def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:
-    """Judge stored answers again: the same events, without asking anyone."""
+    """Judge stored answers again: the same events, without contacting any node."""
     yield job.started()
     came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
     seen: set[tuple[str, Plane, int]] = set()

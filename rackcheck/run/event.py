@@ -1,4 +1,4 @@
-"""What happens in a run, frozen; the one stream that terminal, screen, report and store all read."""
+"""Events of a run, frozen; terminal, screen, report and store all read this one stream."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from rackcheck.model.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run's own facts: what was asked of whom, with which profile, by which version and by which law."""
+    """The parameters of a run: which nodes and facts it reads, with which profile, rackcheck version and law."""
 
     run: str
     time: str
@@ -30,7 +30,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class NodeAsked:
-    """A plane of a node is being asked; for people who watch."""
+    """A plane of a node is being read; for progress display."""
 
     node: str
     plane: Plane
@@ -38,10 +38,10 @@ class NodeAsked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A plane of a node has answered, or why it did not; `capture` is the raw side.
+    """A plane of a node answered, or why it did not; `capture` is the raw side.
 
-    Where a run reads twice, `reading` is 1 or 2, and `apart` of the second one says how many seconds lie between both:
-    at least and at most, by a clock that nobody sets.
+    If a run reads twice, `reading` is 1 or 2, and `apart` of the second one is the time between both in seconds,
+    minimum and maximum, by a monotonic clock.
     """
 
     node: str
@@ -65,10 +65,10 @@ class FactsRead:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All verdicts of a node, and what they come to.
+    """All verdicts of a node, and its outcome.
 
-    `reason` is one line that says why an INCOMPLETE node is that and what to type next; `fit`, whether it is a machine
-    that the profile is for.
+    `reason` is one line: why a node is INCOMPLETE, and the next command; `fit`: whether the profile is for this
+    machine.
     """
 
     node: str
@@ -83,14 +83,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What a node comes to while those rules wait in which its siblings have a say; for people who watch."""
+    """The outcome of a node while rules that depend on its siblings are pending; for progress display."""
 
     judged: Judged
 
 
 @dataclass(frozen=True, slots=True)
 class RunDone:
-    """The run has ended; `interrupted` when somebody stopped it."""
+    """The run has ended; `interrupted` if a user stopped it."""
 
     time: str
     outcome: Outcome
@@ -99,7 +99,7 @@ class RunDone:
 
 @dataclass(frozen=True, slots=True)
 class Burning:
-    """What a burn-in on a node has written since the last time; for people who watch."""
+    """Output of a burn-in on a node since the last event; for progress display."""
 
     node: str
     records: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -109,7 +109,7 @@ Event = RunStarted | NodeAsked | Burning | Answered | FactsRead | Foreseen | Jud
 
 
 def reading_json(reading: Reading) -> dict[str, Any]:
-    """Write a reading for the wire."""
+    """Return a reading as JSON."""
     match reading:
         case Unknown(reason, detail):
             return {"unknown": reason.value, "detail": detail} if detail else {"unknown": reason.value}
@@ -123,7 +123,7 @@ def reading_json(reading: Reading) -> dict[str, Any]:
 
 
 def facts_json(tree: Tree) -> dict[str, Any]:
-    """Write a node's facts for the wire: by path, each with plane, source and time."""
+    """Return a node's facts as JSON: by path, each with plane, source and time."""
     found: dict[str, Any] = {}
     for path in tree:
         leaf = tree.leaves[path]
@@ -139,7 +139,7 @@ def facts_json(tree: Tree) -> dict[str, Any]:
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """Write a verdict for the wire."""
+    """Return a verdict as JSON."""
     doc: dict[str, Any] = {"rule": verdict.rule, "status": verdict.status.value}
     if verdict.reason:
         doc["reason"] = verdict.reason
@@ -159,7 +159,7 @@ def _evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def to_json(event: Event) -> dict[str, Any] | None:
-    """Write an event for the store; None for one that only matters while it happens."""
+    """Return an event as JSON for the store; None for one that only matters while it happens."""
     doc: dict[str, Any]
     match event:
         case RunStarted():
@@ -189,7 +189,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
 
 
 def outcome_json(judged: Judged) -> dict[str, Any]:
-    """Write why a node is INCOMPLETE, and whether it is a machine of the profile, where there is something to write."""
+    """Return why a node is INCOMPLETE and whether the profile is for this machine, as far as these are set."""
     doc: dict[str, Any] = {"reason": judged.reason} if judged.reason else {}
     if judged.fit.match is not Match.NOT_STATED:
         doc["fit"] = {"match": judged.fit.match.value} | ({"words": judged.fit.words} if judged.fit.words else {})

@@ -1,4 +1,4 @@
-"""What one run is: whom to ask what, when, and what the answers are held against."""
+"""The parameters of a run: which nodes and facts it reads, when, and what the answers are judged by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ from rackcheck.run.event import RunStarted
 
 
 def now() -> str:
-    """The time in UTC, to the second."""
+    """Return the time in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def new_id() -> str:
-    """A run's name: when it began, to the millisecond in hexadecimal, and two letters that keep two apart."""
+    """Return a run's name: its start, milliseconds in hexadecimal, and two random digits against collisions."""
     moment = datetime.now(UTC)
     return f"{moment:%Y%m%dT%H%M%SZ}-{moment.microsecond // 1000:03x}{token_hex(1)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A second reading of each node: how many seconds after the first, and what is asked then."""
+    """A second reading of each node: how many seconds after the first, and its plan."""
 
     seconds: float
     plan: Plan
@@ -36,9 +36,9 @@ class Again:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: whom to ask what, and what to hold the answers against.
+    """One run: which nodes and facts it reads, and what the answers are judged by.
 
-    `expected` are all nodes of the inventory, also those that are not asked: what a quorum is a share of.
+    `expected` are all nodes of the inventory, including those that are not read: a quorum is a share of these.
     """
 
     plan: Plan
@@ -60,16 +60,16 @@ class Job:
 
     @property
     def seats(self) -> tuple[Seat, ...]:
-        """The nodes that the inventory expects: those that are asked, where nobody says more."""
+        """The nodes that the inventory expects: by default those that are read."""
         return self.expected or tuple(Seat(node.name, node.role, node.rack) for node in self.nodes)
 
     @property
     def day(self) -> str:
-        """The day that waivers are held against: the run's own, or that of a newer reading that it is laid under."""
+        """The day for checking waivers: the run's own, or that of a newer reading that it is merged under."""
         return self.held or self.time[:10]
 
     def started(self) -> RunStarted:
-        """The first event."""
+        """Return the first event."""
         profile = self.profile
         names = tuple(node.name for node in self.nodes)
         planes = tuple(sorted(p.value for p in self.planes))

@@ -1,4 +1,4 @@
-"""From answers to verdicts: each node by itself, then those rules that look at several nodes together. Asks nobody."""
+"""From answers to verdicts: first each node alone, then the rules that compare several nodes. Contacts no node."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,14 +28,14 @@ from rackcheck.run.job import Again, Job
 
 
 def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
-    """Read a node's answers into facts; a plane that gave none says why."""
+    """Read a node's answers into facts; a plane without facts has a reason."""
     answers = tuple(came)
     first = _tree(job.plan, node, (answer for answer in answers if answer.reading == 1))
     return first if job.again is None else replace(first, later=_later(job.again, node, first, answers))
 
 
 def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -> Later:
-    """Read what was asked a second time; a plane that said nothing at first was not asked again."""
+    """Read the second answers; a plane without a first answer was not read again."""
     second = {answer.plane: answer for answer in answers if answer.reading > 1}
     once = {answer.plane for answer in answers} - second.keys()
     apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
@@ -53,7 +53,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
     if node.bmc is None:
         silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
     for answer in sorted(came, key=lambda a: a.plane):
-        # A BMC that would not talk leaves a capture of its refusal alone; a node's cut answer still holds what came.
+        # A BMC that refused has a capture of its refusal only; a node's truncated answer still contains what arrived.
         if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
@@ -64,7 +64,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
 
 
 class _Role:
-    """How nodes of a role are judged: their rules, and what is held of them for `gatherings`."""
+    """How nodes of a role are judged: their rules, and what is kept of the nodes for `gatherings`."""
 
     def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Aggregate]) -> None:
         self.rules, self.left = rules, left
@@ -81,10 +81,10 @@ class _Role:
 
 
 class Judging:
-    """Judges nodes as they come; those that are looked at together with others once the last of them is there.
+    """Judges nodes as they arrive; those that are compared with others once the last of them has arrived.
 
-    Of a node that waits, only what the others are to know of it is held, and of one that does not, what it came to:
-    `judged` has no verdicts, which whoever is told of them may keep.
+    Of a pending node only the facts that the others need are kept, and of a finished one its outcome: `judged` has no
+    verdicts; the consumer of the events may keep them.
     """
 
     def __init__(self, job: Job) -> None:
@@ -106,7 +106,7 @@ class Judging:
         self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
     def _judged_together(self) -> list[tuple[NodeGroup, list[Rule]]]:
-        """Give the racks and the fleet with their rules; built-in ones hold for whatever part of a fleet was asked."""
+        """Return the racks and the fleet with their rules; built-in ones apply to whatever part of a fleet was read."""
         rules = self.job.profile.rules if self.job.profile is not None else ()
         found: list[tuple[NodeGroup, list[Rule]]] = []
         for group in groups(self.job.seats, self._asked):
@@ -121,7 +121,7 @@ class Judging:
         return found
 
     def take(self, node: Node, tree: Tree) -> Iterator[Event]:
-        """Judge a node that has told all it will; it is told now, or at the end where others have a say."""
+        """Judge a node whose answers are complete; its events come now, or at the end if they depend on others."""
         if self._comparisons:
             self._compared[node.name] = tree
         else:
@@ -152,7 +152,7 @@ class Judging:
         yield judged
 
     def close(self) -> Iterator[Event]:
-        """Judge what is left, in the order of the job: the nodes that waited, then racks and the fleet."""
+        """Judge what is left, in the order of the job: the pending nodes, then racks and the fleet."""
         yield from self._among()
         siblings: dict[int, tuple[Reads, Memo]] = {}
         for node in self.job.nodes:
@@ -187,7 +187,7 @@ class Judging:
             yield judged
 
     def _among(self) -> Iterator[Event]:
-        """Give each node what follows from all of them, and judge it; where nothing does, all were judged before."""
+        """Add to each node the facts derived from all nodes and judge it; without comparisons this does nothing."""
         trees = self._compared
         newest = max((leaf.time for tree in trees.values() for leaf in tree.leaves.values()), default="")
         more = compared(self._comparisons, self.job.seats, trees, newest)
@@ -203,7 +203,7 @@ class Judging:
         return granted(self.job.waivers, rules, name, self.job.day) if self.job.waivers else {}
 
     def _role(self, node: Node) -> _Role:
-        """The rules that judge a node of this role with these planes, alone or among its siblings."""
+        """Return the rules that judge a node of this role with these planes, alone or among its siblings."""
         assert self.job.profile is not None
         planes = self._asked_of(node)
         key = node.role, planes
@@ -216,12 +216,12 @@ class Judging:
         return self._roles[key]
 
     def _asked_of(self, node: Node) -> frozenset[Plane]:
-        """The planes of a node that its inventory names and that this run asks."""
+        """Return the planes of a node that its inventory names and that this run reads."""
         has = {Plane.OS, Plane.BURNIN} if node.host else set[Plane]()
         return self._planes & (has | ({Plane.BMC} if node.bmc is not None else set()))
 
     def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
-        """Whether a rule is judged on nodes of a role; `planes` bound built-in rules alone, which add none."""
+        """Whether a rule is judged on nodes of a role; `planes` limit built-in rules only, which add none."""
         job = self.job
         if rule.built_in and len(job.seats) > 1 and ALONE in map(str, rule.facts()):
             return False
@@ -237,7 +237,7 @@ class Judging:
         return large_enough(rule.across, len(self._asked.intersection(expected)), len(expected))
 
     def _polls(self, one: Node) -> dict[str, Poll]:
-        """What the nodes of a role say, by the rule that asks; where it applies to some of them only, they alone."""
+        """Return the polls of the nodes of a role, by rule; a rule that applies to some of them polls only those."""
         trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
         expected = sum(seat.role == one.role for seat in self.job.seats)
         found: dict[str, Poll] = {}
@@ -248,7 +248,7 @@ class Judging:
         return found
 
     def _together(self, role: _Role, before: Judged, reads: Reads, memo: Memo) -> Judged:
-        """Judge what a node's siblings have a say in, and lay it among what was judged before."""
+        """Judge the rules that depend on a node's siblings, and merge the verdicts with the earlier ones."""
         assert self.job.profile is not None
         tree = self._votes[before.node]
         known = {verdict.rule: verdict for verdict in before.verdicts}
@@ -270,7 +270,7 @@ class Judging:
         return concluded(judged, role.known, profile.law)
 
     def _fit_of(self, group: NodeGroup) -> ProfileFit:
-        """Say whether a machine that the profile is for is among them: on others alone, no rule decides."""
+        """Return the fit of a group: whether the profile is for one of its machines; if for none, no rule decides."""
         assert self.job.profile is not None
         fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
         fits = [each for each in fits if each.match is not Match.NOT_STATED]
@@ -279,7 +279,7 @@ class Judging:
         return next((each for each in fits if each.match is Match.UNKNOWN), fits[0])
 
     def _nothing(self, node: Node) -> str:
-        """Say why a profile judges nothing on a node, and what to type next."""
+        """Return why a profile judges nothing on a node, and the next command."""
         profile = self.job.profile
         assert profile is not None
         phases = sorted(phase.value for phase in self.job.phases)
@@ -295,7 +295,7 @@ class Judging:
         return f"{message}; name others with --planes, or more nodes"
 
     def _fit(self, node: Node, tree: Tree) -> ProfileFit:
-        """Say whether a node is a machine that the profile is for; nodes of other roles are none that it names."""
+        """Return whether the profile is for this machine; nodes of other roles never match."""
         profile = self.job.profile
         assert profile is not None
         found = of_profile(profile)
@@ -311,14 +311,14 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""A fact that is judged where the inventory has one node: the fleet's rule judges the parts of several together."""
+"""A fact that is judged if the inventory has a single node: for several, a rule of the fleet judges their parts."""
 
 COMPUTE = "compute"
-"""The role that a profile is for where it names none."""
+"""The role that a profile is for if it names none."""
 
 
 def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
-    """Give what was judged with the outcome that its verdicts come to, and the reason."""
+    """Return a judgement with the outcome of its verdicts, and the reason."""
     found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
     own = any(not rules[verdict.rule].built_in for verdict in judged.verdicts)
     reason = judged.note if judged.note and judged.fit.decides and not own else found.reason
@@ -326,7 +326,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Give the fit of whatever is judged by a fragment: it is for no machine."""
+    """Return the fit for a fragment: it is for no machine."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"
@@ -334,7 +334,7 @@ def of_profile(profile: Profile) -> ProfileFit:
 
 
 def _beside(profile: Profile, tree: Tree) -> str:
-    """Say of another machine that it has no NVIDIA device, where a profile by its machine's name looks at GPUs."""
+    """Return the note that another machine has no NVIDIA device, if the profile names a machine and checks GPUs."""
     listed = paths.parse("pcie")
     found = tree.select(listed, Plane.OS)
     if "product" not in profile.applies_to or "device" in profile.applies_to or tree.leaf(listed) is None:

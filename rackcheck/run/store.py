@@ -1,7 +1,7 @@
-"""A run on disk: `run.json`, `events.jsonl` (the truth, append-only), `raw/` (replies by content hash), `profile/`.
+"""A run on disk: `run.json`, `events.jsonl` (authoritative, append-only), `raw/` (replies by content hash), `profile/`.
 
-The profile's own files are kept, and those of the waivers in `waivers/`, so that the run is judged the same for ever,
-whatever becomes of the library.
+The profile's files are stored, and those of the waivers in `waivers/`, so that the run can always be judged the same
+way, whatever happens to the library.
 """
 
 import gzip
@@ -31,16 +31,16 @@ FORMAT = 1
 NONE: Mapping[str, str] = {}
 
 LARGEST = 256 << 20
-"""Bytes of one raw answer, one event or one head: transports bring 32 MiB, of which JSON may make six times that."""
+"""Bytes of one raw answer, event or head: transports return up to 32 MiB, which JSON may expand sixfold."""
 
 
 def runs_folder() -> Path:
-    """Where runs live on this system."""
+    """Return the folder of runs on this system."""
     return state.folder("runs")
 
 
 def raw_bytes(capture: Capture) -> bytes:
-    """Give the stored form of a capture: canonical, so that equal answers are equal bytes; a burn-in's line by line."""
+    """Return the stored form of a capture: canonical (equal answers are equal bytes); a burn-in's line by line."""
     if isinstance(capture, BurnCapture):
         return b'{"records":[\n' + b",\n".join(map(_canonical, capture.records)) + b"\n]}\n"
     return _canonical(capture.to_json())
@@ -51,7 +51,7 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
 
 
 class RunWriter:
-    """Writes one run as it happens; what has been given is on disk."""
+    """Writes one run as it happens; written events are on disk."""
 
     def __init__(
         self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
@@ -79,12 +79,12 @@ class RunWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # On the disk itself before anybody is told of the run's end: a verdict may be signed a minute later.
+        # Synced to disk before the end of the run is reported: a verdict may be signed a minute later.
         os.fsync(self._events.fileno())
         self._events.close()
 
     def write(self, event: Event) -> Event:
-        """Store an event; an answer comes back with the digest of its raw side."""
+        """Store an event; an answer is returned with the digest of its raw side."""
         if isinstance(event, Answered) and event.capture is not None:
             event = replace(event, digest=self._keep(event.capture))
         doc = to_json(event)
@@ -112,7 +112,7 @@ class Stored:
     head: Mapping[str, Any]
 
     def documents(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Every event as stored, in order, with its line's number; only a last line without its end may be torn."""
+        """Yield every stored event in order, with its line number; only an unterminated last line may be incomplete."""
         path = self.folder / "events.jsonl"
         for number, line in enumerate(_lines(path), start=1):
             try:
@@ -126,11 +126,11 @@ class Stored:
             yield number, doc
 
     def answers(self) -> Iterator[Answered]:
-        """Every answer with its raw side."""
+        """Yield every answer with its raw side."""
         return self._each("answered", self._answer)
 
     def answered(self) -> Iterator[Answered]:
-        """Every answer without its raw side, which `capture` reads by digest and plane."""
+        """Yield every answer without its raw side, which `capture` reads by digest and plane."""
         return self._each("answered", self._bare)
 
     def _bare(self, doc: Mapping[str, Any]) -> Answered:
@@ -143,18 +143,18 @@ class Stored:
         return stored_forms.answered(doc, self.capture(stored_forms.word(doc, "raw"), plane) if "raw" in doc else None)
 
     def judged(self) -> tuple[Judged, ...]:
-        """Every node's verdicts, as they were given."""
+        """Return every node's stored verdicts."""
         return tuple(self._each("judged", stored_forms.judged))
 
     def started(self) -> RunStarted:
-        """How the run began; raises UserError where it does not say."""
+        """Return how the run began; raises UserError if that is missing."""
         found = next(self._each("run started", stored_forms.started), None)
         if found is None:
             raise UserError(f"{self.folder}/events.jsonl does not say how the run began")
         return found
 
     def done(self) -> RunDone | None:
-        """How the run ended, if it did."""
+        """Return how the run ended, if it did."""
         return next(self._each("run done", stored_forms.done), None)
 
     def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
@@ -168,7 +168,7 @@ class Stored:
                 yield built
 
     def capture(self, digest: str, plane: Plane) -> Capture:
-        """Read the raw side of a plane's answer; ValueError at what is no digest, UserError where it was changed."""
+        """Read the raw side of a plane's answer; ValueError on an invalid digest, UserError if it was changed."""
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
         data = _inflated(path)
@@ -181,7 +181,7 @@ class Stored:
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""What readers raise at a form that no run of ours has."""
+"""Exceptions of readers on a form that rackcheck does not write."""
 
 
 def _held_digest(text: str) -> None:
@@ -190,7 +190,7 @@ def _held_digest(text: str) -> None:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Give a file's lines one by one, so that a run of many nodes need not fit into memory."""
+    """Yield a file's lines one by one, so that a run of many nodes need not fit into memory."""
     try:
         with safe_read.opened(path) as file:
             while line := file.readline(LARGEST + 1):
@@ -202,7 +202,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _inflated(path: Path) -> bytes:
-    """Unpack a raw answer, piece by piece: a small file may hold more than there is memory."""
+    """Decompress a raw answer, piece by piece: a small file may expand beyond the memory."""
     pieces, size = [], 0
     try:
         with safe_read.opened(path) as packed, gzip.open(packed) as file:
@@ -217,7 +217,7 @@ def _inflated(path: Path) -> bytes:
 
 
 def find(run: str) -> Stored:
-    """Find a run by id or folder; `last` is the newest that is no second reading of another's nodes.
+    """Find a run by id or folder; `last` is the newest one that does not read nodes of another run again.
 
     Raises UserError with the nearest id.
     """
@@ -243,11 +243,11 @@ def find(run: str) -> Stored:
 
 
 AGAIN_OF = "again-of"
-"""In a run's head, the run some of whose nodes it asked again."""
+"""In a run's head, the run some of whose nodes it read again."""
 
 
 def _again(name: str) -> bool:
-    """Whether a run asked nodes of another one again; one that cannot be read is told of when it is opened."""
+    """Whether a run read nodes of another one again; an unreadable run is reported when it is opened."""
     try:
         head = json.loads(safe_read.text(runs_folder() / name / "run.json", LARGEST))
     except (ValueError, RecursionError, UserError):
@@ -256,7 +256,7 @@ def _again(name: str) -> bool:
 
 
 def _no_run(folder: Path) -> None:
-    """Say of a folder that is there what it is instead of a run; raises UserError."""
+    """Raise UserError with what an existing folder is instead of a run."""
     try:
         capture, there = (folder / "capture.json").is_file(), folder.is_dir()
     except (OSError, ValueError):
@@ -270,6 +270,6 @@ def _no_run(folder: Path) -> None:
 
 
 def ids() -> list[str]:
-    """Every run's id, the oldest first."""
+    """Return every run's id, the oldest first."""
     folder = runs_folder()
     return sorted(p.parent.name for p in folder.glob("*/run.json")) if folder.is_dir() else []

@@ -1,6 +1,6 @@
-"""The stored forms of a run, held against their shapes before anybody trusts them: a stored run may be anybody's file.
+"""Validates the stored forms of a run before they are used: a stored run may be a third party's file.
 
-Pure. Every function raises TypeError, KeyError or ValueError at a form that no run of ours has.
+Pure. Every function raises TypeError, KeyError or ValueError on a form that rackcheck does not write.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,11 +56,11 @@ def answered(doc: Mapping[str, Any], capture: Capture | None) -> Answered:
 
 
 FARTHEST = 1_000_000
-"""Seconds between two readings that no run has."""
+"""Upper bound of the seconds between two readings."""
 
 
 def _apart(value: Any) -> tuple[float, float] | None:
-    """Read how far two readings lie apart."""
+    """Read the time between two readings."""
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 2 or not all(type(each) in (int, float) for each in value):
@@ -115,7 +115,7 @@ def _reasons(docs: Iterable[Any]) -> None:
 
 
 def word(doc: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Give a text of an object."""
+    """Return a text of an object."""
     value = doc[name] if default is None else doc.get(name, default)
     if not isinstance(value, str):
         raise TypeError(f"{name} is no text: {_shown(value)}")
@@ -123,7 +123,7 @@ def word(doc: Mapping[str, Any], name: str, default: str | None = None) -> str:
 
 
 def words_of(doc: Mapping[str, Any], name: str) -> list[str]:
-    """Give a list of texts of an object."""
+    """Return a list of texts of an object."""
     value = doc[name]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{name} is no list of texts: {_shown(value)}")

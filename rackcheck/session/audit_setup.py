@@ -1,4 +1,4 @@
-"""An audit that is ready to begin: whom it asks what, what it is judged by, where it is kept."""
+"""An audit that is ready to start: which nodes it reads, the profile it applies, and where the run is stored."""
 
 import getpass
 import platform
@@ -32,9 +32,9 @@ CONFIG = frozenset({Phase.CONFIG})
 
 @dataclass(frozen=True)
 class Prepared:
-    """One audit to be; `given` are site values, `files` the waivers of files, `own` those of the profile.
+    """A prepared audit; `given` are site values, `files` the waivers of files, `own` those of the profile.
 
-    `again_of` names the run some of whose nodes it asks again: such a run is never the `last` one.
+    `again_of` names the run some of whose nodes it reads again: such a run is never the `last` one.
     """
 
     job: Job
@@ -47,12 +47,12 @@ class Prepared:
 
     @property
     def profile(self) -> Profile:
-        """What it is judged by."""
+        """The profile it applies."""
         assert self.job.profile is not None
         return self.job.profile
 
     def once_more(self, nodes: Sequence[Node]) -> "Prepared":
-        """The same for some of its nodes, as a run of its own beside the others; no secret is asked for again."""
+        """Return the same audit for some of its nodes, as a separate run; secrets are not prompted for again."""
         job = replace(
             self.job, nodes=tuple(nodes), id=new_id(), time=now(), targets=f"{len(nodes)} of {self.job.targets}"
         )
@@ -61,9 +61,9 @@ class Prepared:
     def run(
         self, stop: threading.Event, tell: Callable[[str], None] = note, drive: "Drive | None" = None
     ) -> Iterator[Event]:
-        """Drive it and store each event, which comes with the digest of its raw side; raises UserError at the store's.
+        """Run it and store each event, returned with the digest of its raw side; raises UserError if the store fails.
 
-        `tell` is told what costs the record and not the verdict; without `drive` it is an audit.
+        `tell` receives errors that affect the record and not the verdict; without `drive` it is an audit.
         """
         texts = {file.name: file.text for file in self.files}
         with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
@@ -73,9 +73,9 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an audit is to be: its profile with site values, the waivers of files, its planes, phases and limits.
+    """The parameters of an audit: its profile with site values, the waivers of files, its planes, phases and limits.
 
-    `seconds` bound one plane of one node, `deadline` the whole run; `again` lie between two readings.
+    `seconds` limits one plane of one node, `deadline` the whole run; `again` is the time between two readings.
     """
 
     profile: str
@@ -91,9 +91,9 @@ class Request:
 
 
 def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepared:
-    """Make an audit ready; asks no node, writes nothing. Raises UserError, or a usage error.
+    """Prepare an audit; connects to no node, writes nothing. Raises UserError, or a usage error.
 
-    Nodes are chosen once the profile is known to be one: a simulated rack takes its time to come up.
+    Nodes are chosen after the profile is validated, because a simulated rack takes time to start.
     """
     given = cli_choices.pairs(request.values)
     profile = library.load(request.profile, known().catalogue, given, request.folders)
@@ -125,12 +125,12 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
 
 
 def _asked(planes: frozenset[Plane]) -> frozenset[Plane]:
-    """Give the planes whose secrets are needed: beside a burn-in, BMCs are looked at."""
+    """Return the planes whose secrets are needed: a burn-in reads BMCs as well."""
     return planes | {Plane.BMC} if Plane.BURNIN in planes else planes
 
 
 def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
-    """Give what is asked a second time; raises a usage error where that is nothing, or where no time is left for it."""
+    """Return what is read a second time; raises a usage error if there is nothing, or not enough time."""
     if seconds is None:
         return None
     facts = profile.twice()
@@ -142,7 +142,7 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
 
 
 Drive = Callable[[Job, threading.Event], Iterator[Event]]
-"""Does a job and gives what happens, until it is done or somebody stops it."""
+"""Runs a job and yields its events, until it is done or stopped."""
 
 
 def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
@@ -150,7 +150,7 @@ def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
 
 
 def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None]) -> Iterator[Event]:
-    """Store each event; a disk that fills up costs the record, not the verdict."""
+    """Store each event; a full disk ends the record and does not affect the verdict."""
     failed = False
     for event in events:
         stored = event
@@ -164,7 +164,7 @@ def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str]
 
 
 def head(audit: Prepared) -> dict[str, Any]:
-    """Give run.json: who, when, with what. No secret and no reference to one."""
+    """Return run.json: user, time and parameters, without secrets or references to them."""
     job, profile, own = audit.job, audit.profile, audit.own
     asked = {node.name for node in job.nodes}
     return {
@@ -208,6 +208,6 @@ def head(audit: Prepared) -> dict[str, Any]:
 
 
 def _shape(rack: Rack) -> dict[str, Any]:
-    """Give a rack's shape, for whoever draws the run when the inventory is another or gone."""
+    """Return a rack's shape, to draw the run when the inventory has changed or is missing."""
     slots = [{"name": name, "u": s.u, "height": s.height, "role": s.role} for name, s in rack.slots.items()]
     return {"name": rack.name, "row": rack.row, "title": rack.title, "height": rack.height, "slots": slots}

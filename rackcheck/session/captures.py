@@ -1,4 +1,4 @@
-"""A capture as the job that it was, and what is asked for one."""
+"""Captures as jobs, and the plan of what a capture reads."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from rackcheck.run.job import Job
 
 
 def everything() -> Plan:
-    """Give every question of every probe; of a family without end, the members that some profile of ours names."""
+    """Return the requests of every probe; for an open-ended family, the members that some profile uses."""
     known = registry()
     return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
 
@@ -36,16 +36,16 @@ def _members() -> set[FactPath]:
     for name in library.profiles():
         try:
             named = library.load(name, known.catalogue).facts()
-        except UserError:  # a site's own profile may be broken, and is told so by `rackcheck profile check`
+        except UserError:  # a site's own profile may be invalid; `rackcheck profile check` reports it
             continue
         found |= {path for path in named for family in families if family.member(path) is not None}
     return found
 
 
 def asking(nodes: Sequence[Node], asked: Plan, planes: frozenset[Plane], *, named: bool) -> frozenset[Plane]:
-    """Give the planes of which something will be asked; `named` says that somebody chose them.
+    """Return the planes that will be read; `named` is set if the user chose them.
 
-    Raises UserError where there are none, and where a plane that was named is none: nobody means to keep nothing.
+    Raises UserError if there are none, or if a chosen plane is missing: an empty capture is always a mistake.
     """
     having = {Plane.OS: [n for n in nodes if n.host], Plane.BMC: [n for n in nodes if n.bmc is not None]}
     for plane in sorted(planes):
@@ -64,20 +64,20 @@ _WANTED = {Plane.OS: "host in the inventory", Plane.BMC: "BMC in an inventory (-
 
 
 def unasked(nodes: Sequence[Node], planes: frozenset[Plane]) -> tuple[str, ...]:
-    """Name the nodes that have none of these planes."""
+    """Return the names of the nodes that have none of these planes."""
     return tuple(
         n.name for n in nodes if not (n.host and Plane.OS in planes) and (n.bmc is None or Plane.BMC not in planes)
     )
 
 
 def find(run: str) -> Captured | None:
-    """Find a capture where a run is named; None where that is no capture's folder."""
+    """Return the capture that this name refers to; None if it is not a capture's folder."""
     folder = Path(run).expanduser()
     return captured.load(folder) if captured.is_one(folder) else None
 
 
 def job(found: Captured, asked: Plan) -> Job:
-    """Give the job that a capture was, with these questions."""
+    """Return the job of a capture, with these requests."""
     return Job(
         asked, found.nodes, planes=frozenset(map(Plane, found.planes)), targets=f"capture {found.id}",
         id=found.id, time=found.time, version=found.version,
@@ -87,7 +87,7 @@ def job(found: Captured, asked: Plan) -> Job:
 def judging(
     found: Captured, profile: str | None, values: dict[str, str], folders: tuple[Path, ...], waived: Iterable[Waiver]
 ) -> Job:
-    """Give the job of judging a capture by a profile; raises a usage error without one."""
+    """Return the job of evaluating a capture with a profile; raises a usage error without one."""
     known = registry()
     if profile is None:
         names = ", ".join(sorted(library.profiles(folders)))
@@ -98,5 +98,5 @@ def judging(
 
 
 def done(found: Captured) -> RunDone:
-    """Give the end that a capture had; what it comes to is for a profile to say."""
+    """Return how a capture ended; its outcome is a placeholder, which only a profile decides."""
     return RunDone(found.time, Outcome.PASS, found.interrupted)

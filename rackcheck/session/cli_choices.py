@@ -1,4 +1,4 @@
-"""What several commands are given, resolved: nodes, planes, files of waivers, values of params."""
+"""Resolves arguments that several commands share: nodes, planes, files of waivers, values of params."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,15 +16,15 @@ from rackcheck.model.fold import fold
 from rackcheck.signoff import waivers
 
 PLANES = frozenset({Plane.OS, Plane.BMC})
-"""The planes that are asked unless somebody narrows them."""
+"""The planes that are read by default."""
 
 LONGEST_WAIT = 86_400
-"""Seconds between two readings, and of a whole run, at most."""
+"""Maximum seconds between two readings, and of a whole run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The nodes a command is for, where they come from in words, all nodes and racks that their inventory holds."""
+    """The nodes of a command, a description of where they come from, and all nodes and racks of their inventory."""
 
     nodes: tuple[Node, ...]
     words: str
@@ -33,7 +33,7 @@ class Chosen:
 
 
 def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chosen:
-    """Resolve what our user typed; a simulated rack is up until the command ends."""
+    """Resolve the user's arguments; a simulated rack runs until the command ends."""
     given = place(file, rack)
     if rack is None or given is None:
         nodes, words = inventory.choose(targets, given)
@@ -42,7 +42,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
             return Chosen(nodes, words, nodes)
         whole = inventory.load(held)
         return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks)
-    # Said with the rack's own name: its inventory lies in a folder that is gone when our user reads this.
+    # Shown with the rack's own name: its inventory is in a folder that is removed before the user reads this.
     up = replace(inventory.load(given), origin=rack)
     wanted = tuple(targets)
     if wanted == (inventory.LOCAL,) and inventory.LOCAL not in up.nodes:
@@ -53,23 +53,23 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
 
 
 def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple[tuple[Node, ...], str]:
-    """Give the nodes a command is for, and where they come from."""
+    """Return the nodes of a command, and a description of where they come from."""
     found = chosen(targets, file, rack)
     return found.nodes, found.words
 
 
 def place(file: Path | None, rack: str | None) -> Path | None:
-    """Give the inventory file that is meant: of a simulated rack, which is up until the command ends, or our user's."""
+    """Return the inventory file: of a simulated rack, which runs until the command ends, or the user's."""
     if rack is None:
         return file
     name = rack_name(rack, file)
-    from rackcheck.sim.child import running  # noqa: PLC0415  only those who ask for a rack pay for one
+    from rackcheck.sim.child import running  # noqa: PLC0415  needed only for a simulated rack
 
     return click.get_current_context().with_resource(running(name))
 
 
 def rack_name(rack: str, file: Path | None = None) -> str:
-    """Give what stands after `sim:`; raises a usage error on anything else."""
+    """Return the part after `sim:`; raises a usage error on anything else."""
     if file is not None:
         raise click.UsageError("--rack brings its own inventory: leave -i away")
     kind, mark, name = rack.partition(":")
@@ -79,7 +79,7 @@ def rack_name(rack: str, file: Path | None = None) -> str:
 
 
 def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File", ...]:
-    """Read files of waivers, and `./waivers.yaml` where none is given and it may be `found`."""
+    """Read files of waivers, or `./waivers.yaml` if none is given and `found` allows it."""
     here = Path(waivers.FOUND)
     paths = given or ((here,) if found and here.is_file() else ())
     files = [waivers.load(path) for path in paths]

@@ -1,4 +1,4 @@
-"""Where words go: results on stdout, progress and notes on stderr, colour only where it is wanted."""
+"""Output: results on stdout, progress and notes on stderr, colour only where supported and enabled."""
 
 import os
 import shutil
@@ -15,29 +15,29 @@ from rackcheck.views.terminal import Line
 
 
 def note(text: str) -> None:
-    """Say something beside the result."""
+    """Print a note on stderr, beside the result."""
     click.echo(_signs().piece(text), err=True)
 
 
 def is_plain() -> bool:
-    """Whether this terminal is written to in ASCII (LANG=C, or an encoding without Unicode)."""
+    """Whether this terminal only takes ASCII (LANG=C, or an encoding without Unicode)."""
     return _signs().plain
 
 
 def _signs() -> Signs:
     signs = signs_for(os.environ)
-    # Where screens are shown, what stands for stdout need not be a stream of its kind.
+    # While screens are shown, stdout may be replaced by another kind of object.
     encoding = getattr(sys.stdout, "encoding", None) or ""
     return signs if "utf" in encoding.casefold() else Signs(plain=True)
 
 
 def width() -> int:
-    """How wide lines may be; where a word that was cut ends in three dots, two such are given room."""
+    """Return the maximum width of a line; in ASCII, less the room for two ellipses of three dots each."""
     return min(shutil.get_terminal_size((100, 24)).columns, 120) - (4 if is_plain() else 0)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print styled lines; plain text where stdout is no terminal or NO_COLOR is set."""
+    """Print styled lines; plain text if stdout is not a terminal or NO_COLOR is set."""
     from rich.console import Console  # noqa: PLC0415  a tenth of a second, not for `--help`
     from rich.text import Text  # noqa: PLC0415
 
@@ -56,7 +56,7 @@ Watch = Callable[[Event], None]
 
 @contextmanager
 def progress(nodes: int, *, quiet: bool, judging: bool = True) -> Iterator[Watch]:
-    """Show on stderr how far a run is: a moving line on a terminal, few lines elsewhere.
+    """Show the progress of a run on stderr: a moving line on a terminal, a few lines elsewhere.
 
     Without `judging`, a node is done when its facts are read.
     """

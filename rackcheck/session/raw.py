@@ -1,4 +1,4 @@
-"""`facts --raw`: each fact with the lines that it was read from, or with the facts that it follows from."""
+"""`facts --raw`: each fact with the lines it was read from, or with the facts it is derived from."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,17 +15,17 @@ from rackcheck.views.evidence import NodeReplies, ProofFact, piece
 from rackcheck.views.terminal import Line
 
 SOURCE = 120
-"""Letters of a source that are shown: a command may be a script of many lines."""
+"""Maximum characters of a source: a command may be a script of many lines."""
 
 
 def replies_of(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:
-    """Give all that a node said, with the questions of the probes that are installed."""
+    """Return all replies of a node, with the requests of the installed probes."""
     probes = {probe.name: probe for probe in known().probes}
     return NodeReplies(tree, captures, asks=lambda path: _ask(path, probes))
 
 
 def probe_of(path: str) -> AnyProbe | None:
-    """Find the probe that tells a fact; None of one that follows from others."""
+    """Return the probe that reads a fact; None for a derived fact."""
     entry = known().catalogue.find(paths.parse(path))
     return None if entry is None else next((probe for probe in known().probes if probe.name == entry.probe), None)
 
@@ -37,7 +37,7 @@ def _ask(path: str, probes: Mapping[str, AnyProbe]) -> Ask | None:
 
 
 def lines(path: str, all_said: NodeReplies) -> Iterator[Line]:
-    """Write a fact, where and when it was read, and what was said there."""
+    """Yield the lines of a fact: its value, its source and time, and the raw replies."""
     whole = piece(path, all_said)
     yield from _fact(whole, "")
     for one in whole.replies:
@@ -59,7 +59,7 @@ def _fact(whole: ProofFact, indent: str) -> Iterator[Line]:
 
 
 def documents(path: str, all_said: NodeReplies) -> dict[str, Any]:
-    """Give the raw side of a fact as a part of its document."""
+    """Return the raw side of a fact as a part of its document."""
     whole = piece(path, all_said)
     doc: dict[str, Any] = {"raw": [reply.document(one) for one in whole.replies]}
     return doc | ({"follows-from": [each.path for each in whole.inputs]} if whole.inputs else {})

@@ -1,4 +1,4 @@
-"""What can be asked, for commands: they tell once what could not be loaded."""
+"""The registry of probes, for commands: reports once what could not be loaded."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from rackcheck.session.output import note
 
 @cache
 def known() -> Registry:
-    """Give every probe that there is, with a line on stderr for each module that had to be left out."""
+    """Return every installed probe; print a line on stderr for each module that could not be loaded."""
     found = registry()
     for broken in found.broken:
         note(f"rackcheck: probes left out: {broken}")

@@ -1,4 +1,4 @@
-"""The desk that the screens work at: runs read again or made, raw answers by node, and every command by its words."""
+"""The model behind the screens: stored and new runs, raw answers by node, and the commands that screens call."""
 
 import os
 import subprocess
@@ -46,19 +46,19 @@ from rackcheck.views.open_run import CommandResult
 from rackcheck.views.rule_coverage import Covering
 
 PATIENCE = 120.0
-"""Seconds that a command called from the screens may take."""
+"""Maximum seconds of a command called from the screens."""
 
 RECORDS = 512
-"""Records of a stored burn-in that are told at a time: the screens have other things to do."""
+"""Records of a stored burn-in that are yielded at a time, so that the screens stay responsive."""
 
 CROSS = "cross-plane"
 """The shipped fragment whose rules pair facts of both planes."""
 
 
 class RunSession:
-    """A subject on the desk: stored runs, to which an audit that is made here is added; asks only where it was told to.
+    """An open subject: stored runs, and audits made here; it contacts nodes only on request.
 
-    What it keeps of an answer is where its raw side lies: a thousand nodes' facts are read when they are wanted.
+    It keeps where the raw side of an answer is stored: facts of a thousand nodes are read on demand.
     """
 
     def __init__(
@@ -86,22 +86,22 @@ class RunSession:
             self.nodes = {node.name: node for node in ready.job.nodes}
             self.racks, self._own = ready.racks, ready.job.waivers
 
-    # ---- what it is about
+    # ---- the subject
 
     @property
     def waivers(self) -> Sequence[Waiver]:
-        """The waivers it is judged with: those that the runs were made with, and files written since."""
+        """The waivers in use: those that the runs were made with, and files written since."""
         return (*self._own, *(waiver for file in self._files.values() for waiver in file.waivers))
 
     @property
     def began(self) -> Sequence[str]:
-        """When each run of an acceptance began, the oldest first; empty of a run."""
+        """When each run of an acceptance began, the oldest first; empty for a run."""
         laid = self.found is not None and self.found.kind == "acceptance"
         return [stored.started().time for stored, _ in self._runs] if laid else []
 
     @property
     def mute(self) -> str:
-        """Why nodes cannot be asked again from here; empty where they can."""
+        """Why nodes cannot be read again from here; empty if they can."""
         if self._drives is not None:
             return "a load is not put on from here again: rackcheck burnin NODE --seed SEED does the same work"
         if self.ready is not None:
@@ -115,29 +115,29 @@ class RunSession:
 
     @property
     def made(self) -> Sequence[File]:
-        """The folders of the runs that were made here, the first one first."""
+        """The folders of the runs that were made here, in order."""
         return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
 
     def ends(self) -> Iterator[RunDone | None]:
-        """Say how each run that was made here ended; None where its record does not."""
+        """Yield how each run that was made here ended; None if its record is incomplete."""
         for folder in self.made:
             yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
 
     @property
     def left_behind(self) -> str:
-        """What a document of the run does not hold."""
+        """What a document of the run does not contain."""
         later = [stored.folder.name for stored, _ in self._runs[1:]] if self.ready is not None else []
         return f"; it is of the first reading, and those after it are {', '.join(later)}" if later else ""
 
     @property
     def profile_word(self) -> str:
-        """What commands call the profile by: the file that the run kept, since the installed one may be another."""
+        """The name of the profile for commands: the file that the run stored, since the installed one may differ."""
         kept = self._runs[0][0].folder / "profile" / f"{self.profile.name}.yaml" if self._runs else None
         return str(kept) if kept is not None and kept.is_file() else self.profile.name
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options that name the files of waivers, where some were written since: those that the run kept, and these."""
+        """Options for the files of waivers, if some were written since: the run's own, and the new ones."""
         if not self._places:
             return ()
         folders = [stored.folder / "waivers" for stored, _ in self._runs[:1]]
@@ -151,24 +151,24 @@ class RunSession:
         return (*self.profile.rules, *_cross())
 
     def run_of(self, *nodes: str) -> str:
-        """Name the newest run that read all of these nodes, as commands take it."""
+        """Return the newest run that read all of these nodes, by the name that commands accept."""
         mine = [stored for stored, job in self._runs if set(nodes) <= {node.name for node in job.nodes}]
         return _word(mine[-1]) if mine else self.name
 
     def baselines(self) -> Sequence[tuple[str, str]]:
-        """Give acceptances and other runs, the newest first."""
+        """Return acceptances and other runs, the newest first."""
         here = {stored.folder.name for stored, _ in self._runs}
         accepted = [(name, "an acceptance: each node as it was accepted") for name in acceptance.names()]
         return [*accepted, *((name, "another run") for name in reversed(store.ids()) if name not in here)]
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Say which known word was meant."""
+        """Return the known word nearest to this one, as the end of a message."""
         return did_you_mean(word, list(known))
 
     # ---- events
 
     def events(self) -> Iterator[Event]:
-        """Give the run's events: at first an audit that was made ready, afterwards what is stored, judged again."""
+        """Yield the run's events: first a prepared audit, afterwards the stored runs, evaluated again."""
         if self.ready is not None and not self._began:
             self._began = True
             yield from self._drive(self.ready)
@@ -180,18 +180,18 @@ class RunSession:
             yield from self._replayed(stored, job)
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        """Ask these nodes again, as a run of its own; raises UserError."""
+        """Read these nodes again, as a separate run; raises UserError."""
         if self.ready is None or self._drives is not None:
             raise UserError(self.mute)
         asked = self.ready.once_more([self.nodes[name] for name in nodes])
         yield from self._drive(replace(asked, job=replace(asked.job, waivers=tuple(self.waivers))))
 
     def stop(self) -> None:
-        """Stop asking; what came in is kept."""
+        """Stop reading nodes; answers received so far are kept."""
         self._stop.set()
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
-        self._stop = stop = threading.Event()  # one a run: a run that has ended sets its own
+        self._stop = stop = threading.Event()  # one per run: a run that has ended sets its own
         for event in ready.run(stop, self.troubles.append, self._drives):
             if isinstance(event, RunStarted):
                 self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
@@ -204,7 +204,7 @@ class RunSession:
             yield self._light(stored, event)
 
     def _laid(self) -> Iterator[Event]:
-        """Lay the readings of an acceptance over each other, and tell them as the events of one run."""
+        """Merge the readings of an acceptance, and yield them as the events of one run."""
         assert self.found is not None
         for stored, _ in self._runs:
             for answer in stored.answered():
@@ -221,7 +221,7 @@ class RunSession:
         yield summary.done
 
     def _light(self, stored: store.Stored, event: Event) -> Event:
-        """Keep of an answer where it lies, and hand it on without its raw side."""
+        """Store where an answer is kept, and return it without its raw side."""
         if isinstance(event, Answered):
             event = replace(event, capture=None)
             self._hear(stored, event)
@@ -232,10 +232,10 @@ class RunSession:
         mine[answer.plane, answer.reading] = stored, answer
         self._tree.cache_clear()
 
-    # ---- what lies behind
+    # ---- details
 
     def kind(self, fact: str) -> Kind | None:
-        """What a fact is."""
+        """The kind of a fact."""
         try:
             entry = known().catalogue.find(paths.parse(fact))
         except BadPath:
@@ -243,23 +243,23 @@ class RunSession:
         return entry.kind if entry is not None else None
 
     def plane(self, fact: Path) -> Plane:
-        """Which plane tells a fact."""
+        """The plane that a fact is read from."""
         entry = known().catalogue.find(fact)
         return entry.plane if entry is not None else Plane.DERIVED
 
     def probe(self, fact: str) -> AnyProbe | None:
-        """The probe that tells a fact."""
+        """The probe that reads a fact."""
         try:
             return probe_of(fact)
         except BadPath:
             return None
 
     def near(self, fact: str) -> Sequence[str]:
-        """Facts of names like this one."""
+        """Facts with names similar to this one."""
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
-        """Say since when a rule has had its verdict on a node."""
+        """Format since when a rule has had its verdict on a node."""
         found = since(node, rule, self.run_of(node)) or since(node, rule)
         if found is None:
             return ""
@@ -278,7 +278,7 @@ class RunSession:
         return tree_of(job, self.nodes[node], self._whole(node))
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
-        """Give a node's newest raw answers by plane; raises UserError."""
+        """Return a node's newest raw answers by plane; raises UserError."""
         return {a.plane: a.capture for a in self._whole(node) if a.capture is not None and a.reading == 1}
 
     def _whole(self, node: str) -> Iterator[Answered]:
@@ -293,13 +293,13 @@ class RunSession:
                 raise UserError(f"{stored.folder}/events.jsonl is damaged: {error}") from None
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Tell what became of a node or a rule run by run, the newest first; raises UserError."""
+        """Return the history of a node or a rule by run, the newest first; raises UserError."""
         doc = self.document(("history", name, "--limit", "200"))
         kind = "rule" if "rule" in doc else "node"
         return kind, doc["runs"]
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Write what would mend some rules, by node, as `rackcheck remedy` does; raises UserError."""
+        """Return the commands that would fix these rules, by node, as `rackcheck remedy` does; raises UserError."""
         urls = {name: node.bmc.url for name, node in self.nodes.items() if node.bmc is not None}
         profile = f"{self.profile.name} {self.profile.version}"
         return commands.fixes(self.name, profile, self.profile.rules, verdicts, only, self._resources, urls, settings())
@@ -311,12 +311,12 @@ class RunSession:
     # ---- commands
 
     def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
-        """Call one of rackcheck's commands in a process of its own, which has no terminal and can ask nothing."""
+        """Run one of rackcheck's commands in a separate process without a terminal, so that it cannot prompt."""
         done = self._call(words, width)
         return CommandResult(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Call one of rackcheck's commands with `--json`, and read its document; raises UserError."""
+        """Run one of rackcheck's commands with `--json`, and return its document; raises UserError."""
         done = self._call((*words, "--json"))
         if done.returncode not in {0, 1, 3}:
             why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1].removeprefix("rackcheck: ")
@@ -327,7 +327,7 @@ class RunSession:
     def _call(self, words: Sequence[str], width: int = 100) -> "subprocess.CompletedProcess[bytes]":
         environment = {**os.environ, "COLUMNS": str(width), "NO_COLOR": "1"}
         try:
-            return subprocess.run(  # noqa: S603  our own program, its words in a list
+            return subprocess.run(  # noqa: S603  rackcheck itself, with its arguments as a list
                 [sys.executable, "-m", "rackcheck", *words], stdin=subprocess.DEVNULL, capture_output=True,
                 timeout=PATIENCE, check=False, env=environment,
             )  # fmt: skip
@@ -337,7 +337,7 @@ class RunSession:
             raise UserError(f"rackcheck {words[0]} cannot be called: {error.strerror}") from None
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Hold a node against another one of the same runs; raises UserError."""
+        """Compare a node with another one of the same runs; raises UserError."""
         job = self._runs[-1][1]
         covering = Covering(self.profile.rules, (*job.plan.joins, *job.plan.gatherings))
         mine, theirs = against.facts_of(self.tree(node)), against.facts_of(self.tree(other))
@@ -348,7 +348,7 @@ class RunSession:
         }  # fmt: skip
 
     def waived(self, file: str) -> None:
-        """Judge with this file of waivers from now on, in place of what the runs kept of its name; raises UserError."""
+        """Use this file of waivers from now on, in place of the run's file of the same name; raises UserError."""
         found = waivers.load(File(file))
         self._own = tuple(waiver for waiver in self._own if not waiver.place.startswith(f"{found.name}:"))
         self._files[found.name] = found
@@ -356,7 +356,7 @@ class RunSession:
 
 
 def _burnt(event: Event) -> Iterator[Burning]:
-    """Tell what a stored burn-in wrote as it was told live, piece by piece."""
+    """Yield the output of a stored burn-in as if it were live, piece by piece."""
     if isinstance(event, Answered) and isinstance(event.capture, BurnCapture):
         records = event.capture.records
         for at in range(0, len(records), RECORDS):
@@ -364,19 +364,19 @@ def _burnt(event: Event) -> Iterator[Burning]:
 
 
 def _word(stored: store.Stored) -> str:
-    """Name a run as commands take it: by its id where that finds it, else by its folder."""
+    """Return a run's name for commands: its id if that is enough to find it, else its folder."""
     at_home = stored.folder.resolve() == (store.runs_folder() / stored.folder.name).resolve()
     return stored.folder.name if at_home else str(stored.folder)
 
 
 def _nodes(found: RunSubject) -> Mapping[str, Node]:
-    """Give every node of a subject, as its newest run names it."""
+    """Return every node of a subject, as its newest run names it."""
     return {node.name: node for stored, _, _ in found.jobs for node in stored_nodes(stored)}
 
 
 @lru_cache(maxsize=1)
 def _cross() -> tuple[Rule, ...]:
-    """Load the rules that pair both planes; without them the profile's own must do."""
+    """Load the rules that pair both planes; empty if they cannot be loaded."""
     try:
         return library.load(CROSS, known().catalogue).own
     except UserError:

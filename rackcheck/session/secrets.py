@@ -1,4 +1,4 @@
-"""Fetches what the inventory refers to as secret, before any node is asked."""
+"""Fetches the secrets that the inventory refers to, before any node is contacted."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,9 +12,9 @@ from rackcheck.profile.document import SHOWN
 
 
 def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, str]:
-    """Fetch every secret that will be needed, once, before any node is asked.
+    """Fetch every secret that will be needed, once, before any node is contacted.
 
-    Raises UserError with every reference that gives nothing, and the nodes that need it.
+    Raises UserError with every reference that cannot be resolved, and the nodes that need it.
     """
     used = _used(nodes, planes)
     known, lost = _fetched(used)
@@ -26,7 +26,7 @@ def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, 
 
 
 def fetched(nodes: Iterable[Node], planes: frozenset[Plane]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Fetch what can be had of these secrets, and say of the others why not; both by their references."""
+    """Fetch these secrets where possible; return the secrets, and why the others are missing, both by reference."""
     return _fetched(_used(nodes, planes))
 
 
@@ -42,7 +42,7 @@ def _fetched(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _used(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, list[str]]:
-    """Give the references that asking these planes needs, each with the nodes that name it."""
+    """Return the references that reading these planes needs, each with the nodes that name it."""
     found: dict[str, list[str]] = {}
     for node in nodes:
         for reference in {r for plane in planes for r in references(node, plane)}:

@@ -1,4 +1,4 @@
-"""A stored run as the job it was: its profile, its planes, its nodes."""
+"""A stored run as a job: its profile, its planes, its nodes."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,9 +31,9 @@ def stored_job(
     waived: tuple[Waiver, ...] | None = None,
     law: int | None = None,
 ) -> Job:
-    """Give the job that a stored run was, with its own profile and waivers or others, and by its own law or another.
+    """Return the job of a stored run, with its own or other waivers, and with its own or another law.
 
-    What a profile itself waives goes with it, beside the others. Raises UserError where they were changed.
+    Waivers of the profile itself are included. Raises UserError if stored files were changed.
     """
     head = stored.head
     began = stored.started()
@@ -66,7 +66,7 @@ def stored_job(
 
 
 def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
-    """Read the waivers that the run kept; raises UserError where one was changed."""
+    """Read the waivers that the run stored; raises UserError if one was changed."""
     found: list[Waiver] = []
     value = stored.head.get("waivers", {})
     if not isinstance(value, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in value):
@@ -83,7 +83,7 @@ def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
 
 
 def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> Profile:
-    """Load the profile that the run kept, with the values it was given then and those of today laid over them."""
+    """Load the profile that the run stored, with the run's values and today's values merged over them."""
     value = stored.head["profile"]
     name, digest = stored_forms.word(value, "name"), stored_forms.word(value, "digest")
     given = {param: stored_forms.word(value["set"], param) for param in value["set"]}
@@ -92,7 +92,7 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
     place, catalogue = stored.folder / "profile" / f"{name}.yaml", known().catalogue
     profile = library.load(str(place), catalogue, given)
     if not profile.digest == digest == began.digest:
-        # The digest is of the rules as they stand with all parents laid under them, and of the values.
+        # The digest covers the rules with all parents merged, and the values.
         raise UserError(f"the run's profile was changed: {place}; judge with -p {place} to use it on purpose")
     if began.law != FIRST and profile.machines != stored_forms.word(value, "machines", ""):
         message = f"the machines that the run's profile is for were changed: {place}"
@@ -104,7 +104,7 @@ def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> 
 
 
 def stored_nodes(stored: store.Stored) -> tuple[Node, ...]:
-    """Give the nodes of a stored run as its inventory named them; raises UserError where they cannot be read."""
+    """Return the nodes of a stored run as its inventory named them; raises UserError if they cannot be read."""
     try:
         return tuple(map(_node, stored.head["nodes"]))
     except _DAMAGED as error:
@@ -129,9 +129,9 @@ def _node(doc: Mapping[str, Any]) -> Node:
 
 
 def stored_racks(stored: store.Stored) -> dict[str, Rack]:
-    """Give the racks that a run's nodes stand in, by name, as its inventory described them; an older run kept none.
+    """Return the racks of a run's nodes by name, as its inventory described them; older runs did not store them.
 
-    Raises UserError where they cannot be read.
+    Raises UserError if they cannot be read.
     """
     try:
         listed = stored.head.get("racks", [])
@@ -159,7 +159,7 @@ def _slot(doc: Mapping[str, Any]) -> RackSlot:
 
 
 def _units(doc: Mapping[str, Any], name: str, least: int) -> int:
-    """Give a number of rack units."""
+    """Return a number of rack units."""
     value = doc[name]
     if type(value) is not int or not least <= value <= UNITS:
         raise TypeError(f"{name} is no number of rack units from {least} to {UNITS}: {value!r:.60}")

@@ -1,4 +1,4 @@
-"""What a document, a screen or a difference is about: one stored run, or an acceptance with all of its runs."""
+"""The subject of a document, a screen or a difference: one stored run, or an acceptance with all its runs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ from rackcheck.views.summary import Summary, findings, notes, several, summarize
 
 @dataclass(frozen=True)
 class RunSubject:
-    """Runs to be read, the oldest first, each with the job it was and what kind of reading it is."""
+    """Stored runs, the oldest first, each with its job and the kind of its reading."""
 
     kind: str
     name: str
@@ -56,7 +56,7 @@ class RunSubject:
     planes: frozenset[Plane] | None = None
 
     def tell(self) -> Iterator[CollectedRun]:
-        """Judge every run again, one after the other."""
+        """Evaluate every run again, one after the other."""
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
         for stored, job, kind in self.jobs:
             told_by = stored.head.get("operator")
@@ -65,7 +65,7 @@ class RunSubject:
             yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
 
     def order(self, bill: Bom | None = None, brand: Brand | None = None) -> ReportJob:
-        """Give what a document is made of beside its readings."""
+        """Return the inputs of a document beside its readings."""
         return ReportJob(
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
@@ -75,7 +75,7 @@ class RunSubject:
 
 
 def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
-    """Find a run or an acceptance; `files` of waivers take the place of its own.
+    """Find a run or an acceptance; `files` of waivers replace its own.
 
     Raises UserError with the nearest name.
     """
@@ -103,9 +103,9 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
 
 
 def held(stored: store.Stored) -> tuple[Node, ...]:
-    """Give a run's nodes if its head and its events tell the same; raises UserError where they do not.
+    """Return a run's nodes if its head and its events agree; raises UserError if they do not.
 
-    Its id names files, its day is what waivers are held against, and a node of two entries would be counted twice.
+    Its id names files, its day decides which waivers apply, and a node with two entries would be counted twice.
     """
     began, nodes = stored.started(), stored_nodes(stored)
     names = [node.name for node in nodes]
@@ -126,7 +126,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
 
 
 def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
-    """Judge a run by an acceptance's profile, as once it is part of it; raises UserError where it cannot be judged."""
+    """Evaluate a run with an acceptance's profile, as a part of it; raises UserError if that is not possible."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
@@ -158,7 +158,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
 
 
 def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
-    """Order readings: by when they began, and within a second by their names, which tell it to the millisecond."""
+    """Return the sort key of a reading: when it began, and within a second its name, which has milliseconds."""
     started = member[0].started()
     return started.time, started.run
 
@@ -170,14 +170,14 @@ def _place(node: Mapping[str, object]) -> NodeLocation:
 
 
 def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
-    """Load the profile's parents as the run kept them; their site values are those of the run."""
+    """Load the profile's parents as the run stored them, with the run's site values."""
     for step in profile.lineage[:-1]:
         yield _kept(folder, _named(step), given)
     yield profile
 
 
 def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
-    """Load what the profile and its parents include, by name, as the run kept it."""
+    """Load what the profile and its parents include, by name, as the run stored it."""
     parents = {_named(step) for step in profile.lineage}
     for file in sorted(profile.files):
         if file != library.SOURCES and file.removesuffix(".yaml") not in parents:
@@ -185,7 +185,7 @@ def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iter
 
 
 def _named(step: str) -> str:
-    """Give the name in a step of a lineage: NAME@VERSION, and what it includes."""
+    """Return the name in a step of a lineage, which is NAME@VERSION and its includes."""
     return step.partition("@")[0]
 
 
@@ -197,7 +197,7 @@ def _kept(folder: Path, name: str, given: Mapping[str, str]) -> Profile:
 
 
 def shown(subject: RunSubject) -> Summary:
-    """Judge a subject again, for a terminal or a screen."""
+    """Evaluate a subject again, for a terminal or a screen."""
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
         return summarize(replay(job, stored.answers(), stored.done()), subject.profile, subject.waivers)
@@ -205,7 +205,7 @@ def shown(subject: RunSubject) -> Summary:
 
 
 def readings(name: str) -> ComparedRun:
-    """Find what to compare: a run, or an acceptance, which stands for the newest reading of each of its nodes."""
+    """Return what to compare: a run, or an acceptance, which stands for the newest reading of each of its nodes."""
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         found = acceptance.find(name)
         if not found.runs:
@@ -217,7 +217,7 @@ def readings(name: str) -> ComparedRun:
 
 
 def summary(subject: RunSubject, readings: Sequence[CollectedRun]) -> Summary:
-    """Lay the readings of a subject over each other as one run's summary, for a terminal or a screen."""
+    """Merge the readings of a subject into one summary, for a terminal or a screen."""
     seats = tuple(Seat(name, place.role, place.rack) for name, place in subject.places.items())
     settled = settle(readings, subject.profile, subject.planes, seats if subject.planes is not None else ())
     newest = readings[-1]

@@ -1,4 +1,4 @@
-"""Since when a rule has had its verdict on a node, from the index of runs; no command of its own."""
+"""Since when a rule has had its verdict on a node, from the index of runs; not a command of its own."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from rackcheck.session.output import note
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The first run in an unbroken row with one verdict: its name and time, and how many runs of that row judged it.
+    """The first run of an unbroken sequence with one verdict: its name and time, and the number of runs that judged it.
 
-    `first` says that no older run judged the rule on this node.
+    `first` is set if no older run judged the rule on this node.
     """
 
     run: str
@@ -22,9 +22,9 @@ class Since:
 
 
 def since(node: str, rule: str, at: str = "") -> Since | None:
-    """Tell since which run a rule has had the verdict that run `at` gave it; without `at`, the newest that judged it.
+    """Return since which run a rule has had its verdict of run `at`; without `at`, of the newest run that judged it.
 
-    Runs that did not judge it are passed over. None where no run of the index judged it, or the index is of no use.
+    Runs that did not judge it are skipped. None if no run in the index judged it, or the index cannot be used.
     """
     try:
         with file.opened(file.place()) as db:

@@ -1,1 +1,1 @@
-"""A simulated rack: machines as data, answered over real SSH and real HTTPS on loopback."""
+"""A simulated rack: machines as data, served over real SSH and real HTTPS on loopback."""

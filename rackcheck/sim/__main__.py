@@ -1,7 +1,7 @@
-"""Keeps one simulated rack up: `python -m rackcheck.sim NAME [FOLDER]`, until its standard input ends.
+"""Runs one simulated rack: `python -m rackcheck.sim NAME [FOLDER]`, until its standard input ends.
 
-Says `up` and its folder, as JSON, once every machine answers; a mistake is said instead, with exit 2. The folder goes
-with the rack, however whoever started it has ended: that is why it is ours, and not theirs.
+Prints `up` and its folder, as JSON, once every machine is up; on a mistake it prints the mistake and exits with 2.
+This process removes the rack's folder, so that it is removed however the process that started it ends.
 """
 
 import contextlib
@@ -19,22 +19,22 @@ from rackcheck.sim.rack_folder import room
 
 
 class EndSignal:
-    """Tells when to end: nobody holds our standard input open any more, or a signal asks us to."""
+    """The signal to end: standard input is closed, or SIGTERM, SIGHUP or SIGINT arrives."""
 
     def __init__(self) -> None:
         self._asked, wake = os.pipe()
         os.set_blocking(wake, False)
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            signal.signal(number, lambda *_: None)  # what counts is the byte that it puts into the pipe
+            signal.signal(number, lambda *_: None)  # only the byte written to the pipe matters
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def taken(self, seconds: float | None = 0) -> bool:
-        """Whether it is time to end; waits for it as long as this, None for ever."""
+        """Return whether it is time to end; waits up to `seconds`, without limit for None."""
         return bool(select.select([0, self._asked], [], [], seconds)[0])
 
 
 def main(name: str, folder: str = "") -> int:
-    """Bring the rack up and wait."""
+    """Bring the rack up and wait for the end; returns the exit status."""
     leave = EndSignal()
     try:
         found = scenario.find(name)
@@ -50,7 +50,7 @@ def main(name: str, folder: str = "") -> int:
 
 
 def _print_ready(text: str) -> None:
-    """Tell whoever started us, if they are there: written at once, so that nothing is left for a closed pipe."""
+    """Write to standard output unbuffered, so that nothing is left for a closed pipe, which is ignored."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, text.encode("utf-8", "surrogateescape"))
 

@@ -1,4 +1,4 @@
-"""Answers in whole and proper HTTP that twist what a BMC holds: what no status tells of."""
+"""Complete and valid HTTP replies with a twisted body: faults that no status code shows."""
 
 import json
 import re
@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 UNSET = "2020-01-01T00:00:07Z"
-"""What a clock tells that nobody ever set."""
+"""The time of a clock that was never set."""
 
 DEEP = 100_000
-"""Levels of a body that goes on inwards."""
+"""Nesting levels of the deeply nested body."""
 
 PAGE = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your session has expired.</body></html>"
 
 
 @dataclass(frozen=True)
 class TwistedReply:
-    """One answer."""
+    """One reply: its status, body and headers."""
 
     status: int
     body: bytes
@@ -24,7 +24,7 @@ class TwistedReply:
 
 
 Twist = Callable[[str, bytes], TwistedReply]
-"""Gives the answer for a URI, query and all, that holds this body."""
+"""Returns the reply to a URI (with its query) whose resource has this body."""
 
 
 def _html(_: str, __: bytes) -> TwistedReply:
@@ -36,18 +36,18 @@ def _deep(_: str, __: bytes) -> TwistedReply:
 
 
 def _elsewhere(uri: str, _: bytes) -> TwistedReply:
-    """Send on and on, each time to a place that was not named before."""
+    """Redirect without end, each time to a new URI."""
     return TwistedReply(302, b"", {"Location": _numbered(uri, "hop")})
 
 
 def _loop(uri: str, body: bytes) -> TwistedReply:
-    """Name a second page, which names the first one as the one that follows."""
+    """Link to a second page, whose next page is the first one."""
     first = uri.partition("?")[0]
     return _page(body, first if "?" in uri else f"{first}?$skip=1")
 
 
 def _endless(uri: str, body: bytes) -> TwistedReply:
-    """Name one more page on each page."""
+    """Link to one more page on each page."""
     return _page(body, _numbered(uri, "$skip"))
 
 
@@ -69,7 +69,7 @@ def _wrong_types(_: str, body: bytes) -> TwistedReply:
 
 
 def _other(value: object) -> object:
-    """Give a value of another type than this one has."""
+    """Return a value of another type than the given one."""
     match value:
         case bool():
             return "maybe"

@@ -1,4 +1,4 @@
-"""How a simulated node and its BMC behave, beside what they answer."""
+"""How a simulated node and its BMC behave, apart from the data they return."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from rackcheck.sim.machine import SimMachine
 
 
 class Door(StrEnum):
-    """What happens to who knocks."""
+    """What happens to a connection."""
 
     OPEN = "open"
-    CLOSED = "closed"  # nobody listens: the connection is refused at once
-    SILENT = "silent"  # the connection is taken, and nothing is ever said
+    CLOSED = "closed"  # nothing listens: the connection is refused at once
+    SILENT = "silent"  # the connection is accepted, and nothing is ever sent
     LOCKED = "locked"  # the login is refused
 
 
@@ -21,8 +21,8 @@ class Door(StrEnum):
 class Conduct:
     """Behaviour of one node: its SSH server, its sudo, its clock, its load; and the same of its BMC.
 
-    `skew` is how many seconds a clock is ahead of ours; `latency` how many seconds an answer takes. Under load a second
-    of its own takes `1 / load_pace` of ours; `load_seed` is the seed of what its parts are like.
+    `skew` is how many seconds a clock is ahead of ours; `latency` how many seconds a reply takes. `load_pace` is how
+    many seconds of a load pass in one of ours; `load_seed` is the seed of the variation between its parts.
     """
 
     ssh: Door = Door.OPEN
@@ -37,25 +37,26 @@ class Conduct:
 
 @dataclass(frozen=True)
 class Ill:
-    """A fault that shows under load alone: its kind, what has it (`gpu/3`, `nic/mlx5_4`, `node`), and its words."""
+    """A fault that shows under load only: its kind, its part (`gpu/3`, `nic/mlx5_4`, `node`), and its parameters."""
 
     kind: str
     of: str
     words: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, word: str) -> float:
-        """Read a word that is a number."""
+        """Read a parameter that is a number."""
         return float(self.words[word])
 
 
 @dataclass(frozen=True)
 class BmcConduct:
-    """Behaviour of one BMC: `sessions` are those it keeps, `taken` those that others hold, `workers` work at once.
+    """Behaviour of one BMC.
 
-    `lines` is how many connections it takes at once; `flapping` shows another certificate on each second one. `faults`
-    are wrong answers, by URI, or by `*` for all but the root; `expand` is the way in which it answers for whole
-    collections, where it does. Its clock runs, `skew` seconds ahead of ours; that of a
-    recorded tree stands still.
+    `sessions` is its session limit, `taken` the sessions in use by others, `workers` the requests served at once.
+
+    `lines` is the most open connections; `flapping` shows another certificate on every second one. `faults` are wrong
+    replies, by URI, or by `*` for all but the root; `expand` is the variant of its $expand support, if any. Its clock
+    runs, `skew` seconds ahead of ours; the clock of a recorded tree stands still.
     """
 
     https: Door = Door.OPEN

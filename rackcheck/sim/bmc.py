@@ -1,4 +1,4 @@
-"""A simulated BMC: HTTPS/1.1, sessions, a role that only reads, few workers, and faults that are declared."""
+"""A simulated BMC: HTTPS/1.1, sessions, a read-only role, few workers, and declared faults."""
 
 import base64
 import contextlib
@@ -26,7 +26,7 @@ FOREVER = 1 << 60
 
 @dataclass
 class ResourceFault:
-    """What goes wrong with one resource, and how often.
+    """A fault of one resource, and how often it occurs.
 
     Named by its URI, `POST login`, `DELETE session`, or `*` for every other one.
 
@@ -48,27 +48,26 @@ KINDS = (
     *("hang", "drip", "drip-headers", "flood", "chunked-flood", "cut", "reset", "drop", "forget"),
     *TWISTS,
 )
-"""Ways in which an answer goes wrong; `drop` is a good one after which the line is closed, `forget` a lost session."""
+"""Ways in which a reply goes wrong; `drop` is a good reply, then the connection is closed, `forget` a lost session."""
 
 
 def busy(
     times: int = FOREVER, retry_after: str | None = None, message: str = "Base.1.0.ServiceTemporarilyUnavailable"
 ) -> ResourceFault:
-    """A 503 as BMCs give it: with a MessageId, and at times with Retry-After."""
+    """Return a 503 as BMCs send it: with a MessageId, and optionally with Retry-After."""
     info = {"error": {"@Message.ExtendedInfo": [{"MessageId": message, "Message": "The service is busy."}]}}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return ResourceFault(times=times, status=503, headers=headers, body=json.dumps(info).encode())
 
 
 class SimBmc:
-    """What one BMC holds and how it behaves; `seen` counts what was asked of it, by method and URI.
+    """The data and behaviour of one BMC; `seen` counts its requests, by method and URI.
 
-    `elsewhere` counts what was said over a connection with another than its first certificate.
+    `elsewhere` counts its requests over a connection with another than its first certificate.
 
-    `limit` is how many sessions it keeps, `workers` how many requests it works at, `latency` the seconds each takes.
-    `lines` is how many connections it takes at once. `expand` is whether it answers for whole collections, or the way
-    (of `whole.WAYS`) in which it does; `member` the seconds that each member in there takes. Its user may read, open a
-    session and close it: Redfish's ReadOnly role.
+    `limit` is its session limit, `workers` the requests served at once, `latency` the seconds each takes. `lines` is
+    the most open connections. `expand` is whether it supports $expand, or one of `expand_query.WAYS`; `member` the
+    seconds that each expanded member takes. Its user may read, open a session and close it: Redfish's ReadOnly role.
     """
 
     def __init__(  # noqa: PLR0913  what may be odd about a BMC, each by keyword
@@ -117,7 +116,7 @@ class SimBmc:
 
     @property
     def gets(self) -> Counter[str]:
-        """How often each URI was fetched."""
+        """The number of GETs of each URI."""
         return Counter({uri: n for (method, uri), n in self.seen.items() if method == "GET"})
 
     @property
@@ -126,12 +125,12 @@ class SimBmc:
         return {method for method, _ in self.seen}
 
     def body(self, uri: str) -> bytes | None:
-        """Give the body at a URI; none where there is none."""
+        """Return the body at a URI; None if there is none."""
         found = self.bodies.get(uri.rstrip("/"))
         return found if found is None or isinstance(found, bytes) else json.dumps(found).encode()
 
     def said(self, uri: str) -> TwistedReply:
-        """Give the answer to a GET that nothing goes wrong with."""
+        """Return the reply to a GET without faults."""
         if self.slash and not uri.endswith("/"):
             return TwistedReply(404, b"")
         if self.expand is not None:
@@ -140,12 +139,12 @@ class SimBmc:
         return TwistedReply(404, b"") if body is None else TwistedReply(200, body)
 
     def misuse(self) -> list[str]:
-        """What was done here that a reader never does: requests that change something, and sessions left open."""
+        """Return what a read-only client must not do: requests that change something, and sessions left open."""
         left = [f"a session was left open: {name}" for name in sorted(self.sessions)]
         return [*self.writes, *left]
 
     def note(self, method: str, uri: str) -> None:
-        """Count what was asked; opening a session and closing one that was given here change nothing else."""
+        """Count a request; every change but opening a session, and closing one of this BMC's, is noted as misuse."""
         self.seen[method, uri] += 1
         ours = (method == "POST" and uri.rstrip("/") == SESSIONS) or (
             method == "DELETE" and uri.rstrip("/") in self.given
@@ -171,7 +170,7 @@ class SimBmc:
 
 
 def tls(certificate: Path) -> ssl.SSLContext:
-    """Give the server's side of TLS with a certificate and its key in one file."""
+    """Return a server-side TLS context with the certificate and its key from one file."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     return context
@@ -183,10 +182,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def __init__(self, line: ssl.SSLSocket, bmc: SimBmc, *, usual: bool) -> None:
         self.bmc, self.usual = bmc, usual
-        super().__init__(line, ("", 0), None)  # type: ignore[arg-type]  # nothing here asks for a server
+        super().__init__(line, ("", 0), None)  # type: ignore[arg-type]  # nothing here needs a server
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base class's word
-        """Say nothing."""
+        """Log nothing."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("do_"):
@@ -235,7 +234,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         page = uri.partition("?$skip=")[0].rstrip("/")
         named = {"POST": ("POST login",), "DELETE": ("DELETE session",)}
         names = named.get(method, (uri.rstrip("/"), page, "*"))
-        fault = next((faults[name] for name in names if name in faults), None)  # a resource's own, also if it is over
+        fault = next((faults[name] for name in names if name in faults), None)  # a resource's own, even if used up
         with self.bmc.lock:
             if fault is None or fault.times <= 0:
                 return None
@@ -297,7 +296,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 line = select.poll()
                 line.register(self.connection, select.POLLIN)
                 while not bmc.over.is_set() and not line.poll(100):
-                    pass  # until the other side has had enough
+                    pass  # until the client disconnects
             case "drop":
                 body = bmc.body(uri)
                 self._say(404, b"") if body is None else self._say(200, body)
@@ -340,5 +339,5 @@ def _error(message: str) -> bytes:
 
 
 def now(skew: float = 0.0) -> str:
-    """Give a BMC's own time as Redfish spells it, `skew` seconds away from ours."""
+    """Return a BMC's time in Redfish's format, `skew` seconds ahead of ours."""
     return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(time.time() + skew))

@@ -1,4 +1,4 @@
-"""A burn-in as a simulated node answers it: the payload's plan is read, and never run; records come in their time."""
+"""A burn-in on a simulated node: the payload's plan is read, never run; its records are sent at their times."""
 
 import ast
 import json
@@ -19,17 +19,17 @@ from rackcheck.sim.burn_parts import LoadableParts, of_station
 from rackcheck.sim.load import SimLoad
 
 LARGEST = 1 << 20
-"""Bytes of a payload that are taken."""
+"""The most bytes of a payload."""
 
 LONGEST = 64 << 10
-"""Bytes of its plan, and stages of it."""
+"""The most bytes of its plan, and the most stages."""
 STAGES = 1000
 
 SLOWEST = 30.0
-"""Seconds that a payload may take to come."""
+"""Seconds within which a payload must arrive."""
 
 STEP = 0.05
-"""Seconds between two looks at the line."""
+"""Seconds between two checks of the connection."""
 
 NO_PYTHON = Output(127, "", "")
 _ASKED = re.compile(r"sh -c 'for p in .{1,200}import sys;exec\(sys\.stdin\.buffer\.read\(([0-9]{1,7})\)\).{1,60}")
@@ -38,24 +38,24 @@ _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE
 
 @dataclass(frozen=True)
 class SimBurnin:
-    """What a burn-in has of one station; its parts are read once somebody asks."""
+    """A station's part in a burn-in; its parts are read on first use."""
 
     station: Station
 
     @cached_property
     def parts(self) -> LoadableParts:
-        """The parts that its machine tells of."""
+        """The parts in its machine's capture."""
         return of_station(self.station)
 
 
 def asked(command: str) -> int | None:
-    """Give the bytes of the payload that a command waits for; none where it begins no burn-in."""
+    """Return the size in bytes of the payload that a command expects; None if it starts no burn-in."""
     found = _ASKED.fullmatch(command)
     return int(found[1]) if found and int(found[1]) <= LARGEST else None
 
 
 def plan_of(payload: bytes) -> Mapping[str, Any]:
-    """Read the plan in a payload; raises ValueError where there is none that can be done."""
+    """Read the plan in a payload; raises ValueError if there is none, or none that can be run."""
     found = _PLAN.search(payload)
     if found is None:
         raise ValueError("no plan in the payload")
@@ -85,7 +85,7 @@ def _of_time(value: object) -> bool:
 
 
 def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
-    """Take the payload, write the records as they fall due, and end soon after the line does; gives the exit."""
+    """Read the payload, write the records as they fall due, and end soon after the connection; returns the exit."""
     if burning is None or not burning.parts.python:
         return NO_PYTHON
     channel.settimeout(SLOWEST)
@@ -102,7 +102,7 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
 
 
 def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
-    """Write each record once its time has come; gives whether they came to their end."""
+    """Write each record at its time; returns whether all were written."""
     line = _Line(channel, float(load.plan["pulse"]))
     began = time.monotonic()
     for rows in _due(load.records(), began, pace):
@@ -116,7 +116,7 @@ def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
 
 
 def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterator[list[str]]:
-    """Give the lines that have fallen due since the last time, at each step; none at some."""
+    """Yield the lines that have fallen due since the last step, at each step; the list may be empty."""
     rows: list[str] = []
     for record in records:
         while record["t"] > (time.monotonic() - began) * pace:
@@ -128,13 +128,13 @@ def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterat
 
 
 class _Line:
-    """The way to the controller: it is cut where it was closed, ended, or silent for `pulse` seconds."""
+    """The connection to the controller: it is cut if it is closed, at its end, or silent for `pulse` seconds."""
 
     def __init__(self, channel: paramiko.Channel, pulse: float) -> None:
         self._channel, self._pulse, self._heard = channel, pulse, time.monotonic()
 
     def cut(self) -> str:
-        """Say why it is cut; empty where it is not."""
+        """Return why it is cut; empty if it is not."""
         while self._channel.recv_ready() and self._channel.recv(4096):
             self._heard = time.monotonic()
         if self._channel.closed or self._channel.eof_received:

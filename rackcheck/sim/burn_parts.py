@@ -1,4 +1,4 @@
-"""What a machine's capture tells of the parts that a burn-in puts under load: processors, memory, GPUs, RDMA ports."""
+"""The parts of a machine's capture that a burn-in puts under load: processors, memory, GPUs, RDMA ports."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 DESIGN: Mapping[str, Mapping[str, Any]] = {
     "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
 }
-"""What a burn-in asks of a driver and an audit does not, by the GPU's name; a capture tells none of it."""
+"""Values that a burn-in reads from a driver and an audit does not, by the GPU's name; no capture has them."""
 
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
@@ -25,8 +25,8 @@ _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 class GpuParts:
     """One GPU: `about` is its row of `hello`; idle power in W and clock in Hz, temperatures in degrees C.
 
-    `lanes` is how many its link has now: its width does not change with the load, as its rate does. `slowdown` is where
-    the hardware slows it down; none where the driver tells neither that nor how far it is.
+    `lanes` is the current width of its link: it does not change with the load, as the rate does. `slowdown` is the
+    temperature at which the hardware slows it down; None if the driver reports neither that nor the margin to it.
     """
 
     index: str
@@ -40,7 +40,7 @@ class GpuParts:
 
 @dataclass(frozen=True)
 class SimPort:
-    """One RDMA port by the name that a burn-in gives it: whether it is up, and its rate in B/s."""
+    """One RDMA port by its name in a burn-in: whether it is up, and its rate in B/s."""
 
     name: str
     up: bool
@@ -49,7 +49,7 @@ class SimPort:
 
 @dataclass(frozen=True)
 class LoadableParts:
-    """What can be put under load; a machine that tells of none has none. Memory in B, clock in Hz."""
+    """The parts that can be put under load; empty if the machine's capture has none. Memory in B, clock in Hz."""
 
     python: bool = True
     machine: str = ""
@@ -89,7 +89,7 @@ def of_station(station: Station) -> LoadableParts:
 
 
 def _listed(text: str) -> Iterator[int]:
-    """Read a list as the kernel writes it: 0-3,8."""
+    """Yield the numbers of a list in the kernel's format: 0-3,8."""
     for part in re.findall(r"[0-9]+(?:-[0-9]+)?", text):
         first, _, last = part.partition("-")
         yield from range(int(first), min(int(last or first), int(first) + 4096) + 1)

@@ -1,4 +1,4 @@
-"""Keys and certificates of simulated machines, made anew for every rack."""
+"""Keys and certificates of simulated machines, generated for every rack."""
 
 import datetime as dt
 import hashlib
@@ -21,7 +21,7 @@ class Certificate:
 
 
 def certificate(folder: Path, name: str = "bmc", address: str = "127.0.0.1") -> Certificate:
-    """Make a certificate for a loopback address that signs itself."""
+    """Make a self-signed certificate for a loopback address."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)
@@ -50,14 +50,14 @@ def certificate(folder: Path, name: str = "bmc", address: str = "127.0.0.1") -> 
 
 @dataclass(frozen=True)
 class SshKey:
-    """An ed25519 key: its private half as OpenSSH keeps it, its public half as `ssh-ed25519 AAAA...`."""
+    """An ed25519 key: its private half in OpenSSH's format, its public half as `ssh-ed25519 AAAA...`."""
 
     private: str
     public: str
 
 
 def ssh_key() -> SshKey:
-    """Make a key."""
+    """Generate a key."""
     key = ed25519.Ed25519PrivateKey.generate()
     form, secret = serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
     private = key.private_bytes(serialization.Encoding.PEM, form, secret).decode()

@@ -1,4 +1,4 @@
-"""A simulated rack in a process of its own, so that it shares nothing with who asks it."""
+"""A simulated rack in a process of its own, so that it shares nothing with the caller."""
 
 import contextlib
 import json
@@ -15,14 +15,14 @@ from rackcheck.base.user_error import UserError
 from rackcheck.sim import rack_folder
 
 GOODBYE = 5.0
-"""Seconds that a rack may take to end."""
+"""Seconds within which a rack must end."""
 
 
 @contextmanager
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
-    """Keep a rack up and give its inventory file, in this folder or one of its own; raises UserError where it cannot.
+    """Keep a rack up and yield its inventory file, in this folder or a new one; raises UserError if it fails.
 
-    The rack and its folder end with the block, or with this process: it reads a pipe that only we hold open.
+    The rack and its folder end with the block, or with this process: it reads a pipe that only this process holds.
     """
     process = subprocess.Popen(  # noqa: S603  our own interpreter and module
         [sys.executable, "-m", "rackcheck.sim", name, *([str(folder)] if folder is not None else [])],
@@ -44,14 +44,14 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
         process.kill()
         process.wait()
         process.stdout.close()
-        if place is not None and process.returncode != 0:  # it was killed, and could not clear up itself
+        if place is not None and process.returncode != 0:  # it was killed, and could not clean up
             rack_folder.remove(place / name for name in rack_folder.FILES)
             if folder is None:
                 shutil.rmtree(place, ignore_errors=True)
 
 
 def _place(message: str) -> Path | None:
-    """Read `up FOLDER`; none where that is not what a rack said."""
+    """Read `up FOLDER`; None if a rack printed anything else."""
     word, _, rest = message.partition(" ")
     try:
         found = json.loads(rest) if word == "up" else None
@@ -61,7 +61,7 @@ def _place(message: str) -> Path | None:
 
 
 def _prepare() -> None:
-    """Leave the terminal's Ctrl-C to us, and allow a socket for every machine."""
+    """Detach from the terminal's Ctrl-C, which the caller handles, and allow a socket for every machine."""
     os.setsid()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):

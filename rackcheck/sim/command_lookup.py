@@ -1,20 +1,20 @@
-"""What somebody types on a simulated node to see whether it is there; all of it is looked up, nothing is run."""
+"""Commands that a user types on a simulated node to try it; all are looked up, nothing is run."""
 
 from rackcheck.model.capture import NodeCapture, Output
 
 HOSTNAME = "/proc/sys/kernel/hostname"
 KERNEL = "uname -r && uname -m && uname -v"
-"""The question of a probe whose answer tells what `uname` does."""
+"""The command of the probe whose output has the values of `uname`."""
 
 WELCOME = "This is a simulated node. It has no shell, and answers single commands: hostname, uname -a, cat FILE.\n"
-"""For who logs in without a command."""
+"""Printed on a login without a command."""
 
 _LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
-"""Options of uname, and which of its six words they mean; it prints those in this order, whatever was asked first."""
+"""Options of uname, and the index of each one's word; the words are printed in this order, whatever the options'."""
 
 
 def lookup_output(host: NodeCapture, name: str, command: str) -> Output | None:
-    """Answer a command that anybody may type; none where it is none of these, or the machine does not tell."""
+    """Return the output of a command that any user may run; None if it is another one, or the capture has no value."""
     match command.split():
         case ["hostname"] | ["hostname", "-s"]:
             return Output(0, f"{_hostname(host, name)}\n")

@@ -1,4 +1,4 @@
-"""Changes to a machine that leave the machine they came from as it was."""
+"""Changes to a machine that leave the original machine unchanged."""
 
 import json
 import re
@@ -18,29 +18,29 @@ FUNCTIONS = "/sys/bus/pci/devices/"
 
 
 def host(station: Station, **parts: Mapping[str, object]) -> Station:
-    """Give the station another commands, files or refused."""
+    """Return the station with other commands, files or refused."""
     return replace(station, machine=replace(station.machine, host=replace(station.machine.host, **parts)))  # type: ignore[arg-type]
 
 
 def files(station: Station, changed: Mapping[str, str | None]) -> Station:
-    """Write files; None takes one away."""
+    """Write files; None removes one."""
     left = {**station.machine.host.files, **changed}
     return host(station, files={path: text for path, text in left.items() if text is not None})
 
 
 def commands(station: Station, changed: Mapping[str, Output]) -> Station:
-    """Let commands answer something else."""
+    """Change the output of commands."""
     return host(station, commands={**station.machine.host.commands, **changed})
 
 
 def bodies(station: Station, changed: Mapping[str, Body]) -> Station:
-    """Let resources of the BMC hold something else."""
+    """Change the bodies of the BMC's resources."""
     held: Mapping[str, Body | Unknown] = ChainMap(dict(changed), station.machine.bmc.bodies)  # type: ignore[arg-type]
     return replace(station, machine=replace(station.machine, bmc=BmcCapture(held)))
 
 
 def resources(station: Station, pattern: str) -> dict[str, Body]:
-    """Give the resources whose URI a regular expression matches whole; raises UserError where there is none."""
+    """Return the resources whose whole URI matches a regular expression; raises UserError if there is none."""
     found = {uri: body for uri, body in station.machine.bmc.bodies.items() if re.fullmatch(pattern, uri)}
     values = {uri: body for uri, body in found.items() if not isinstance(body, Unknown)}
     if not values:
@@ -49,7 +49,7 @@ def resources(station: Station, pattern: str) -> dict[str, Body]:
 
 
 def resource(station: Station, uri: str) -> Body:
-    """Give the resource at a URI; raises UserError with the nearest one where there is none to change."""
+    """Return the resource at a URI; raises UserError with the nearest one if it does not exist."""
     found = station.machine.bmc.bodies.get(uri)
     if found is None or isinstance(found, Unknown):
         near = did_you_mean(uri, list(station.machine.bmc.bodies))
@@ -58,7 +58,7 @@ def resource(station: Station, uri: str) -> Body:
 
 
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
-    """Find the command that asked NVML, its answer, and that answer's JSON; raises UserError where there is none."""
+    """Return the command that queries NVML, its output, and that output's JSON; raises UserError if there is none."""
     for command, answer in station.machine.host.commands.items():
         if isinstance(answer, Output) and '"gpus"' in answer.out:
             return command, answer, json.loads(answer.out.rstrip("\n").rpartition("\n")[2])
@@ -66,7 +66,7 @@ def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
 
 
 def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Find one GPU by the driver's index; raises UserError with those there are."""
+    """Return one GPU by the driver's index; raises UserError with the valid ones."""
     if not 0 <= index < len(values["gpus"]):
         raise UserError(f"no GPU {index}: the machine has 0 to {len(values['gpus']) - 1}")
     found: dict[str, Any] = values["gpus"][index]
@@ -74,20 +74,20 @@ def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def with_gpus(station: Station, command: str, answer: Output, values: Mapping[str, Any], gone: str = "") -> Station:
-    """Let NVML tell this; `gone` is the address of a GPU that the bus has no longer."""
+    """Change NVML's values; `gone` is the address of a GPU that has left the bus."""
     head, _, _ = answer.out.rstrip("\n").rpartition("\n")
     rows = [row for row in head.split("\n") if row != f"bus {gone}"]
     return commands(station, {command: replace(answer, out="\n".join((*rows, json.dumps(values))) + "\n")})
 
 
 def address(values: Mapping[str, Any]) -> str:
-    """Spell a GPU's PCI address as the kernel does."""
+    """Format a GPU's PCI address as the kernel does."""
     domain, _, rest = str(values["pci"]["value"]).partition(":")
     return f"{int(domain, 16):04x}:{rest.lower()}"
 
 
 def below(station: Station, folder: str) -> list[str]:
-    """Give the files below a folder; raises UserError with the nearest folder where there is none."""
+    """Return the files below a folder; raises UserError with the nearest folder if there is none."""
     prefix = folder.rstrip("/") + "/"
     found = [path for path in station.machine.host.files if path.startswith(prefix)]
     if not found:
@@ -98,17 +98,17 @@ def below(station: Station, folder: str) -> list[str]:
 
 
 def outputs(station: Station, change: Callable[[str, Output], Output]) -> Station:
-    """Change every answer of a command."""
+    """Change every output of a command."""
     held = station.machine.host.commands
     return commands(station, {c: change(c, a) for c, a in held.items() if isinstance(a, Output)})
 
 
 _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
-"""How what is told of one PCI function begins, and that of the one before it ends."""
+"""The beginning of a PCI function's record, which also ends the record before it."""
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
-    """Take a PCI function from every answer that tells functions one after the other, and its files from /sys."""
+    """Remove a PCI function from every output that lists functions one after another, and its files from /sys."""
 
     def without(_: str, answer: Output) -> Output:
         kept: list[str] = []
@@ -124,5 +124,5 @@ def off_the_bus(station: Station, gone: str) -> Station:
 
 
 def capture(station: Station) -> NodeCapture:
-    """Give what the node's operating system answers."""
+    """Return the capture of the node's operating system."""
     return station.machine.host

@@ -1,4 +1,4 @@
-"""How a simulated BMC answers for whole collections ($expand): as the standard says, or as BMCs do that cannot."""
+"""$expand on a simulated BMC: as the standard defines it, or as BMCs with faulty support do it."""
 
 import json
 import re
@@ -13,21 +13,21 @@ ASKED = re.compile(
 ANNOUNCED = {"ExpandAll": True, "Levels": True, "Links": True, "MaxLevels": 1, "NoLinks": True}
 
 BodyReader = Callable[[str], bytes | None]
-"""Gives what a BMC holds at a URI."""
+"""Returns the body at a URI."""
 
 WAYS = ("honest", "nameless", "bare", "501", "cut")
-"""How it is answered: in full, members without Id and Name, members as links, not at all, members of few properties."""
+"""Variants: complete, members without Id and Name, members as links, not supported, members with few properties."""
 
 
 def announced(body: bytes) -> bytes:
-    """Give the root, saying that whole collections can be asked for where it says nothing of that."""
+    """Return the root, with ExpandQuery added to its ProtocolFeaturesSupported if it is missing."""
     root = json.loads(body)
     root.setdefault("ProtocolFeaturesSupported", {}).setdefault("ExpandQuery", ANNOUNCED)
     return json.dumps(root).encode()
 
 
 def reply_to(held: BodyReader, uri: str, way: str) -> TwistedReply:
-    """Answer for one URI, with or without a question for whole members; 404 where nothing is."""
+    """Return the reply to a GET of one URI, with or without $expand; 404 if there is no such resource."""
     match = ASKED.fullmatch(uri)
     page = f"?{match['page']}" if match is not None and match["page"] else ""
     body = held(uri if match is None else match["path"].rstrip("/") + page)
@@ -51,7 +51,7 @@ def reply_to(held: BodyReader, uri: str, way: str) -> TwistedReply:
 
 
 def members(uri: str, reply: TwistedReply) -> int:
-    """Count the members that one answer had to be put together from."""
+    """Count the members that one reply was assembled from."""
     if reply.status != 200 or ASKED.fullmatch(uri) is None:
         return 0
     found = (_read(reply.body) or {}).get("Members")
@@ -59,7 +59,7 @@ def members(uri: str, reply: TwistedReply) -> int:
 
 
 def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
-    """Put what a link leads to in its place: `.` leaves out those in `Links`, `~` takes no others; one level deep."""
+    """Replace links by what they lead to: `.` leaves out those in `Links`, `~` takes no others; one level deep."""
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value
     match value:
@@ -83,7 +83,7 @@ def _twisted(member: object, way: str) -> object:
 
 
 def _read(body: bytes) -> dict[str, object] | None:
-    """Read a body; None where it is no JSON object, as some recorded ones are not."""
+    """Read a body; None if it is not a JSON object, as some recorded ones are not."""
     try:
         found = json.loads(body)
     except ValueError:

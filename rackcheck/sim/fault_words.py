@@ -1,4 +1,4 @@
-"""What a fault is told in a scenario's words, each held against what it can be."""
+"""The parameters of a scenario's fault, each checked against its valid values."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -7,10 +7,10 @@ from rackcheck.base.user_error import UserError
 from rackcheck.profile.layers import did_you_mean
 
 FaultWords = Mapping[str, str]
-"""The words of one fault, defaults among them."""
+"""The parameters of one fault, including defaults."""
 
 SLOWEST = 600_000
-"""Milliseconds that one answer of a BMC may take: ten minutes, longer than anybody waits for one."""
+"""The longest latency of a BMC's reply, in milliseconds: ten minutes, longer than any client waits."""
 
 
 def number(given: FaultWords, word: str, low: int | None = None, high: int | None = None) -> int:
@@ -23,7 +23,7 @@ def number(given: FaultWords, word: str, low: int | None = None, high: int | Non
 
 
 def lanes(given: FaultWords, word: str, most: object) -> int:
-    """Read how many lanes a PCIe link trained, of `most` that it has; raises UserError."""
+    """Read the trained lanes of a PCIe link with `most` lanes; raises UserError."""
     widths = [width for width in (1, 2, 4, 8, 16) if not isinstance(most, int) or width <= most]
     if given[word] not in map(str, widths):
         raise UserError(f"`{word}` is one of {', '.join(map(str, widths))}, not {given[word]!r}")
@@ -31,7 +31,7 @@ def lanes(given: FaultWords, word: str, most: object) -> int:
 
 
 def path(given: FaultWords, word: str, known: Collection[str] | None = None) -> str:
-    """Read a file's whole path, of those that are known where they are told; raises UserError."""
+    """Read a file's absolute path, one of `known` if those are given; raises UserError."""
     found = given[word]
     if not found.startswith("/"):
         raise UserError(f"`{word}` is a whole path, from /, not {found!r}")

@@ -1,4 +1,4 @@
-"""The faults that a scenario may lay over a machine, each with what it needs to be told."""
+"""The faults that a scenario may lay over a machine, each with its parameters."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,27 +14,27 @@ from rackcheck.sim.expand_query import WAYS
 from rackcheck.sim.fault_words import SLOWEST, FaultWords, lanes, number, path
 
 FARTHEST = 1_000_000_000
-"""Seconds that a node's clock may be off: some thirty years."""
+"""The most seconds that a node's clock may be off: some thirty years."""
 
 XIDS = 9999
-"""The highest number of an Xid that the log may hold: no driver's limit, but ours."""
+"""The highest Xid number that the log may hold: our limit, no driver's."""
 
 LINES, TIMES = 1000, 1_000_000
-"""The most connections at once, and the most times, that a fault of a BMC may be told."""
+"""The most open connections, and the most repeats, of a BMC's fault."""
 
 HOW: Mapping[str, bmc.ResourceFault] = {
     **{kind: bmc.ResourceFault(kind) for kind in bmc.KINDS},
     "busy": bmc.busy(),
     "busy-later": bmc.busy(retry_after="30"),
 }
-"""Ways in which a BMC answers wrongly."""
+"""Ways in which a BMC's reply goes wrong."""
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 
 @dataclass(frozen=True)
 class FaultKind:
-    """One kind of fault: what it is, which words it takes (with a default, or none where it must be told)."""
+    """One kind of fault: its description, and its parameters, each with a default, or None if it is required."""
 
     name: str
     about: str
@@ -57,7 +57,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 
 
 def known(kind: str, given: FaultWords) -> FaultKind:
-    """Find a fault that takes these words; raises UserError on a kind or a word that is none."""
+    """Return a fault that takes these parameters; raises UserError on an unknown kind or parameter."""
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
         raise UserError(f"no fault {kind}{more}")
@@ -74,12 +74,12 @@ def known(kind: str, given: FaultWords) -> FaultKind:
 
 
 def lay(station: Station, kind: str, given: FaultWords) -> Station:
-    """Lay a fault over a station; raises UserError where it cannot be one of this machine."""
+    """Lay a fault over a station; raises UserError if this machine cannot have it."""
     fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
 
 
-# ---- who answers at all ----------------------------------------------------------------------------------------------
+# ---- reachability ----------------------------------------------------------------------------------------------------
 
 
 @_fault("silent-node", "the node takes connections and never says a word, as a hung kernel does")
@@ -223,7 +223,7 @@ def _bmc_clock(station: Station, given: FaultWords) -> Station:
     import calendar  # noqa: PLC0415
     import time  # noqa: PLC0415
 
-    # From the clocks' own beginning to the last year that a date of Redfish can spell.
+    # From the epoch to the last year that a Redfish date can hold.
     began = calendar.timegm((number(given, "year", 1970, 9999), 1, 1, 0, 0, 0))
     return replace(station, bmc=replace(station.bmc, skew=began - time.time()))
 
@@ -259,7 +259,7 @@ def _nic_down(station: Station, given: FaultWords) -> Station:
     edit.below(station, folder)
     port = f"{folder}/ports/{given['port']}"
     edit.below(station, port)
-    # As H100 nodes with ports down were recorded: the rate falls to that of an early generation.
+    # As recorded on H100 nodes with ports down: the rate falls to that of an early generation.
     dark = {"state": "1: DOWN", "phys_state": "3: Disabled", "rate": "40 Gb/sec (4X QDR)"}
     return edit.files(station, {f"{port}/{name}": f"{text}\n" for name, text in dark.items()})
 
@@ -301,7 +301,7 @@ def _bios_setting(station: Station, given: FaultWords) -> Station:
     name = given["attribute"]
     there = sorted({key for body in found.values() for key in body["Attributes"]})
     if name not in there:
-        alike = [key for key in there if key.casefold() == name.casefold()]  # another case is nearer than other letters
+        alike = [key for key in there if key.casefold() == name.casefold()]  # a name that differs in case is nearest
         raise UserError(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, alike or there)}")
     changed = {
         uri: {**body, "Attributes": {**body["Attributes"], name: given["value"]}}

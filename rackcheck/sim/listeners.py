@@ -1,4 +1,4 @@
-"""Listening sockets of many simulated machines, watched by one thread; each visitor gets a thread of its own."""
+"""Listening sockets of many simulated machines: one thread accepts, each connection is served by its own thread."""
 
 import contextlib
 import errno
@@ -10,14 +10,14 @@ from collections.abc import Callable
 from rackcheck.base.user_error import UserError
 
 Welcome = Callable[[socket.socket], None]
-"""What is done with a visitor; the socket is closed afterwards."""
+"""Serves a connection; the socket is closed afterwards."""
 
 NETS = range(77, 127)
 """Second octets of 127.0.0.0/8 that a rack may take; each rack that is up has one."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}
-"""Where the machines listen, each on an address of its own."""
+"""Ports of the machines, each of which has an address of its own."""
 
 
 class Doors:
@@ -35,13 +35,13 @@ class Doors:
         self._thread.start()
 
     def open(self, place: tuple[str, int], welcome: Welcome) -> tuple[str, int]:
-        """Listen at a place and give where that is; port 0 takes any. Raises OSError where it cannot be had."""
+        """Listen on an address and return the actual one; port 0 takes any. Raises OSError if it is in use."""
         return self._watched(socket.create_server(place, backlog=128), welcome)
 
     def claim(self, place: tuple[str, int]) -> None:
-        """Take a place for ourselves, and turn away who knocks there. Raises OSError where it cannot be had.
+        """Reserve an address, and close every connection to it. Raises OSError if it is in use.
 
-        Without SO_REUSEADDR: with it, two who bind at the same moment may both be told that the place is taken.
+        Without SO_REUSEADDR: with it, of two racks that bind at the same moment both may find the address in use.
         """
         door = socket.socket()
         try:
@@ -62,7 +62,7 @@ class Doors:
         return str(host), int(port)
 
     def close(self) -> None:
-        """Close every door and send every visitor away."""
+        """Close every listening socket and every connection."""
         self._over.set()
         self._wake.send(b".")
         self._thread.join(5)
@@ -83,7 +83,7 @@ class Doors:
     def _let_in(self, door: socket.socket, welcome: Welcome) -> None:
         try:
             visitor, _ = door.accept()
-        except OSError:  # gone again, or no descriptor left: the next one may have more luck
+        except OSError:  # the client is gone, or no descriptor is left: the next one may succeed
             self._over.wait(0.01)
             return
         visitor.setblocking(True)
@@ -103,9 +103,9 @@ class Doors:
 
 
 class Addresses:
-    """Loopback addresses for the machines of one rack: one each where the system has all of 127.0.0.0/8.
+    """Loopback addresses for the machines of one rack: one each if the system has all of 127.0.0.0/8.
 
-    Where it has 127.0.0.1 only, as macOS does, every machine gets a port of its own there instead.
+    If it has 127.0.0.1 only, as macOS does, every machine gets a port of its own there instead.
     """
 
     def __init__(self, doors: Doors) -> None:
@@ -113,7 +113,7 @@ class Addresses:
         self._net = self._claim()
 
     def open(self, service: str, number: int, welcome: Welcome) -> tuple[str, int]:
-        """Open the door of machine `number` (from 1) for `ssh` or `https`."""
+        """Listen for machine `number` (from 1) on `ssh` or `https`; returns the address."""
         host, port = self.nowhere(service, number)
         try:
             return self._doors.open((host, port), welcome)
@@ -124,14 +124,14 @@ class Addresses:
             ) from None
 
     def nowhere(self, service: str, number: int) -> tuple[str, int]:
-        """Give the address of a machine, where nobody listens unless its door was opened."""
+        """Return a machine's address, on which nothing listens unless it was opened."""
         if self._net is None:
             return "127.0.0.1", 0
         high, low = divmod(number, 250)
         return f"127.{self._net}.{high + (128 if service == 'https' else 0)}.{low + 1}", PORTS[service]
 
     def _claim(self) -> int | None:
-        """Take a network that no other rack has, by the address that would be machine 0's; none without networks."""
+        """Reserve a network that no other rack has, by the address of machine 0; None without networks."""
         for net in NETS:
             try:
                 self._doors.claim((f"127.{net}.0.1", PORTS["ssh"]))

@@ -1,8 +1,8 @@
-"""What a simulated node writes under the load of a plan, record by record, in the order of time. Pure.
+"""The records that a simulated node writes under the load of a plan, in the order of time. Pure.
 
-A model, and no fact about hardware: no limit may be taken from it. What its parts are comes from its machine's capture;
-what the capture does not tell is left out, and a node without GPUs, processors or ports has none under load. The same
-node is the same in every run, and the plan's seed decides what a run measures.
+A model, not hardware data: no limit may be derived from it. The node's parts come from its machine's capture; what is
+missing there is left out, and a node without GPUs, processors or ports has none under load. The same node is the same
+in every run, and the plan's seed decides what a run measures.
 """
 
 import heapq
@@ -18,20 +18,20 @@ from rackcheck.sim.load_gpu import GpuRecord, SimGpu
 from rackcheck.sim.load_heat import chip
 
 READY = 0.6
-"""Seconds until a node has said what it is and its GPUs are ready."""
+"""Seconds until a node has sent its description and its GPUs are ready."""
 
 LEAVES = 0.3
 """Seconds from the last work to the verdict."""
 
 SILENT = 0.5
-"""Seconds without a record after which a node says that it lives."""
+"""Seconds without a record after which a node sends a beat."""
 
 
 @dataclass(frozen=True)
 class SimLoad:
     """A node under a plan: `number` is its place in the rack, `seed` that of its parts, `period` between samples (s).
 
-    `time` is the node's clock, in seconds since 1970, when it began.
+    `time` is the node's clock at the start, in seconds since 1970.
     """
 
     parts: LoadableParts
@@ -43,7 +43,7 @@ class SimLoad:
     time: float = 0.0
 
     def records(self) -> Iterator[GpuRecord]:
-        """Give all records of a whole burn-in, from hello to the verdict, with beats where nothing else is told."""
+        """Yield all records of a burn-in, from hello to the verdict, with beats where no other record is due."""
         yield self._hello()
         last = 0.0
         for record in heapq.merge(*self._told(), key=lambda record: float(record["t"])):
@@ -53,7 +53,7 @@ class SimLoad:
             last = record["t"]
             yield record
         for name in self.plan.get("tools", ()):
-            # A simulated node has no tool, whatever its machine tells of versions: none would do any work.
+            # A simulated node has no tool, whatever versions its machine has: none would do any work.
             yield {
                 "k": "tool", "t": self._ends(), "name": name, "of": "node", "argv": [], "version": None, "status": None,
                 "seconds": 0.0, "out": "", "err": "", "why": "tool missing",
@@ -61,7 +61,7 @@ class SimLoad:
         yield {"k": "verdict", "t": self._ends(), "status": "whole", "why": ""}
 
     def stopped(self, t: float, why: str) -> GpuRecord:
-        """Give the last word of a burn-in that was ended early."""
+        """Return the last record of a burn-in that was stopped early."""
         return {"k": "verdict", "t": round(t, 3), "status": "stopped", "why": why}
 
     def _begins(self) -> float:
@@ -124,7 +124,7 @@ class SimLoad:
             )  # fmt: skip
 
     def _port(self, port: SimPort) -> Iterator[GpuRecord]:
-        """Sample a port each second; one that goes down does so in the middle of the load and stays so."""
+        """Sample a port each second; one that goes down does so in the middle of the load and stays down."""
         ill = next((i for i in self.ills if i.kind == "nic-down-under-load" and i.of == f"nic/{port.name}"), None)
         end = self._ends()
         for t in [float(second) for second in range(1, int(end))] + [end]:

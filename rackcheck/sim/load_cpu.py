@@ -1,4 +1,4 @@
-"""The simulated processors and memory of a node under load: what their stages tell, and what the node samples. Pure."""
+"""The simulated processors and memory of a node under load: records of their stages, and samples. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ CpuRecord = dict[str, Any]
 CpuSlot = tuple[str, float, float]
 
 CLOCK = 2.0e9
-"""Hz of a processor whose capture tells none."""
+"""Clock in Hz of a processor whose capture has none."""
 
 CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
-"""FLOP that a logical processor does in a cycle at most, beside its sibling."""
+"""The most FLOP of a logical processor in a cycle while its sibling works too."""
 
 REACHED = 0.96
 SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
-"""B/s that a core seals, that a NUMA node's memory moves, that a core writes and compares; memory that is tested."""
+"""B/s that a core seals, that a NUMA node's memory moves, that a core writes and compares; part of memory tested."""
 
 
 @dataclass
 class Cpus:
-    """The processors of a node: `slots` are (stage, from, until) on the node's clock, which is over at `end`."""
+    """The processors of a node: `slots` are (stage, from, until) on the node's clock, and the node is done at `end`."""
 
     parts: LoadableParts
     ills: tuple[Ill, ...]
@@ -35,7 +35,7 @@ class Cpus:
     end: float
 
     def records(self) -> Iterator[CpuRecord]:
-        """Tell everything in the order of time."""
+        """Yield all records in the order of time."""
         t = 0.5
         for slot in self.slots:
             while t < slot[2]:

@@ -1,4 +1,4 @@
-"""The faults that show under load alone: a burn-in finds them, and an audit says what it said before."""
+"""The faults that show under load only: a burn-in finds them, and an audit's results do not change."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,14 +19,14 @@ LATEST = 600
 """Seconds of the longest load."""
 
 KINDS: dict[str, tuple[str, Lay, Mapping[str, str | None]]] = {}
-"""What each fault is, how it is laid, and which words it takes; filled by the functions below."""
+"""The description, function and parameters of each fault; filled by the functions below."""
 
 FaultReader = Callable[[Station, FaultWords], None]
-"""Looks at a fault's words; raises UserError where they cannot be of this machine."""
+"""Checks a fault's parameters; raises UserError if they cannot be of this machine."""
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
-    """Register a fault of what its first word names: a GPU, a NIC, a processor; without one, of the node."""
+    """Register a fault of the part that its first parameter names (GPU, NIC, processor); without one, of the node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
     def kept(look: FaultReader) -> FaultReader:

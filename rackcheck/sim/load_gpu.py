@@ -1,4 +1,4 @@
-"""One simulated GPU under load: its samples in time, and what each of its stages tells. Pure."""
+"""One simulated GPU under load: its samples in time, and the records of its stages. Pure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ GpuRecord = dict[str, Any]
 GpuStage = tuple[str, float, float]
 
 THERMAL = 0x20
-"""The reason for a low clock that says that software holds the temperature down."""
+"""The clock's throttle reason for software thermal slowdown."""
 HOT_BELOW = 2.0
 """Degrees below the hardware's slowdown at which a burn-in ends the load, and at which the clock is held down."""
 NO_ANSWER = 5.0
@@ -25,7 +25,7 @@ NO_ANSWER = 5.0
 
 @dataclass
 class SimGpu:
-    """A GPU while it works: `slots` are (stage, from, until) on the node's clock, `peers` the other GPUs' indices.
+    """A GPU under load: `slots` are (stage, from, until) on the node's clock, `peers` the other GPUs' indices.
 
     `base` is when its load begins, `end` when the node is done, both in seconds.
     """
@@ -54,12 +54,12 @@ class SimGpu:
         self.heat = Heat(self.parts, self.chip, self.ills, self.base)
 
     def about(self) -> GpuRecord:
-        """Give its row of `hello`."""
+        """Return its row of `hello`."""
         known = "limit" in self.parts.about
         return {**self.parts.about, **({"limit": self.heat.limit} if known else {})}
 
     def records(self) -> Iterator[GpuRecord]:
-        """Tell everything in the order of time."""
+        """Yield all records in the order of time."""
         yield from self._until(self.base, "")
         refused = of_kind(self.ills, "fabric-manager-down")
         if refused:
@@ -85,7 +85,7 @@ class SimGpu:
     # ---- time ----------------------------------------------------------------------------------------------------
 
     def _until(self, until: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
-        """Let time pass under a stage, or under none, with a sample each period."""
+        """Advance the time under a stage, or under none, with a sample each period."""
         while self.number * self.period < until and not (stage and self._over):
             yield from self._sample(self.number * self.period, stage)
             self.number += 1
@@ -148,10 +148,10 @@ class SimGpu:
             "replays": int(max(0.0, t - self.base) * replays.number("rate")) if replays else 0, **value,
         }  # fmt: skip
 
-    # ---- what it tells -------------------------------------------------------------------------------------------
+    # ---- records -------------------------------------------------------------------------------------------------
 
     def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
-        """Say when work breaks off within a stage: the error's name, its words, and why the rest is not tested."""
+        """Return when work breaks off within a stage, the error's name and values, and why the rest is not tested."""
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
         ):  # fmt: skip
@@ -173,7 +173,7 @@ class SimGpu:
         yield self._error(stage, name, **words)
 
     def _tests(self, stage: str, begin: float, why: str = "") -> Iterator[GpuRecord]:
-        """Tell what each test of a stage did, and what it found; with `why` it was broken off."""
+        """Yield the results of each test of a stage, and its errors; with `why`, the test was broken off."""
         seed, again = self._seed(stage), any(s == stage and b < begin for s, b, _ in self.slots)
         found = [wrong for ill in self.ills for wrong in wrongs(ill, stage, seed, again)] if not why else []
         for wrong in found:
@@ -215,7 +215,7 @@ class SimGpu:
 
 
 def _mismatches(test: str, found: Sequence[WrongResult]) -> int | None:
-    """Count what a test found; a test that verifies nothing tells no number."""
+    """Count a test's mismatches; None for a test that verifies nothing."""
     if test in {"fill", "copy", "rounds"}:
         return None
     return sum(wrong.count for wrong in found if wrong.test == test)

@@ -1,7 +1,7 @@
-"""A simulated GPU as physics has it: its clock at the power cap, its power and its temperature. Pure.
+"""A physical model of a simulated GPU: its clock at the power cap, its power and its temperature. Pure.
 
-A model, and no fact about hardware: no limit may be taken from it. Power goes with a power of the clock; the clock is
-the highest that the power limit allows, times what slot, node and chip differ by. Heat is of first order.
+A model, not hardware data: no limit may be derived from it. Power is proportional to a power of the clock; the clock
+is the highest that the power limit allows, times the factors of slot, node and chip. Heating is of first order.
 """
 
 import math
@@ -13,25 +13,25 @@ from rackcheck.sim.behaviour import Ill
 from rackcheck.sim.burn_parts import GpuParts
 
 STEEP = 2.2
-"""By which power of the clock the power goes."""
+"""Exponent of the clock in the power."""
 
 DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "together": 1.5}
-"""Power of each stage at the highest clock, in parts of the default limit."""
+"""Power of each stage at the highest clock, as a fraction of the default limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
 """K/W of chip, heatsink and air; seconds of its warming; part of the clock that each degree above 60 costs; seconds
-over which the power that is told is a mean."""
+over which the reported power is averaged."""
 
 WARMER, MINUTES = 3.0, 300.0
-"""Degrees by which the air at the intake rises under load, and the seconds of 63 % of it."""
+"""Degrees by which the intake air warms under load, and the seconds to 63 % of it."""
 
 CAPPED, IDLE = 0x4, 0x1
-"""Reasons for the clock as NVML tells them: the power cap, and no work."""
+"""Throttle reasons of the clock in NVML's bit mask: the power cap, and no work."""
 
 
 @dataclass(frozen=True)
 class Chip:
-    """What a GPU differs by: factors of its clock and its work per clock, K/W, and seconds of its warming."""
+    """Variation between GPUs: factors of the clock and the work per clock, K/W, and seconds of its warming."""
 
     clock: float
     work: float
@@ -40,7 +40,7 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw a GPU: its slot is alike on all nodes, its node on all its slots, and the rest is its own."""
+    """Draw a GPU: the slot's part is the same on all nodes, the node's part on all its slots, the rest is its own."""
     slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, no secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
@@ -49,7 +49,7 @@ def chip(seed: int, number: int, place: str) -> Chip:
 
 
 class Heat:
-    """A GPU's state as time goes on: `temp` (degrees C), `power` (W, a mean of a moment), `energy` (J).
+    """A GPU's thermal state: `temp` (degrees C), `power` (W, a short mean), `energy` (J).
 
     `limit` is its power limit in W, `highest` its highest clock in Hz; `base` is when its load begins.
     """
@@ -67,7 +67,7 @@ class Heat:
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
-        """Give clock, power and the reasons why the clock is not higher, under a stage or under none."""
+        """Return clock, power and the throttle reasons, under a stage or under none."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
         demand = DEMAND.get(stage, 0.5) * self._usual
@@ -80,7 +80,7 @@ class Heat:
         return self.highest, demand, 0
 
     def go_on(self, t: float, stage: str) -> None:
-        """Let time pass until `t` under a stage, or under none."""
+        """Advance the time to `t` under a stage, or under none."""
         step = max(0.0, t - self._t)
         _, power, _ = self.drawn(stage)
         self.energy += power * step

@@ -1,4 +1,4 @@
-"""What is wrong with the results of a simulated GPU: which tests see it, how often, and what they tell of it. Pure."""
+"""Wrong results of a simulated GPU: which tests find them, how often, and the error's values. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from typing import Any
 from rackcheck.sim.behaviour import Ill
 
 SMS = 132
-"""SMs of a simulated GPU: no capture tells how many there are."""
+"""SMs of a simulated GPU: no capture has their number."""
 
 LINE = 16
 """Bytes of a line of the memory's pattern."""
 
 SCALAR = ("fp64", "fp32", "int32", "sfu")
 GOLDEN = ("mma", "fp64", "fp32", "int32")
-"""Tests whose answer is known beforehand; the answer of the others is what most of their peers say."""
+"""Tests whose result is known beforehand; the others are compared with the majority of their peers."""
 
 
 @dataclass(frozen=True)
 class WrongResult:
-    """What one test of one stage found wrong: how many mismatches, and the words of the error."""
+    """The wrong results of one test of one stage: how many mismatches, and the error's values."""
 
     test: str
     count: int
@@ -28,12 +28,12 @@ class WrongResult:
 
 
 def stand_in(*what: object) -> str:
-    """Give 16 hexadecimal digits in place of a result that nobody computed, the same for the same words."""
+    """Return 16 hexadecimal digits in place of a computed result, the same for the same arguments."""
     return blake2b(" ".join(map(str, what)).encode(), digest_size=8).hexdigest()
 
 
 def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[WrongResult]:
-    """Tell what a stage finds of one fault; `again` says that the same stage was there before."""
+    """Yield what a stage finds of one fault; `again` is true if the same stage ran before."""
     match ill.kind, stage:
         case (("gpu-bitflip" | "gpu-multibit" | "gpu-alias"), ("memory" | "together")):
             if ill.kind != "gpu-bitflip" or ill.words["how"] == "stuck" or (stage == "memory" and not again):
@@ -42,13 +42,13 @@ def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[WrongResult
             yield from _of_sm(ill, stage, seed)
         case "gpu-wrong", ("tensor" | "scalar" | "together"):
             test = ill.words["unit"]
-            # Without an answer that is known beforehand all its SMs agree, and only its peers say otherwise.
+            # Without a result that is known beforehand all its SMs agree, and only its peers differ.
             if test in GOLDEN and (test in SCALAR) == (stage == "scalar"):
                 yield WrongResult(test, SMS * 2, {"name": "mismatch", "sms": SMS, **_words(test, ill, seed)})
 
 
 def hash_of(ills: Sequence[Ill], test: str, seed: int) -> str:
-    """Give the hash that a GPU tells of a test."""
+    """Return the hash that a GPU reports for a test."""
     mine = [ill.of for ill in ills if ill.kind == "gpu-wrong" and ill.words["unit"] == test]
     return stand_in(test, seed, *mine)
 

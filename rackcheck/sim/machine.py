@@ -17,15 +17,15 @@ from rackcheck.sim import template
 from rackcheck.transport.redfish.answer import parsed
 
 FOLDER = Path(__file__).parent / "machines"
-"""Where the machines that come with rackcheck lie."""
+"""The folder of the machines that come with rackcheck."""
 
 
 @dataclass(frozen=True)
 class SimMachine:
-    """One simulated machine: what its operating system and its BMC would answer.
+    """One simulated machine: the data of its operating system and its BMC.
 
-    The host's files are all the files it has, whatever glob asks for them; its `globs` are empty. Texts and bodies
-    are shared between machines: who wants another answer makes a new one, and never changes one in place.
+    The host's files are all the files it has, whatever glob requests them; its `globs` are empty. Texts and bodies are
+    shared between machines: to change one, make a new one, and never modify it in place.
     """
 
     host: NodeCapture
@@ -33,7 +33,7 @@ class SimMachine:
 
 
 class FolderKind(StrEnum):
-    """What a folder holds."""
+    """The kind of a machine's folder."""
 
     MACHINE = "machine"
     RUN = "run"
@@ -42,12 +42,12 @@ class FolderKind(StrEnum):
 
 
 def shipped() -> dict[str, Path]:
-    """Give the machines that come with rackcheck, by name."""
+    """Return the machines that come with rackcheck, by name."""
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob("*/machine.yaml"))}
 
 
 def of_folder(path: Path) -> FolderKind:
-    """Tell what kind of machine a folder holds; raises UserError if none."""
+    """Return the kind of machine in a folder; raises UserError if there is none."""
     marks = {
         FolderKind.MACHINE: path / "machine.yaml",
         FolderKind.RUN: path / "run.json",
@@ -84,14 +84,14 @@ def _template(folder: Path) -> template.Template:
 
 
 def from_tree(folder: Path) -> BmcCapture:
-    """Give the BMC of a recorded Redfish tree; its bodies are read as they are asked for."""
+    """Return the BMC of a recorded Redfish tree; its bodies are read on first use."""
     if of_folder(folder) is not FolderKind.TREE:
         raise UserError(f"{folder} is no Redfish tree: it would hold redfish/v1/")
     return BmcCapture(BodyTree(folder))
 
 
 def from_run(folder: Path, node: str) -> SimMachine:
-    """Give one node of a stored run, with what it answered then; raises UserError with the nearest name."""
+    """Return one node of a stored run, with its recorded data; raises UserError with the nearest name."""
     seen: dict[str, list[Answered]] = {}
     for answer in store.find(str(folder)).answers():
         kept = seen.setdefault(answer.node, [])
@@ -103,15 +103,15 @@ def from_run(folder: Path, node: str) -> SimMachine:
 
 
 def from_capture(found: captured.Captured, node: str) -> SimMachine:
-    """Give one node of a capture, with what it answered then; raises UserError where that is damaged."""
+    """Return one node of a capture, with its recorded data; raises UserError if the capture is damaged."""
     return _of_answers(found.answers(node))
 
 
 def _of_answers(answers: Iterable[Answered]) -> SimMachine:
-    """Make the machine that would answer so; a plane that did not is not there."""
+    """Make the machine that returns this data; a plane that returned none is missing."""
     host, bmc = NodeCapture(), BmcCapture()
     for answer in answers:
-        if answer.reading > 1:  # of a few questions alone
+        if answer.reading > 1:  # a later reading, of a few commands only
             continue
         if isinstance(answer.capture, NodeCapture):
             host = answer.capture
@@ -120,16 +120,16 @@ def _of_answers(answers: Iterable[Answered]) -> SimMachine:
     return SimMachine(host, bmc)
 
 
-# A recorded Redfish tree in the DMTF's layout: the folder's path is the URI, the body lies in its index.json.
+# A recorded Redfish tree in the DMTF's layout: the folder's path is the URI, the body is in its index.json.
 
 BODY = 8 << 20
-"""Bytes that one body may have: as much as an audit takes of one answer."""
+"""The most bytes of one body: as much as an audit reads of one reply."""
 
 
 class BodyTree(Mapping[str, Body | Unknown]):
-    """The bodies of a tree by URI, each read when it is asked for; one that is not JSON is unparsable.
+    """The bodies of a tree by URI, each read on first use; one that is not JSON is unparsable.
 
-    `$`, `?` and `=` count in names; letter case where a name stands in two.
+    `$`, `?` and `=` count in names; letter case counts if a name exists in two spellings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -163,7 +163,7 @@ class BodyTree(Mapping[str, Body | Unknown]):
                 return file
         except OSError:  # a name too long for any file
             return None
-        # Recorded BMCs that heed no letter case link to their own resources in another one.
+        # Recorded BMCs that ignore letter case link to their own resources in another one.
         return self._folded().get("/".join(words).casefold())
 
     def _folded(self) -> Mapping[str, Path]:

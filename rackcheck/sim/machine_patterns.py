@@ -1,7 +1,7 @@
-"""Patterns of machine folders: one key that stands for many, a list's item that is repeated, and what fills both.
+"""Patterns of machine folders: keys and list items that expand to many, and the placeholders in them.
 
 `[0-223]`, `[00-15]` and `[1b,43,52]` in a key give one key for each member, several brackets all combinations.
-`@{1}` is what the first bracket stood for. A bracket may have columns, `[0-2|1b,43,52]`: the key shows the first,
+`@{1}` is the member of the first bracket. A bracket may have columns, `[0-2|1b,43,52]`: the key has the first,
 `@{1.2}` is the second. `@{node}`, `@{n}`, `@{n3}` and `@{octets}` stay: they are filled in for each node.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from itertools import product
 
 MOST = 10_000
-"""Members that one pattern may stand for."""
+"""The most members of one pattern."""
 
 Stood = tuple[tuple[str, ...], ...]
-"""What each bracket so far stood for, the outer ones first, one text for each of its columns."""
+"""The member of each bracket so far, the outer ones first, one text for each of its columns."""
 
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PLACE = re.compile(r"@\{([^{}]*)\}")
@@ -21,11 +21,11 @@ _OF_NODE = frozenset({"node", "n", "n3", "octets"})
 
 
 class BadPattern(Exception):
-    """A pattern or a place to fill in that means nothing; says why."""
+    """An invalid pattern or placeholder; the message is the reason."""
 
 
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
-    """Give every text that a pattern stands for, with what its brackets stood for; raises BadPattern.
+    """Return every text of a pattern, with the members of its brackets; raises BadPattern.
 
     The brackets are counted on from those of `outer`.
     """
@@ -45,7 +45,7 @@ def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
 
 
 def _members(inside: str) -> list[tuple[str, ...]]:
-    """Give the members of one bracket, each with its columns."""
+    """Return the members of one bracket, each with its columns."""
     columns = [[item for part in column.split(",") for item in _run(part.strip())] for column in inside.split("|")]
     if any(len(column) != len(columns[0]) for column in columns):
         raise BadPattern(f"the columns of [{inside}] have {', '.join(str(len(c)) for c in columns)} members")
@@ -67,7 +67,7 @@ def _run(part: str) -> list[str]:
 
 
 def filled(text: str, stood: Stood) -> str:
-    """Fill in what the brackets stood for; what a node fills in stays. Raises BadPattern."""
+    """Fill in the members of the brackets; placeholders of a node stay. Raises BadPattern."""
     if "@{" not in text:
         return text
 
@@ -89,5 +89,5 @@ def filled(text: str, stood: Stood) -> str:
 
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
-    """Fill in what belongs to one node; anything but `node`, `n`, `n3` and `octets` was never a place of ours."""
+    """Fill in the placeholders of one node: `node`, `n`, `n3` and `octets`; any other text stays."""
     return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

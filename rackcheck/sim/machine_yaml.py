@@ -1,4 +1,4 @@
-"""A YAML file of a machine folder: JSON's types, patterns unfolded, and every mistake at its line and column."""
+"""A YAML file of a machine folder: JSON's types, patterns expanded, and every mistake with its line and column."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from rackcheck.profile.document import DEPTH, BadFile, Problem, SourcePlace
 from rackcheck.sim.machine_patterns import BadPattern, Stood, expanded, filled
 
 VALUES = 200_000
-"""Values that one file may unfold to."""
+"""The most values that one file may expand to."""
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 _NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
@@ -18,19 +18,19 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class SheetReader:
-    """Reads the tree of one YAML file, and says at which line what is wrong with it."""
+    """Reads the tree of one YAML file; mistakes are raised with their line."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.left = VALUES
 
     def wrong(self, node: yaml.Node, text: str) -> BadFile:
-        """Say that something is wrong at a place."""
+        """Return the error for a mistake at a place."""
         mark = node.start_mark
         return BadFile([Problem(SourcePlace(self.file, mark.line + 1, mark.column + 1), text)])
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, str, yaml.Node]]:
-        """Give a table's entries: the key, its text, and what it holds."""
+        """Return a table's entries: the key, its text, and its value."""
         if not isinstance(node, yaml.MappingNode):
             raise self.wrong(node, f"{what} is a table")
         seen: set[str] = set()
@@ -43,7 +43,7 @@ class SheetReader:
         return [(key, key.value, value) for key, value in node.value]
 
     def keys(self, node: yaml.Node, pattern: str) -> list[tuple[str, Stood]]:
-        """Give what a pattern in a key stands for."""
+        """Return the keys that a pattern expands to."""
         try:
             found = expanded(pattern)
         except BadPattern as error:
@@ -57,14 +57,14 @@ class SheetReader:
             raise self.wrong(node, f"the file unfolds to more than {VALUES} values")
 
     def fill(self, node: yaml.Node, text: str, stood: Stood) -> str:
-        """Fill in a text at a place of the file."""
+        """Fill in the placeholders of a text at a place of the file."""
         try:
             return filled(text, stood)
         except BadPattern as error:
             raise self.wrong(node, str(error)) from None
 
     def value(self, node: yaml.Node, stood: Stood) -> Any:
-        """Give a value of JSON: what is not quoted and reads as JSON's number, true, false or null is that.
+        """Return a JSON value: an unquoted text that reads as JSON's number, true, false or null is that value.
 
         `!!int "@{1.2}"` is a number, too, though it is filled in.
         """
@@ -92,7 +92,7 @@ class SheetReader:
         return float(text) if {".", "e", "E"} & set(text) else int(text)
 
     def items(self, node: yaml.Node, stood: Stood) -> list[tuple[yaml.Node, Stood]]:
-        """Give a list's item, once for each member where it is a table of `each` and `item`."""
+        """Return a list's items, an item once for each member if it is a table of `each` and `item`."""
         if not isinstance(node, yaml.MappingNode):
             return [(node, stood)]
         given = {name: value for _, name, value in self.pairs(node, "an item")}
@@ -109,7 +109,7 @@ class SheetReader:
         return [(given["item"], inner) for _, inner in found]
 
     def text(self, node: yaml.Node, stood: Stood) -> str:
-        """Give a text, or the lines of a list as one; what is not empty ends with a newline.
+        """Return a text, or the lines of a list as one; a text that is not empty ends with a newline.
 
         A line that is a table of `json` alone is its value as JSON, on one line.
         """
@@ -129,7 +129,7 @@ class SheetReader:
 
 
 def composed(text: str, file: str) -> yaml.Node:
-    """Read a YAML text into its nodes, fast; raises BadFile. Aliases are none here: each thing is written out."""
+    """Read a YAML text into its nodes, fast; raises BadFile. Aliases are refused: each value is written out."""
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         root = yaml.compose(text, Loader=loader)
@@ -146,7 +146,7 @@ def composed(text: str, file: str) -> yaml.Node:
 
 
 def _bounded(root: yaml.Node, reader: SheetReader) -> None:
-    """Refuse aliases, which make a small file unfold without end, and nesting beyond what a machine needs."""
+    """Refuse aliases, which let a small file expand without end, and nesting beyond what a machine needs."""
     seen: set[int] = set()
     level = [root]
     for _ in range(DEPTH):

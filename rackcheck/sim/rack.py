@@ -1,4 +1,4 @@
-"""Brings a simulated rack up on loopback, and writes the inventory that leads to it."""
+"""Brings a simulated rack up on loopback, and writes the inventory of it."""
 
 import json
 import secrets
@@ -32,7 +32,7 @@ HostPort = tuple[str, int]
 
 @dataclass(frozen=True)
 class Up:
-    """One station that is up: where it is, what guards it, and its servers, which count what they were asked."""
+    """One station that is up: its addresses, its keys, and its servers, which count their requests."""
 
     station: Station
     ssh: HostPort | None
@@ -44,13 +44,13 @@ class Up:
 
 
 class RackAbandoned(Exception):
-    """Whoever wanted the rack has left while it came up."""
+    """The rack's caller has left while it came up."""
 
 
 class SimRack:
-    """A simulated rack that is up until `close`; `folder` holds its inventory, key and password as long.
+    """A simulated rack that is up until `close`; `folder` holds its inventory, key and password until then.
 
-    `gone` is asked now and then while it comes up; raises Gone where that says so.
+    `gone` is called now and then while the rack comes up; once it returns true, RackAbandoned is raised.
     """
 
     def __init__(self, scenario: Scenario, folder: Path, gone: Callable[[], bool] = lambda: False) -> None:
@@ -77,7 +77,7 @@ class SimRack:
         self.close()
 
     def close(self) -> None:
-        """Send everybody away, and take our files along."""
+        """Close all connections, and remove our files."""
         self._over.set()
         remove(self._written)
         for up in getattr(self, "stations", ()):
@@ -117,7 +117,7 @@ class SimRack:
     def _door(self, service: str, number: int, door: Door, welcome: Welcome) -> HostPort:
         if door is Door.CLOSED:
             place = self._addresses.nowhere(service, number)
-            return place if place[1] else (place[0], 9)  # port 9 is discard's, which nobody serves any more
+            return place if place[1] else (place[0], 9)  # port 9 is discard's, which is no longer in use
         return self._addresses.open(service, number, self._say_nothing if door is Door.SILENT else welcome)
 
     def _say_nothing(self, _: socket.socket) -> None:
@@ -125,7 +125,7 @@ class SimRack:
 
     def _bmc(self, station: Station) -> SimBmc:
         conduct = station.bmc
-        faults = {uri: replace(fault) for uri, fault in conduct.faults.items()}  # each rack counts its own
+        faults = {uri: replace(fault) for uri, fault in conduct.faults.items()}  # each rack counts its own repeats
         if conduct.hanging:
             faults["*"] = ResourceFault("hang")
         if "*" in faults:
@@ -138,7 +138,7 @@ class SimRack:
         )  # fmt: skip
 
     def _write(self) -> None:
-        """Write the inventory and what it refers to, for our user's eyes only, and over no other file."""
+        """Write the inventory and its secrets, readable by our user only; no other file is overwritten."""
         key, password, known = (self.folder / name for name in (KEY, PASSWORD, KNOWN))
         rows = [f"[{up.ssh[0]}]:{up.ssh[1]} {up.host_key}\n" for up in self.stations if up.ssh is not None]
         lines = [
@@ -159,7 +159,7 @@ class SimRack:
 
 
 def _quoted(text: str) -> str:
-    """Write a text as YAML takes it, whatever stands in it: as JSON's, but not as halves of characters."""
+    """Quote any text for YAML, as JSON does, but without escaped surrogate pairs."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -181,7 +181,7 @@ def _entry(up: Up) -> str:
 
 
 class _Told(Mapping[str, object]):
-    """The bodies of a BMC; what tells its time tells it as its clock runs now."""
+    """The bodies of a BMC; the one with its time has the time of its clock now."""
 
     def __init__(self, bmc: BmcCapture, conduct: BmcConduct) -> None:
         self._bmc, self._conduct = bmc, conduct
@@ -203,7 +203,7 @@ class _Told(Mapping[str, object]):
 
 
 def _ahead(text: str, heard: str | None) -> float:
-    """How far a recorded clock was ahead of ours when it was recorded; 0 for a machine that was written."""
+    """Return how far a recorded clock was ahead of ours when it was recorded; 0 for a machine that was not recorded."""
     try:
         return (datetime.fromisoformat(text) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The folder of a rack that is up: its inventory and the secrets it refers to, gone with the rack."""
+"""The folder of a rack that is up: its inventory and its secrets, removed with the rack."""
 
 import contextlib
 import os
@@ -11,18 +11,18 @@ from pathlib import Path
 from rackcheck.base.user_error import UserError
 
 INVENTORY, KEY, PASSWORD, KNOWN = FILES = ("inventory.yaml", "id_ed25519", "bmc-password", "known_hosts")
-"""What a rack writes."""
+"""The files of a rack."""
 
 PREFIX = "rackcheck-sim-"
-"""How a folder of ours begins, where our user names none."""
+"""Prefix of a new folder's name, where the user names no folder."""
 
 
 @contextmanager
 def room(named: Path | None = None) -> Iterator[Path]:
-    """Give a rack its folder: the one our user names, or a new one in the system's place for such.
+    """Yield a rack's folder: the one that the user names, or a new one in the system's temporary folder.
 
-    On the way out the new one goes; of the named one only what we made of it, where nobody put anything there. Raises
-    UserError where the folder cannot be had, or where a file of ours would take another one's place.
+    On exit the new one is removed; of the named one only the folders made here, if they are empty. Raises UserError if
+    the folder cannot be made, or if a file of the rack exists in it already.
     """
     if named is None:
         place = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -50,14 +50,14 @@ def room(named: Path | None = None) -> Iterator[Path]:
 
 
 def remove(files: Iterable[Path]) -> None:
-    """Take files away, those that are there."""
+    """Remove the files that exist."""
     for file in files:
         with contextlib.suppress(OSError):
             file.unlink()
 
 
 def write(file: Path, text: str) -> None:
-    """Write a new file for our user's eyes only; raises UserError where that cannot be done."""
+    """Write a new file, readable by our user only; raises UserError if that fails."""
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
             opened.write(text)

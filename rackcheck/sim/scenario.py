@@ -1,4 +1,4 @@
-"""A simulated rack as a file: which nodes, of which machine, with which faults."""
+"""A simulated rack as a file: its nodes, their machines, and their faults."""
 
 import re
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from rackcheck.sim.scenario_nodes import ALL, MOST, RACK, UNITS, Builder, Growth
 from rackcheck.sim.shape import scenario as shape
 
 FOLDER = Path(__file__).parent / "scenarios"
-"""Where the scenarios that come with rackcheck lie."""
+"""The folder of the scenarios that come with rackcheck."""
 
 
 @dataclass(frozen=True)
 class Laid:
-    """One fault of a scenario: its kind, the nodes it is on, and its words."""
+    """One fault of a scenario: its kind, its nodes, and its parameters."""
 
     kind: str
     nodes: tuple[str, ...]
@@ -36,7 +36,7 @@ class Laid:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A simulated rack: its stations with the faults laid over them, and the faults for whoever wants to know."""
+    """A simulated rack: its stations with the faults laid over them, and the list of the faults."""
 
     name: str
     title: str
@@ -46,17 +46,17 @@ class Scenario:
 
 
 def shipped() -> dict[str, Path]:
-    """Give the scenarios that come with rackcheck, by name."""
+    """Return the scenarios that come with rackcheck, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def growing() -> list[str]:
-    """Name the scenarios that come with rackcheck and grow."""
+    """Return the names of the scenarios that come with rackcheck and grow."""
     return [name for name, path in shipped().items() if ALL in text_of(path)]
 
 
 def find(name: str) -> Scenario:
-    """Find a rack by what stands after `sim:`.
+    """Return the rack for the text after `sim:`.
 
     NAME or NAME:COUNT is a scenario that ships; a path is a scenario file, or the folder of a machine, a run, a capture
     or a Redfish tree. Raises UserError or BadFile.
@@ -89,7 +89,7 @@ def _count(text: str) -> int:
 
 
 def of_machine(folder: Path, count: int | None = None) -> Scenario:
-    """Make a rack of one machine: `count` nodes of a machine folder or a Redfish tree, a run's or a capture's own."""
+    """Make a rack of a folder: `count` nodes of a machine or a Redfish tree, or the nodes of a run or a capture."""
     kind = machine.of_folder(folder)
     stations: tuple[Station, ...]
     numbers = range(1, (count or 1) + 1)
@@ -110,7 +110,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 
 
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
-    """Make a rack of a capture's nodes, each with its role; where they do not fit into our racks, in none."""
+    """Make a rack of a capture's nodes, each with its role; without racks if they do not fit into ours."""
     if count is not None:
         raise UserError(f"the capture {found.folder.name} has nodes of its own, and no other number of them")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]
@@ -127,7 +127,7 @@ def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
 
 
 def _of_run(folder: Path) -> list[str]:
-    """Name the nodes of a stored run, in its own order; raises UserError where one cannot be a node's name."""
+    """Return the nodes of a stored run, in its own order; raises UserError if one is not a valid node name."""
     names = [str(node) for node in store.find(str(folder)).started().nodes]
     wrong = next((name for name in names if not is_name(name)), None)
     if wrong is not None:
@@ -136,7 +136,7 @@ def _of_run(folder: Path) -> list[str]:
 
 
 def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
-    """Load a scenario file, of `count` nodes where it grows; raises BadFile with every mistake's place."""
+    """Load a scenario file, of `count` nodes if it grows; raises BadFile with every mistake's place."""
     table = _shaped(read(text_of(path), str(path)))
     problems: list[Problem] = []
     stations = Builder(path, table, problems).stations(count, shown or str(path), growing())
@@ -156,7 +156,7 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
 
 
 def _shaped(node: YamlNode) -> YamlMapping:
-    """Hold a file against the schema; what a fault is told is looked at by the fault, which knows its own words."""
+    """Check a file against the schema; the parameters of a fault are checked by the fault itself."""
     schema = shape()
     entry = schema["properties"]["faults"]["items"]
     entry["properties"]["fault"] = TEXT
@@ -169,7 +169,7 @@ def _shaped(node: YamlNode) -> YamlMapping:
 
 
 def _numbered(path: tuple[str | int, ...], text: str) -> str:
-    """Name an entry of a list as people count: `faults[1]` instead of `0`."""
+    """Name an entry of a list, counted from 1: `faults[1]` instead of `0`."""
     if not any(isinstance(step, int) for step in path):
         return text
     spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
@@ -177,9 +177,9 @@ def _numbered(path: tuple[str | int, ...], text: str) -> str:
 
 
 def _lay(stations: dict[str, Station], entry: YamlMapping, grown: Growth, problems: list[Problem]) -> Laid:
-    """Lay one fault over its nodes, of those that are there; what is wrong with it goes to the problems."""
+    """Lay one fault over those of its nodes that exist; mistakes are added to the problems."""
     words = {key: value.text for key, value in entry.items.items() if isinstance(value, Scalar)}
-    words |= {key: "" for key in entry.items if key not in words}  # told as no word of the fault's
+    words |= {key: "" for key in entry.items if key not in words}  # the fault refuses it as an unknown parameter
     kind, target, about = words.pop("fault"), words.pop("nodes"), words.pop("about", "")
     here: tuple[str, ...] = ()
     try:

@@ -1,4 +1,4 @@
-"""The nodes of a scenario file, named as an inventory would have them, each with its machine and its place."""
+"""The nodes of a scenario file, named as in an inventory, each with its machine and its place."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,20 +15,20 @@ from rackcheck.sim.behaviour import BmcConduct, Conduct, Station
 from rackcheck.sim.fault_words import SLOWEST, number
 
 ALL = "@{all}"
-"""In a node set of a scenario: as many nodes as our user asks for, `[0001-0072]`."""
+"""In a node set of a scenario: the number of nodes that the user requests, `[0001-0072]`."""
 
 MOST = 5000
-"""Nodes of one simulated rack."""
+"""The most nodes of one simulated rack."""
 
 FASTEST, SEEDS = 1000, 2**31 - 1
-"""How many seconds of a node's load may pass in one of ours, and the highest seed of what nodes are like."""
+"""The most seconds of a node's load that pass in one of ours, and the highest seed of the nodes' variation."""
 
 RACK, UNITS = "rack-48u", 48
-"""The type of every rack that a scenario names, and how many units it has."""
+"""The type of every rack of a scenario, and its height in units."""
 
 
 class Growth:
-    """The node sets of a file that grow, and the names that they could ever have."""
+    """The node sets of a file that grow, and all names that they can have."""
 
     def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
@@ -44,14 +44,14 @@ class Growth:
 
 
 class Builder:
-    """Builds the stations of a file, and gathers what is wrong with them."""
+    """Builds the stations of a file, and collects its mistakes."""
 
     def __init__(self, path: Path, table: YamlMapping, problems: list[Problem]) -> None:
         self._path, self._table, self._problems = path, table, problems
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
-        """Give every station by its name; raises UserError on a number for a rack that does not grow."""
+        """Return every station by its name; raises UserError on a count for a rack that does not grow."""
         listed = self._table.items["nodes"]
         assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)
@@ -69,11 +69,11 @@ class Builder:
                 if name in found:
                     self._problems.append(Problem(place, f"{name} stands here twice"))
                 elif isinstance(own, YamlMapping) and not self._add(found, name, own, conduct, place):
-                    break  # the others of this set would be told the same
+                    break  # the others of this set have the same mistake
         return found
 
     def _count(self, count: int | None, listed: YamlMapping, shown: str, growing: Iterable[str]) -> int:
-        """How many nodes of each set that grows; 0 where the file does not say."""
+        """Return the number of nodes of each set that grows; 0 if the file has none."""
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
             raise UserError(f"{shown} does not grow: its nodes are its own (racks that grow: {', '.join(growing)})")
@@ -143,7 +143,7 @@ class Builder:
 
 
 def _machine(name: str, beside: Path) -> Path:
-    """Find a machine by its name, or by a path from the scenario's own folder."""
+    """Return a machine's folder by its name, or by a path relative to the scenario's folder."""
     known = machine.shipped()
     if name in known:
         return known[name]

@@ -1,11 +1,11 @@
-"""The JSON Schema of a scenario file, with every fault and its words."""
+"""The JSON Schema of a scenario file, with every fault and its parameters."""
 
 from rackcheck.profile.schema import NUMBER, TEXT, Schema, table, words
 from rackcheck.sim.faults import KINDS
 
 
 def scenario() -> Schema:
-    """The schema of a scenario file."""
+    """Return the schema of a scenario file."""
     taken = sorted({word for fault in KINDS.values() for word in fault.takes})
     laid = {"nodes": TEXT, "fault": words(list(KINDS)), "about": TEXT, **dict.fromkeys(taken, TEXT)}
     node = {"machine": TEXT, "rack": TEXT, "height": NUMBER}

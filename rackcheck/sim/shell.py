@@ -1,7 +1,7 @@
-"""A simulated node's shell: answers the one script, and single commands, with what the machine's capture holds.
+"""A simulated node's shell: returns the output of the one script, and of single commands, from the machine's capture.
 
-It reads the script that `core.script` writes, not shell at large: each question is looked up and answered in a frame
-of its own, as the real shell would print it.
+It reads the script that `probe.script` writes, not shell at large: each command is looked up, and its output is
+returned in a frame of its own, as the real shell would print it.
 """
 
 import re
@@ -19,13 +19,13 @@ from rackcheck.sim import command_lookup, login
 HEAD = "head -v -c "
 _ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
 _DEVICE = re.compile(r"^==> .+ <==\n", re.MULTILINE)
-"""How a script asks a command once for each device, and how the answer names each."""
+"""How a script runs a command once for each device, and how the output names each."""
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 
 @dataclass(frozen=True)
 class ShellQuestion:
-    """One question of a script: its command, with how many bytes of answer and complaints are wanted."""
+    """One command of a script, with the most bytes of its output and its standard error."""
 
     index: str
     command: str
@@ -34,7 +34,7 @@ class ShellQuestion:
 
 
 def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
-    """Give a script's mark and its questions; raises ValueError where this is none of ours."""
+    """Return a script's mark and its commands; raises ValueError if it is not one of ours."""
     mark = re.search(r"^m=([0-9a-f]{32}) none= have=$", script, re.MULTILINE)
     begin, end = script.find("; exit 0; }; done\n"), script.rfind('\nsay "$none"\nwait\n')
     if mark is None or not 0 <= begin < end:
@@ -44,7 +44,7 @@ def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
 
 @lru_cache(maxsize=64)
 def _jobs(text: str) -> tuple[ShellQuestion, ...]:
-    """Part the lines of a script; all nodes of a run are sent the same ones.
+    """Parse the lines of a script; all nodes of a run get the same ones.
 
     `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS CAP [INDEX COMMAND]... ;`
     and one that looks for programs, `have=... ;`
@@ -63,14 +63,14 @@ def _jobs(text: str) -> tuple[ShellQuestion, ...]:
 
 
 class SimShell:
-    """The shell of one simulated node, which has this name where its machine tells none."""
+    """The shell of one simulated node; its name is used if the capture has no host name."""
 
     def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
         self._host, self._name, self._sudo, self._skew = host, name, sudo, skew
         self._paths = sorted(host.files)
 
     def run(self, script: str) -> bytes:
-        """Run a script of ours."""
+        """Run one of our scripts and return its output."""
         mark, questions = jobs(script)
         sent = re.match(r"RACKCHECK_SENT=([0-9.]+) ", script)
         clocks = f"{sent[1] if sent else ''} {time.time() + self._skew:.9f}\n"
@@ -83,7 +83,7 @@ class SimShell:
         return "".join((*frames, f"\n{mark}>{len(questions)}\n")).encode("utf-8", "surrogateescape")
 
     def command(self, text: str) -> Output:
-        """Run one command that somebody typed."""
+        """Return the output of one command that a user typed."""
         return self._answer(text, 1 << 20) or Output(
             255, "", "this simulated node could not tell when it was recorded\n"
         )
@@ -114,7 +114,7 @@ class SimShell:
         return known or Output(127, "", f"sh: 1: {word}: not found (this simulated node has no reply)\n")
 
     def _read(self, globs: Iterable[str], cap: int) -> Output | None:
-        """Do `head -v -c CAP -- GLOB...`."""
+        """Return the output of `head -v -c CAP -- GLOB...`."""
         out: list[str] = []
         err: list[str] = []
         for glob in globs:
@@ -141,7 +141,7 @@ _SAID: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Give again what a recording did not know; None where nothing can be said."""
+    """Return the output for a recorded unknown; None if its reason has none."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:
@@ -154,6 +154,6 @@ def _as_unknown(why: Unknown) -> Output | None:
 
 
 def _frame(mark: str, job: ShellQuestion, answer: Output) -> str:
-    """Print an answer as the script's own function does."""
+    """Format an output as the script's own function does."""
     out = answer.out if len(answer.out) <= job.cap else answer.out[: job.cap]
     return f"\n{mark}<{job.index}\n{out}{mark}:{answer.status}={answer.err[-job.complaints :]}{mark}.\n"

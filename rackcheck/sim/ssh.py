@@ -1,4 +1,4 @@
-"""A simulated node's SSH server: real handshake, host key and login; the shell behind it answers from a machine."""
+"""A simulated node's SSH server: real handshake, host key and login; the shell behind it reads a machine's capture."""
 
 import io
 import logging
@@ -22,16 +22,16 @@ from rackcheck.sim.command_lookup import WELCOME
 from rackcheck.sim.shell import SimShell
 
 SCRIPT = 4 << 20
-"""Bytes of a script that are taken at most."""
+"""The most bytes of a script."""
 
-logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # visitors that leave early are no news here
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # clients that leave early need no log
 
 
 @dataclass
 class SshNode:
-    """One node's server: who may come in, and what answers them. `execs` counts the commands that were run.
+    """One node's server: its login and its shell. `execs` lists the commands that were run.
 
-    `load` is what a burn-in has of it; without, it has no python3.
+    `load` is its part in a burn-in; without one, it has no python3.
     """
 
     shell: SimShell
@@ -53,12 +53,12 @@ class SshNode:
             transport.start_server(server=_Doorman(self))
             transport.join()
         except (paramiko.SSHException, EOFError):
-            pass  # the visitor left before a word was agreed on
+            pass  # the client left before the keys were agreed on
         finally:
             transport.close()
 
     def run(self, channel: paramiko.Channel, command: str) -> None:
-        """Answer one command; `sh -s` takes its script from what follows."""
+        """Run one command; `sh -s` reads its script from standard input."""
         self.execs.append(command)
         _released(channel)
         size = burn.asked(command)
@@ -77,7 +77,7 @@ class SshNode:
                 channel.close()
 
     def greet(self, channel: paramiko.Channel) -> None:
-        """Send away who came for a shell, with a word."""
+        """Print a message to a login without a command, and close the channel."""
         _released(channel)
         try:
             self._say(channel, Output(0, WELCOME.replace("\n", "\r\n")))
@@ -104,7 +104,7 @@ class SshNode:
 
 
 class _Line(paramiko.Transport):
-    """A connection that knows when it has said something: no answer may overtake the word that it is coming."""
+    """A connection that records when it has sent a reply: no output may be sent before the reply to its request."""
 
     def __init__(self, line: socket.socket) -> None:
         super().__init__(line)
@@ -116,19 +116,19 @@ class _Line(paramiko.Transport):
 
 
 def _hold(channel: paramiko.Channel) -> None:
-    """Hold answers back: paramiko sends its word after the function that grants a request has returned."""
+    """Hold output back: paramiko sends the reply after the function that grants a request has returned."""
     if isinstance(channel.transport, _Line):
         channel.transport.said.clear()
 
 
 def _released(channel: paramiko.Channel) -> None:
-    """Wait for that word, which a visitor may not have wanted."""
+    """Wait for that reply, which a client may not have requested."""
     if isinstance(channel.transport, _Line):
         channel.transport.said.wait(1.0)
 
 
 class _Doorman(paramiko.ServerInterface):
-    """Lets one user with one key in, to run commands."""
+    """Lets one user with one key log in, to run commands."""
 
     def __init__(self, node: SshNode) -> None:
         self._node = node

@@ -1,8 +1,8 @@
-"""A machine folder read once: what is the same on every node of its kind, and what each node fills in.
+"""A machine folder, read once: the data that all nodes of its kind share, and the data filled in for each node.
 
-    machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: words on what was never checked
-    host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
-    redfish/*.yaml    {URI: body}
+machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: words on what was never checked
+host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
+redfish/*.yaml    {URI: body}
 
 PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text is one text or a list of lines. A body without
 `@odata.id` gets its URI.
@@ -25,7 +25,7 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""Why a file cannot be read, by the word of a machine folder; the detail is what `head` says."""
+"""Why a file cannot be read, by the word of a machine folder; the detail is the message of `head`."""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")
@@ -33,21 +33,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TemplatePart(Generic[T]):
-    """Answers by what is asked: those of every node, and those that a node fills in."""
+    """Data by its key: the part that all nodes share, and the part filled in for each node."""
 
     still: dict[str, T] = field(default_factory=dict)
     moving: dict[str, T] = field(default_factory=dict)
 
     def add(self, key: str, answer: T) -> None:
-        """Keep one answer where it belongs."""
+        """Add one value to the part it belongs to."""
         (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
 
     def has(self, key: str) -> bool:
-        """Whether there is an answer already."""
+        """Return whether there is a value already."""
         return key in self.still or key in self.moving
 
     def of(self, names: Mapping[str, str]) -> dict[str, T]:
-        """Give one node's answers; those that are the same on all nodes are shared."""
+        """Return one node's data; values that are the same on all nodes are shared."""
         return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
 
 
@@ -91,7 +91,7 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def read(folder: Path) -> Template:
-    """Read a machine folder; raises BadFile with file and place, or UserError where there is none to read."""
+    """Read a machine folder; raises BadFile with file and place, or UserError if there is none."""
     template = _head(folder / "machine.yaml")
     for path in sorted((folder / "host").glob("*.yaml")):
         reader, root = _open(path)

@@ -1,4 +1,4 @@
-"""Host keys we trust: known_hosts files read once, names and keys looked up without a scan."""
+"""Trusted host keys: known_hosts files are read once; names and keys are looked up without a scan."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ class KnownHosts:
     revoked: set[str] = field(default_factory=set)
 
     def keys(self, host: str, port: int) -> dict[str, set[str]]:
-        """Give the trusted keys of a host: base64 by key type; empty where none is known."""
+        """Return the trusted keys of a host: base64 by key type; empty if there are none."""
         name = host if port == 22 else f"[{host}]:{port}"
         found = {kind: set(keys) for kind, keys in self.plain.get(name.lower(), {}).items()}
         for salt, digest, kind, key in self.hashed:
@@ -29,14 +29,14 @@ class KnownHosts:
 
 
 def fingerprint(key: str) -> str:
-    """Give the SHA-256 fingerprint of a base64 key, as ssh-keygen -l prints it."""
+    """Return the SHA-256 fingerprint of a base64 key, as ssh-keygen -l prints it."""
     digest = hashlib.sha256(base64.b64decode(key)).digest()
     return f"SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
 
 
 @cache
 def load(paths: tuple[str, ...]) -> KnownHosts:
-    """Read known_hosts files; missing ones are empty, lines that are none are passed over."""
+    """Read known_hosts files; a missing file counts as empty, invalid lines are skipped."""
     known = KnownHosts()
     for path in map(Path, paths):
         if path.is_file():

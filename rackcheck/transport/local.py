@@ -1,4 +1,4 @@
-"""Transport to this very machine: the same script, through `sh`."""
+"""Transport to this machine: the same script, through `sh`."""
 
 import contextlib
 import os
@@ -54,7 +54,7 @@ def run(script: str, limits: ShellLimits) -> ShellReply:
 
 
 def talk(command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on this machine and let `speak` have the line to it, both ways, as over SSH."""
+    """Run a command on this machine and call `speak` with the stream to it, both ways, as over SSH."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(  # noqa: S603  the command is ours, and the same for every node
         ["/bin/sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
@@ -81,7 +81,7 @@ def talk(command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unk
 
 
 class _Pipes:
-    """A line to a process of our own; `wire.Line` says what each part means."""
+    """A stream to a local process; `wire.CommandStream` documents its methods."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: PT018
@@ -135,10 +135,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _groups(session: int) -> Iterator[int]:
-    """Give the groups of processes in a session, where the kernel shows them as files."""
+    """Yield the process groups of a session, if the kernel has /proc."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError):
-            # After the name, which may hold blanks and brackets: state, parent, group, session.
+            # After the name, which may contain blanks and brackets: state, parent, group, session.
             group, of = stat.read_text(errors="replace").rpartition(")")[2].split()[2:4]
             if int(of) == session:
                 yield int(group)

@@ -20,10 +20,10 @@ from rackcheck.transport.wire import LARGE, CommandStream, ConnectStage, ShellLi
 if TYPE_CHECKING:
     import paramiko
 
-logging.getLogger("paramiko").addHandler(logging.NullHandler())  # what went wrong is in the reply, not on stderr
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors are in the reply, not on stderr
 
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
-"""Key files tried where neither the inventory nor the configuration names one."""
+"""Key files tried if neither the inventory nor the configuration names one."""
 
 
 _UNLOCKING = threading.Lock()
@@ -31,7 +31,7 @@ _UNLOCKING = threading.Lock()
 
 
 class _Refused(Exception):
-    """This node cannot be asked; holds why, and where the way ended."""
+    """A connection or login that failed; holds why, and the stage at which it ended."""
 
     def __init__(self, stage: ConnectStage, why: Unknown) -> None:
         super().__init__(str(why))
@@ -57,14 +57,14 @@ class _Deadline:
 
 
 def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on a node; whatever the node does ends as a reply with its reason, without what we logged in by."""
+    """Run a script on a node; every failure ends as a reply with its reason, without our credentials."""
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on a node and let `speak` have the line to it, both ways, until it gives why it ended.
+    """Run a command on a node and call `speak` with the stream to it, until that returns why it ended.
 
-    A reply of this kind has no raw side: what came in is the speaker's.
+    Such a reply has no raw output: `speak` has read it.
     """
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
 
@@ -76,7 +76,7 @@ def _hidden(target: Target, ask: Callable[[Hiding], ShellReply]) -> ShellReply:
 
 
 def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _Talk") -> ShellReply:
-    import paramiko  # noqa: PLC0415  a fifth of a second, only for those who ask a node
+    import paramiko  # noqa: PLC0415  a fifth of a second, only for runs over SSH
 
     def shown(error: object) -> str:
         return clean(hiding.text(str(error)))  # in this order: what is shortened may end inside a secret
@@ -132,15 +132,15 @@ def _connect(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.P
 
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
-    """Agree on keys, and check the host's own before anything of ours is sent."""
+    """Agree on keys, and check the host key before anything of ours is sent."""
     trusted = known_hosts.load(target.known_hosts)
     keys = trusted.keys(target.alias or target.host, target.port)
     options = transport.get_security_options()
-    # Ask first for the kind of key we know, so that a host with several shows that one.
+    # Request the type of key we have first, so that a host with several offers that one.
     wanted = [k for k in options.key_types if _plain_kind(k) in keys]
     options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
     transport.start_client(timeout=limits.connect)
-    if not transport.initial_kex_done:  # paramiko waits its time and says nothing
+    if not transport.initial_kex_done:  # paramiko waits its time and raises nothing
         message = f"the SSH handshake did not end within {limits.connect:g} s"
         raise _Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
     shown = transport.get_remote_server_key()
@@ -161,7 +161,7 @@ def _plain_kind(kind: str) -> str:
 
 
 def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
-    """Try the keys, then the password; raises _Refused when none opens the door."""
+    """Try the keys, then the password; raises _Refused if none is accepted."""
     import paramiko  # noqa: PLC0415
 
     user = target.user or getuser()
@@ -183,7 +183,7 @@ def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> 
         tried.append(f"{name} (not enough alone)")
     if target.password and transport.is_active():
         try:
-            # Where the host has no plain password but asks for one itself, paramiko answers a single question with it.
+            # If the host has no password authentication but prompts for one, paramiko answers a single prompt with it.
             transport.auth_password(user, target.password)
         except paramiko.BadAuthenticationType as error:
             raise _refused_type(user, error, hiding) from None
@@ -203,12 +203,12 @@ def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hi
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Give the named keys, else the agent's and the usual files, or none beside a password; `tried` gets the rest."""
+    """Return the named keys, else the agent's and the usual files (none with a password); `tried` gets the unusable."""
     import paramiko  # noqa: PLC0415
 
     found: list[tuple[str, paramiko.PKey]] = []
     if target.password and not target.keys:
-        return found  # a host counts what it refuses: an agent full of keys would leave no try for the password
+        return found  # a host counts refused keys: an agent full of them would leave no try for the password
     if not target.keys:
         found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
     for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
@@ -217,13 +217,13 @@ def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]"
             if file.is_file():
                 found.append((str(path), _key(str(file), target.passphrase)))
         except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
-            # An encrypted key is the agent's business, or the inventory's: nobody can type 64 passphrases.
+            # An encrypted key needs the agent or the inventory: no user can type 64 passphrases.
             tried.append(f"{path} ({_unopened(error, target)})")
     return found
 
 
 def _unopened(error: Exception, target: Target) -> str:
-    """Say why a key file gives no key; of one that stays shut the libraries tell very different things."""
+    """Return why a key file cannot be used; the libraries' messages for an encrypted one differ widely."""
     if isinstance(error, TypeError):
         return "encrypted: load it into an agent, or name its ssh.passphrase"
     if isinstance(error, ValueError) and target.passphrase:
@@ -245,13 +245,13 @@ def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
     """Decrypt a key, once for all nodes: it is slow on purpose."""
     import paramiko  # noqa: PLC0415
 
-    # paramiko hands this to cryptography, which wants bytes whatever paramiko's types say.
+    # paramiko passes this to cryptography, which needs bytes, although paramiko's types differ.
     return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class _Script:
-    """Sends a script to the node's shell, and takes its answer to the end."""
+    """Sends a script to the node's shell, and reads its output to the end."""
 
     text: str
 
@@ -280,7 +280,7 @@ class _Script:
 
 @dataclass(frozen=True)
 class _Talk:
-    """Runs a command, and hands the line to whoever speaks with it."""
+    """Runs a command, and passes the stream to `speak`."""
 
     command: str
     speak: Callable[[CommandStream], Unknown]
@@ -297,7 +297,7 @@ class _Talk:
 
 
 class _Channel:
-    """A line over SSH; `wire.Line` says what each part means."""
+    """A stream over SSH; `wire.CommandStream` documents its methods."""
 
     def __init__(self, channel: "paramiko.Channel", complaints: "_Complaints", hiding: Hiding) -> None:
         self._channel, self._complaints, self._hiding = channel, complaints, hiding
@@ -326,7 +326,7 @@ class _Channel:
 
 
 class _Complaints:
-    """Reads standard error beside the answer and drops it, all but its end: what nobody reads fills the window."""
+    """Reads standard error beside the output and drops all but its end: unread data would fill the window."""
 
     def __init__(self, channel: "paramiko.Channel") -> None:
         self._channel, self._end = channel, b""
@@ -339,7 +339,7 @@ class _Complaints:
                 self._end = (self._end + chunk)[-4096:]
 
     def last(self, hiding: Hiding) -> str:
-        """Give the end of the last line, for a node that said nothing else; a secret cut in two does not reach it."""
+        """Return the end of the last line, for a node without other output; a secret cut in two is outside of it."""
         self._thread.join(timeout=1.0)
         lines = hiding.data(self._end).decode("utf-8", "replace").strip().splitlines()
         return clean(lines[-1][-200:]) if lines else ""

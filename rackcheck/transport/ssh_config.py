@@ -1,4 +1,4 @@
-"""How our user's own SSH configuration says to reach a host."""
+"""Resolves a host with the user's own SSH configuration."""
 
 import fnmatch
 import shutil
@@ -16,7 +16,7 @@ KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a node's SSH server is, and what opens it. `proxy` is a command to speak through.
+    """A node's SSH server, and its credentials. `proxy` is a command to connect through.
 
     `password` is the user's, `passphrase` that of the key files: the secrets themselves, so they are never shown.
     """
@@ -33,7 +33,7 @@ class Target:
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
-    """Lay the inventory over the user's configuration for this host; `secrets` are the run's, by their references."""
+    """Combine the inventory and the user's configuration for a host; `secrets` are the run's, by their references."""
     values = _ask_ssh(node.host) if _touched(node.host) else {}
     name = values.get("hostname", [node.host])[0]
     keys = (node.ssh.key,) if node.ssh.key else tuple(values.get("identityfile", ()))
@@ -61,7 +61,7 @@ def _proxy(values: dict[str, list[str]], name: str) -> str:
 
 @cache
 def _stanzas() -> tuple[str, ...] | None:
-    """The host patterns of the configuration; None where Include or Match may mean any host."""
+    """Return the host patterns of the configuration; None if Include or Match may apply to any host."""
     patterns: list[str] = []
     for file in (Path(c).expanduser() for c in CONFIGS):
         if not file.is_file():
@@ -78,7 +78,7 @@ def _stanzas() -> tuple[str, ...] | None:
 
 
 def _user_has_star() -> bool:
-    """Whether the user's own file speaks of every host (a distribution's does, and says nothing we need)."""
+    """Return whether the user's own file has a stanza for every host (a distribution's one has no values we need)."""
     file = Path(CONFIGS[0]).expanduser()
     return file.is_file() and any(
         line.split() == ["Host", "*"] for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -86,18 +86,18 @@ def _user_has_star() -> bool:
 
 
 def _touched(host: str) -> bool:
-    """Whether a stanza may speak of this host: `ssh -G` costs ten milliseconds, so it is not asked for nothing."""
+    """Return whether a stanza may apply to this host: `ssh -G` costs ten milliseconds, so it is skipped if not."""
     patterns = _stanzas()
     return patterns is None or any(fnmatch.fnmatchcase(host, p.lstrip("!")) for p in patterns)
 
 
 @cache
 def _ask_ssh(host: str) -> dict[str, list[str]]:
-    """Let the user's own `ssh` resolve a host; without one, nothing is known."""
+    """Resolve a host with the user's own `ssh`; without one, the result is empty."""
     ssh = shutil.which("ssh")
     if ssh is None or host.startswith("-"):
         return {}
-    done = subprocess.run(  # noqa: S603  our user's own ssh, asked about our user's own target
+    done = subprocess.run(  # noqa: S603  the user's own ssh, for the user's own target
         [ssh, "-G", "--", host], capture_output=True, text=True, timeout=10, check=False
     )
     found: dict[str, list[str]] = {}

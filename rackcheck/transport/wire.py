@@ -1,4 +1,4 @@
-"""What every transport to a node's operating system keeps to: limits, and a reply that says why it may be cut."""
+"""Common to every transport to a node's operating system: limits, and a reply with why it may be cut."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class ShellLimits:
 
 
 class ConnectStage(StrEnum):
-    """How far we came with a node, in the order of the way there."""
+    """How far a connection to a node came, in order."""
 
     NAME = "name"
     PORT = "port"
@@ -31,7 +31,7 @@ class ConnectStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShellReply:
-    """What came back of a node, why, if it should turn out not to be whole, and how far we came."""
+    """The output of a node, why it ended if it proves incomplete, and how far the connection came."""
 
     raw: bytes
     cut: Unknown
@@ -44,32 +44,32 @@ class ShellReply:
 
 
 class CommandStream(Protocol):
-    """A line to a command that runs on a node, both ways."""
+    """A stream to a command that runs on a node, both ways."""
 
     def send(self, data: bytes, seconds: float) -> None:
-        """Write to the command; raises OSError where it is gone or does not read for so many seconds."""
+        """Write to the command; raises OSError if it is gone or reads nothing for this many seconds."""
 
     def receive(self, seconds: float) -> bytes | None:
-        """Read what the command wrote; nothing at its end, None where it wrote nothing for so many seconds."""
+        """Read the command's output; empty at its end, None if it wrote nothing for this many seconds."""
 
     def finish(self) -> None:
-        """Tell the command that no more will come."""
+        """Signal the end of input to the command."""
 
     def close(self) -> None:
-        """Let go of the command."""
+        """Close the stream."""
 
     def ended(self) -> tuple[int | None, str]:
-        """Give the command's exit status, where it is told, and the last line that it complained with."""
+        """Return the command's exit status, if it is reported, and the last line of its standard error."""
 
 
 def stamped(script: str) -> str:
-    """Let the script know our clock and the node's at the moment it is sent: what is between them is their distance."""
+    """Prefix a script with our clock and the node's at the moment it is sent: their difference is the skew."""
     ours = f"RACKCHECK_SENT={time.time():.2f} RACKCHECK_CLOCK=$(date +%s.%N)"
     return f"{ours}; export RACKCHECK_SENT RACKCHECK_CLOCK\n{script}"
 
 
 def drain(receive: Callable[[int], bytes], cap: int) -> tuple[bytes, str]:
-    """Read to the end, the cap or a broken line; keeps what came, and says in words what stopped it."""
+    """Read to the end, the cap or a broken connection; returns the data, and what stopped it."""
     chunks: list[bytes] = []
     size = 0
     while size <= cap:

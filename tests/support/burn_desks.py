@@ -1,4 +1,4 @@
-"""Desks on which a burn-in lies: simulated nodes under load, whose records come piece by piece as from real ones."""
+"""Sessions with a burn-in: simulated nodes under load, whose records arrive in pieces as from real ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -61,17 +61,17 @@ rules:
     fact: stayed
     is: true
 """
-"""Rules of a burn-in that are the tests' own: what ships may gain others."""
+"""Burn-in rules for tests only: the shipped rules may grow."""
 
 FLIPPED = ("n02", "gpu/5")
-"""Where the desk's own fault is."""
+"""The place of the injected fault."""
 
 Records = tuple[Mapping[str, Any], ...]
 
 
 @cache
 def job(nodes: int) -> Job:
-    """A burn-in of so many nodes."""
+    """A burn-in of this many nodes."""
     made = job_of(rack_of(nodes).nodes, small(PROFILE), frozenset({Plane.BURNIN}))
     return replace(made, phases=frozenset({Phase.BURN_IN}))
 
@@ -81,7 +81,7 @@ def flip() -> tuple[Ill, ...]:
 
 
 def records(number: int, nodes: int, laid: tuple[Ill, ...] = (), *, gpus: int = 8, seed: int = SEED) -> Records:
-    """What one of so many nodes writes; the nodes begin one after the other."""
+    """The records of one of several nodes; the nodes start one after the other."""
     begin = starts([node.name for node in job(nodes).nodes])[f"n{number:02}"]
     plan = document(Tier.SMOKE, seed=seed, start=begin)
     of = replace(parts(), gpus=parts().gpus[:gpus])
@@ -89,7 +89,7 @@ def records(number: int, nodes: int, laid: tuple[Ill, ...] = (), *, gpus: int = 
 
 
 def events(values: Mapping[str, Records], *, until: float | None = None, piece: int = 100) -> Iterator[Event]:
-    """The events of a burn-in; with `until` those of its first seconds, while the load is on."""
+    """The events of a burn-in; with `until` those of its first seconds, during the load."""
     of: Job = job(len(values))
     yield of.started()
     yield from (NodeAsked(name, Plane.BURNIN) for name in values)
@@ -128,7 +128,7 @@ def three() -> Mapping[str, Records]:
 
 
 def burnt(values: Mapping[str, Records], **more: Any) -> MadeDesk:
-    """A desk on which a burn-in lies, or that of its first seconds (`until`) with the load still on."""
+    """A session with a burn-in, or with its first seconds (`until`) and the load still running."""
     until = more.pop("until", None)
     of = job(len(values))
     made: Sequence[Event] = tuple(events(values, until=until))
@@ -140,7 +140,7 @@ def burnt(values: Mapping[str, Records], **more: Any) -> MadeDesk:
 
 
 def burns(values: Mapping[str, Records], *, until: float | None = None) -> Burns:
-    """A burn-in as it stands once these nodes told this."""
+    """A burn-in after these records."""
     found = Burns()
     for event in events(values, until=until):
         found.take(event)

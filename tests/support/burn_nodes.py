@@ -1,4 +1,4 @@
-"""A node with GPUs for the real payload: both of NVIDIA's libraries stood in for, and marks of a loaded driver."""
+"""A node with GPUs for the real payload: fakes of both NVIDIA libraries, and marks of a loaded driver."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ WORDS = ("-shared", "-fPIC", "-O2", "-std=gnu11", "-ffp-contract=off", "-Wall", 
 
 
 def libraries(folder: Path) -> Path:
-    """Build libnvidia-ml.so.1 and libcuda.so.1 into a folder; skips without a C compiler, in CI it fails."""
+    """Build libnvidia-ml.so.1 and libcuda.so.1 into a folder; without a C compiler it skips, and fails in CI."""
     fake_driver.library(folder)
     compiler = shutil.which("gcc") or shutil.which("cc")
     assert compiler is not None
@@ -28,7 +28,7 @@ def libraries(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of so many GPUs; `folder` is its own, `built` that of the libraries."""
+    """A node with several GPUs; `folder` is its own, `built` that of the libraries."""
 
     built: Path
     folder: Path

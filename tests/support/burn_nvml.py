@@ -1,4 +1,4 @@
-"""GPUs under load for the fake driver, and pynvml as it travels to a node: as little of it as a burn-in names."""
+"""GPUs under load for the fake driver, and pynvml as shipped to a node: only the names that a burn-in uses."""
 
 import sys
 from pathlib import Path
@@ -65,14 +65,14 @@ driver=580.95.05
 
 
 def numbered(count: int) -> str:
-    """The state in which the fake driver has so many idle H200s, alike but for uuid and address."""
+    """A state of the fake driver with this many idle H200s, equal except for uuid and address."""
     each = (f"{n}.uuid=GPU-{n}\n{n}.pci=00000000:{0x17 + 16 * n:02X}:00.0\n" for n in range(count))
     return f"count={count}\n{''.join(each)}{H200}"
 
 
 def travelling() -> ModuleType:
-    """pynvml's module as a node has it, bound to no library yet: its global `nvmlLib` may be set."""
+    """pynvml's module as a node has it, not bound to a library yet: its global `nvmlLib` may be set."""
     module = ModuleType("pynvml_as_it_travels")
-    sys.modules[module.__name__] = module  # pynvml looks itself up there, and our own pynvml stays as it is
+    sys.modules[module.__name__] = module  # pynvml finds itself there, and our own pynvml stays unchanged
     exec(needed(Path(str(pynvml.__file__)).read_text(), source(*TELEMETRY)), vars(module))
     return module

@@ -1,4 +1,4 @@
-"""Simulated racks under load, judged without a network: records, facts, comparisons and verdicts as a run has them."""
+"""Simulated racks under load, judged without a network: records, facts, comparisons and verdicts as in a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from rackcheck.sim.load import SimLoad
 
 TIME = "2026-11-22T12:00:00Z"
 PERIOD = 0.45
-"""Seconds between two samples: as few as the comparisons take, so that many racks are soon judged."""
+"""Seconds between two samples: the fewest samples that the comparisons accept, so that judging is quick."""
 
 
 @cache
@@ -35,7 +35,7 @@ def station() -> Station:
 
 @cache
 def parts() -> LoadableParts:
-    """A node with eight GPUs, of which only four processors and two ports are looked at."""
+    """A node with eight GPUs, of which only four processors and two ports are simulated."""
     whole = of_station(station())
     return replace(whole, cpus=(0, 1, 2, 3), numa={"0": (0, 1), "1": (2, 3)}, ports=whole.ports[:2])
 
@@ -51,14 +51,14 @@ def job(nodes: int) -> Job:
 
 
 def ills(kind: str, **words: str) -> tuple[Ill, ...]:
-    """Give a fault as a scenario lays it."""
+    """Return a fault as a scenario defines it."""
     return faults.lay(station(), kind, words).ills
 
 
 def capture(
     number: int, seed: int, laid: Sequence[Ill] = (), *, chips: int = 0, tier: Tier = Tier.SMOKE
 ) -> BurnCapture:
-    """What one node wrote; `chips` is the seed of what its parts are like."""
+    """The output of one node; `chips` is the seed of its parts' properties."""
     plan = document(tier, seed=seed)
     return BurnCapture(tuple(SimLoad(parts(), plan, tuple(laid), number, chips, PERIOD).records()))
 
@@ -72,7 +72,7 @@ def tree(nodes: int, number: int, found: BurnCapture) -> Tree:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a rack came to: of each node the rules that fail and those that are unknown, each with its places."""
+    """The outcome of a rack: for each node the rules that fail and those that are unknown, each with its places."""
 
     failed: Mapping[str, Mapping[str, tuple[str, ...]]]
     unknown: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -84,7 +84,7 @@ class Seen:
 
 
 def judged(trees: Sequence[Tree]) -> Seen:
-    """Judge a rack by the shipped profile."""
+    """Judge a rack with the shipped profile."""
     of = job(len(trees))
     judging = Judging(of)
     events = [event for node, each in zip(of.nodes, trees, strict=True) for event in judging.take(node, each)]

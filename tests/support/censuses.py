@@ -51,7 +51,7 @@ def census(
 
 
 def many(values: Sequence[Reading], path: str = "bios.nps") -> dict[str, dict[str, Reading]]:
-    """Nodes n0, n1, …, each of which says one of these values of one fact."""
+    """Nodes n0, n1, …, each of which has one of these values of one fact."""
     return {f"n{number}": {path: value} for number, value in enumerate(values)}
 
 

@@ -1,4 +1,4 @@
-"""Headless Chromium by its debugging pipe: pages, expressions, and all that a page asked for or complained of."""
+"""Headless Chromium by its debugging pipe: pages, expressions, and all requests and complaints of a page."""
 
 import base64
 import fcntl
@@ -30,7 +30,7 @@ class Chromium:
         self._profile = tempfile.mkdtemp(prefix="chromium-")
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
-        # Out of the way of the very numbers 3 and 4, which they are put on in the child.
+        # Not the numbers 3 and 4, to which the child moves them.
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (theirs_in, theirs_out)]
         null = os.open(os.devnull, os.O_RDWR)
         actions = [(os.POSIX_SPAWN_DUP2, fd, to) for fd, to in ((null, 1), (null, 2), (high[0], 3), (high[1], 4))]
@@ -51,13 +51,13 @@ class Chromium:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._out)  # it ends when its pipe does
+        os.close(self._out)  # it ends when its pipe closes
         os.waitpid(self._pid, 0)
         os.close(self._in)
         shutil.rmtree(self._profile, ignore_errors=True)
 
     def call(self, method: str, **params: object) -> dict[str, Any]:
-        """Send one command and give its result; what else is told meanwhile is kept in `events`."""
+        """Send one command and return its result; other messages received meanwhile are kept in `events`."""
         self._count += 1
         message = {"id": self._count, "method": method, "params": params}
         if self._session:
@@ -87,7 +87,7 @@ class Chromium:
     def open(
         self, path: Path, *, dark: bool = False, script: bool = True, width: int = 1280, height: int = 900, at: str = ""
     ) -> None:
-        """Load a file and wait until it stands; events begin anew."""
+        """Load a file and wait until it is loaded; events start empty."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
@@ -99,28 +99,28 @@ class Chromium:
                 self.events.append(self._read())
 
     def value(self, expression: str) -> Any:
-        """Evaluate an expression in the page and give its value; a promise is waited for."""
+        """Evaluate an expression in the page and return its value; waits for a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def requests(self) -> list[str]:
-        """Give every address that was asked for since the page was opened."""
+        """Return every address that was requested since the page was opened."""
         sent = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
         return [url for url in sent if not url.startswith("data:")]
 
     def complaints(self) -> list[str]:
-        """Give what the console shows: errors, warnings, broken policies, exceptions that nobody caught."""
+        """Return what the console shows: errors, warnings, violated policies, uncaught exceptions."""
         kinds = {"Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"}
         return [json.dumps(event["params"]) for event in self.events if event.get("method") in kinds]
 
     def picture(self, path: Path, *, x: int = 0, y: int = 0, width: int = 1280, height: int = 900) -> None:
-        """Write a piece of the page as PNG."""
+        """Write a part of the page as PNG."""
         clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
         shot = self.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def paper(self, path: Path) -> None:
-        """Print the page to a PDF file, as its style sheet says."""
+        """Print the page to a PDF file, with its own style sheet."""
         made = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
         path.write_bytes(base64.b64decode(made["data"]))

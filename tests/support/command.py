@@ -1,4 +1,4 @@
-"""Runs the real command line in this process, and gives what a shell would see."""
+"""Runs the real command line in this process, and returns what a shell would see."""
 
 import io
 import sys

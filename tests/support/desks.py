@@ -1,4 +1,4 @@
-"""Desks for the screens: what nodes tell is the caller's; profile, facts, judging and folding are the tool's own."""
+"""Sessions for the screens: the caller sets the nodes' facts; profile, facts, judging and folding are the real ones."""
 
 import asyncio
 import json
@@ -82,10 +82,10 @@ UNICODE, ASCII = Signs(plain=False), Signs(plain=True)
 HOSTILE = "[bold red]x[/] \x1b[31m\x1b]0;owned\x07 [@click=app.quit]y[/]"
 RUN, LATER = "20260101T000000Z-abcd", "20260102T000000Z-abcd"
 PATIENCE = 20.0
-"""Seconds until something must have happened, on a machine that is busy."""
+"""Seconds until something must have happened, on a busy machine."""
 
 Told = Mapping[str, str] | Unknown
-"""What a node's files say beside the good ones, or why it says nothing."""
+"""A node's facts in addition to the good ones, or why it returned nothing."""
 
 
 @cache
@@ -94,14 +94,14 @@ def small(text: str = PROFILE) -> Profile:
     file = File(mkdtemp(prefix="rackcheck-desks-")) / "small.yaml"
     file.write_text(text)
     loaded = library.load(str(file), registry().catalogue)
-    found = replace(loaded, rules=loaded.own)  # what belongs to every profile has tests of its own
+    found = replace(loaded, rules=loaded.own)  # the rules of every profile have tests of their own
     file.unlink()
     file.parent.rmdir()
     return found
 
 
 def numbered(count: int, racks: int = 0, prefix: str = "dgx") -> tuple[Node, ...]:
-    """Nodes by number, spread over so many racks, from the top unit downwards; without racks, nowhere."""
+    """Nodes by number, spread over this many racks, from the top unit downwards; without racks, they have no place."""
     wide, each = len(str(count)) if count > 9 else 1, -(-count // max(racks, 1))
     return tuple(
         Node(
@@ -116,7 +116,7 @@ def job_of(
     nodes: Iterable[Node], profile: Profile, planes: frozenset[Plane] | None = None, *, run: str = RUN,
     waivers: Sequence[Waiver] = (),
 ) -> Job:  # fmt: skip
-    """A run of these nodes whose name and times are fixed."""
+    """A run of these nodes with a fixed name and fixed times."""
     known = registry()
     return Job(
         plan(profile.facts(), known.probes, known.catalogue), tuple(nodes), profile,
@@ -126,7 +126,7 @@ def job_of(
 
 
 def answers(job: Job, values: Mapping[str, Told]) -> Iterator[Answered]:
-    """What the nodes of a job answered; only the transport is ours."""
+    """The answers of a job's nodes; only the transport is simulated."""
     globs = {glob: None for q in job.plan.questions if isinstance(q, Read) for glob in q.globs}
     for node in job.nodes:
         reading = values.get(node.name, {})
@@ -143,12 +143,12 @@ def ended(job: Job, *, interrupted: bool = False) -> RunDone:
 
 
 def events_of(job: Job, values: Mapping[str, Told], *, interrupted: bool = False) -> tuple[Event, ...]:
-    """The events of a run in which nodes told this, as they are when it is judged again."""
+    """The events of a run whose nodes reported these facts, as when it is judged again."""
     return tuple(replay(job, answers(job, values), ended(job, interrupted=interrupted)))
 
 
 def as_asked(events: Iterable[Event]) -> Iterator[Event]:
-    """The same events as those of a reading under way: a node is asked before it answers."""
+    """The same events as during a reading: a node is contacted before it answers."""
     for event in events:
         if isinstance(event, Answered):
             yield NodeAsked(event.node, event.plane)
@@ -170,10 +170,10 @@ def stored(
 
 @dataclass
 class MadeDesk:
-    """A desk of given events: what it was asked to do is written down, and nobody is asked anything.
+    """A session with given events: it records the calls that it receives, and contacts no node.
 
-    `later` are the events that a second reading brings; without them nodes cannot be asked again.
-    `hold` lets a reading stand still before an event of which it says so, until the desk is told to stop.
+    `later` are the events of a second reading; without them, nodes cannot be contacted again.
+    `hold` pauses a reading before each event for which it returns true, until the session is stopped.
     """
 
     profile: Profile
@@ -304,24 +304,24 @@ def desk(
     values: Mapping[str, Told], planes: frozenset[Plane] | None = None, *, text: str = PROFILE,
     nodes: Sequence[Node] = (), interrupted: bool = False, **more: Any,
 ) -> MadeDesk:  # fmt: skip
-    """A desk on which nodes told this."""
+    """A session whose nodes reported these facts."""
     placed = tuple(nodes) or tuple(Node(name, host=f"{name}.invalid") for name in values)
     job = job_of(placed, small(text), planes, waivers=more.get("waivers", ()))
     events = events_of(job, values, interrupted=interrupted)
     found = MadeDesk(small(text), {node.name: node for node in placed}, events, **more)
-    own: OpenRun = found  # what the screens are given is what they ask for
+    own: OpenRun = found  # checks that it is what the screens require
     assert own is found
     return found
 
 
 def second(first: MadeDesk, values: Mapping[str, Told]) -> tuple[Event, ...]:
-    """The events of a second reading of some of a desk's nodes."""
+    """The events of a second reading of some of a session's nodes."""
     job = job_of([first.nodes[name] for name in values], first.profile, run=LATER)
     return tuple(as_asked(events_of(job, values)))
 
 
 def board(made: MadeDesk, events: Iterable[Event] | None = None) -> Board:
-    """The board of a desk once all its events were taken, or those given; a second of the watcher's clock each."""
+    """The board of a session after all its events, or those given; one second of the watcher's clock for each event."""
     found = Board(made.profile, made.nodes, made.racks, made.waivers)
     for number, event in enumerate(made.told if events is None else events):
         found.take(event, float(number))
@@ -329,7 +329,7 @@ def board(made: MadeDesk, events: Iterable[Event] | None = None) -> Board:
 
 
 def context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> ViewContext:
-    """What views are made from."""
+    """The input of a view."""
     return ViewContext(board(made), made, signs, **more)
 
 
@@ -341,7 +341,7 @@ async def shown(
     on: OpenRun | Callable[[], OpenRun], signs: Signs = UNICODE, *, view: str = "groups", about: tuple[str, ...] = (),
     where: str = "", size: tuple[int, int] = (80, 24), settle: bool = True,
 ) -> Any:  # fmt: skip
-    """Open the screens over a desk, and wait until all that it told is shown."""
+    """Open the screens over a session, and wait until all its events are shown."""
     opened: Callable[[], OpenRun] = on if callable(on) else lambda: on
     app = Screens(opened, signs, first=ViewState(view, about, where))
     async with app.run_test(size=size) as pilot:
@@ -356,7 +356,7 @@ def _busy(app: Screens) -> bool:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait until all that came is taken and shown, and nothing is done in the background."""
+    """Wait until all events are taken and shown, and no background work is left."""
     app = screens(pilot)
     end = time.monotonic() + PATIENCE
     while True:
@@ -369,7 +369,7 @@ async def settled(pilot: Pilot[None]) -> None:
 
 
 async def until(pilot: Pilot[None], *words: str) -> str:
-    """Wait until all these words are on the screen, wherever its lines end, and give what is on it."""
+    """Wait until all these words are on the screen, across line ends, and return the screen's text."""
     end = time.monotonic() + PATIENCE
     while not all(each in screen(pilot.app) or each in " ".join(screen(pilot.app).split()) for each in words):
         assert time.monotonic() < end, f"{words} not on\n{screen(pilot.app)}"
@@ -406,10 +406,10 @@ def screen(app: Any) -> str:
 
 
 def rows(app: Screens, width: int = 80) -> list[str]:
-    """Every row of the view as it would be written, in sight or not."""
+    """Every row of the view as written, in sight or not."""
     return [str(entry.line(width)).strip() for entry in app.readout.shown.entries.every]
 
 
 def again(desk: MadeDesk, values: Mapping[str, Told]) -> MadeDesk:
-    """The same desk, of which nodes can be asked again, and tell this then."""
+    """The same session with a second reading, in which nodes report these facts."""
     return replace(desk, later=second(desk, values), replays=False)

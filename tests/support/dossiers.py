@@ -1,4 +1,4 @@
-"""Documents made up to a size, for renderings to be tried on: values of the model, not of any machine."""
+"""Documents of a given size, made up to test renderings: values of the model, not of any machine."""
 
 import hashlib
 
@@ -45,11 +45,11 @@ HOSTILE = (
     "]]>&amp;<![CDATA[",
     "\ud800 half \ufffe",
 )
-"""Texts that a node may say, each of which some rendering might take for its own language."""
+"""Texts that a node may return, each of which some renderer might interpret as its own syntax."""
 
 
 def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str = "full") -> Dossier:
-    """Give a document over `nodes` nodes and `rules` rules; `hostile` puts HOSTILE wherever a node speaks."""
+    """Return a document over `nodes` nodes and `rules` rules; `hostile` puts HOSTILE into every text from a node."""
     names = tuple(f"dgx{n:0{len(str(nodes))}}" for n in range(1, nodes + 1))
     severities = tuple(Severity)
     gate_ids = [f"{('gpu', 'bios', 'sysctl', 'nic', 'firmware')[i % 5]}.rule_{i:03}" for i in range(rules)]

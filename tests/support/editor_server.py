@@ -1,4 +1,4 @@
-"""A real yaml-language-server on its standard streams: what an editor is offered, told and warned of in a file."""
+"""A real yaml-language-server on its standard streams: completions, hover texts and warnings for a file."""
 
 import json
 import shutil
@@ -13,11 +13,11 @@ NODE = shutil.which("node")
 
 PROGRAM = TESTS / "editor" / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
 HERE = "‸"
-"""Marks in a text where somebody types or points."""
+"""Marks in a text for the position of the cursor or pointer."""
 
 
 class Server:
-    """One server with any number of files, each held against one schema."""
+    """One server with any number of files, each checked against one schema."""
 
     def __init__(self, schema: Path) -> None:
         assert NODE is not None
@@ -39,22 +39,22 @@ class Server:
         self._child.communicate()
 
     def offered(self, text: str) -> dict[str, str]:
-        """Complete at the mark: each label, with the documentation beside it."""
+        """Complete at the mark: each label with its documentation."""
         found = self._at("textDocument/completion", text)
         return {item["label"]: item.get("documentation") or "" for item in found["items"]}
 
     def typed(self, text: str) -> dict[str, str]:
-        """Complete at the mark: each label, with the text that it puts there."""
+        """Complete at the mark: each label with the text that it inserts."""
         found = self._at("textDocument/completion", text)
         return {item["label"]: item["textEdit"]["newText"] for item in found["items"]}
 
     def told(self, text: str) -> str:
-        """Point at the mark: what is shown; empty for nothing."""
+        """Hover at the mark: the text shown; empty where there is none."""
         found = self._at("textDocument/hover", text)
         return str(found["contents"]["value"]) if found else ""
 
     def warned(self, text: str) -> list[str]:
-        """Open a file, and give what it is warned of."""
+        """Open a file, and return its warnings."""
         uri = self._open(text)
         while uri not in self._warned:
             self._heed(self._read())
@@ -90,7 +90,7 @@ class Server:
         if values.get("method") == "textDocument/publishDiagnostics":
             warned = [one["message"] for one in values["params"]["diagnostics"]]
             self._warned[values["params"]["uri"]] = warned
-        elif "method" in values and "id" in values:  # it asks for its settings: the schema store would be fetched
+        elif "method" in values and "id" in values:  # it requests its settings: the schema store would be fetched
             wanted = values["params"].get("items", [])
             off = {"schemaStore": {"enable": False}, "validate": True, "completion": True, "hover": True}
             settings = [off if item.get("section") == "yaml" else None for item in wanted]

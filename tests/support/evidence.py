@@ -1,4 +1,4 @@
-"""A run of four simulated DGX H100 that are as they should be, and ways to judge its answers again, edited."""
+"""A run of four healthy simulated DGX H100, and functions that edit its answers and judge them again."""
 
 import atexit
 import json
@@ -30,7 +30,7 @@ RUN = "RACKCHECK_EVIDENCE_RUN"
 
 @cache
 def rack() -> Path:
-    """A run of four simulated DGX H100, as they should be; whoever has one already names it."""
+    """A run of four healthy simulated DGX H100; a caller that has one already names it."""
     if RUN in os.environ:
         return Path(os.environ[RUN])
     kept = TemporaryDirectory()
@@ -58,9 +58,9 @@ def judged(
     edit: Edit = lambda each: each, *, nodes: Sequence[str] = (), planes: frozenset[Plane] | None = None,
     fleet: Sequence[Seat] = (), bmc: bool = True,
 ) -> Summary:  # fmt: skip
-    """Judge the run's answers again, edited.
+    """Judge the run's edited answers again.
 
-    `nodes` and `planes` narrow what was asked, of an inventory of `fleet`; without `bmc` it names no BMC.
+    `nodes` and `planes` narrow what was collected, of an inventory of `fleet`; without `bmc` it names no BMC.
     """
     job, answers = recorded()
     if nodes:
@@ -85,7 +85,7 @@ def verdict(summary: Summary, node: str, rule: str) -> tuple[Status, str]:
 
 
 def taken(names: Mapping[str, str], plane: Plane | None = None) -> Edit:
-    """Give nodes the answers of others."""
+    """Replace the answers of nodes by those of others."""
     _, answers = recorded()
     by = {(each.node, each.plane): each for each in answers}
 
@@ -98,7 +98,7 @@ def taken(names: Mapping[str, str], plane: Plane | None = None) -> Edit:
 
 
 def rewritten(node: str, old: str, new: str) -> Edit:
-    """Replace a text in all that a node's planes returned."""
+    """Replace a text in everything that a node's planes returned."""
 
     def edit(each: Answered) -> Answered:
         if each.node != node or each.capture is None:

@@ -1,4 +1,4 @@
-"""The tables of the fact base, and what shipped rules cite of them."""
+"""The tables of the fact base, and the rows that shipped rules cite."""
 
 import csv
 import os
@@ -39,7 +39,7 @@ Row = Mapping[str, str]
 
 
 def base(table: str) -> Sequence[Row]:
-    """The rows of a table; without the base the test is skipped, in CI it fails."""
+    """The rows of a table; without the base the test is skipped, and fails in CI."""
     home = os.environ.get("RACKCHECK_RECORDINGS") or SHARED
     place = Path(home) / "facts" / f"{table}.csv"
     if not place.exists():
@@ -52,7 +52,7 @@ def base(table: str) -> Sequence[Row]:
 
 
 def covered(table: str) -> Sequence[Row]:
-    """What we say of a table's rows."""
+    """Our record for a table's rows."""
     with (HERE / f"{table}.csv").open(encoding="utf-8", newline="") as opened:
         reader = csv.DictReader(opened)
         assert tuple(reader.fieldnames or ()) == COLUMNS

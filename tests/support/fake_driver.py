@@ -1,4 +1,4 @@
-"""A driver's library and nvidia-smi for machines without a GPU, both fed by one file of what the driver would say."""
+"""A driver library and nvidia-smi for machines without a GPU; both read their values from one file."""
 
 import os
 import shutil
@@ -13,22 +13,22 @@ from places import TESTS
 
 HERE = TESTS / "fake_nvml"
 TOOLS = ("sh", "timeout", "head", "tail", "cat", "id", "date", "sed")
-"""What the script needs on a node that has no Python."""
+"""The tools that the script needs on a node without Python."""
 
 Gpu = dict[str, Any]
 Told = dict[str, Any]
-"""What our program prints of a driver: `{"driver": {"value": ...}, "gpus": [{key: {"value": ...}}]}`."""
+"""The output of our program for a driver: `{"driver": {"value": ...}, "gpus": [{key: {"value": ...}}]}`."""
 
 NUMBERS = {
     "architecture": {"Ampere": 7, "Hopper": 9, "Blackwell": 10},
     "addressing": {"None": 0, "HMM": 1, "ATS": 2},
     "fabric_status": {"Success": 0},
 }
-"""What NVML tells as a number, and our program as a word."""
+"""Values that NVML returns as a number and our program as a word."""
 
 
 def code(number: int) -> dict[str, int]:
-    """Have NVML answer with this code instead of a value."""
+    """Make NVML return this error code instead of a value."""
     return {"code": number}
 
 
@@ -52,7 +52,7 @@ def _lines(at: str, told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def state(values: Told, **more: object) -> str:
-    """Write the state in which the fake driver tells this; `more` are lines of the driver itself, `init=9`."""
+    """Write the state that the fake driver reads; `more` are lines of the driver itself, `init=9`."""
     lines = [
         *_lines("", {k: v for k, v in values.items() if k != "gpus"}),
         f"count={len(values['gpus'])}",
@@ -74,7 +74,7 @@ def _compiler() -> str:
 
 
 def library(folder: Path, *flags: str) -> Path:
-    """Build the library; skips without a C compiler, in CI it fails."""
+    """Build the library; without a C compiler it skips, and fails in CI."""
     target = folder / "libnvidia-ml.so.1"
     given = ["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", *flags]
     subprocess.run([_compiler(), *given, "-o", str(target), str(HERE / "nvml.c")], check=True)
@@ -82,14 +82,14 @@ def library(folder: Path, *flags: str) -> Path:
 
 
 MARKS = ("/proc/driver/nvidia/version", "/dev/nvidiactl")
-"""The files by which a loaded driver shows: nobody can put the first one there but the driver."""
+"""The files that mark a loaded driver: only the driver itself can create the first one."""
 
 
 def shell(folder: Path, *there: str) -> Path:
     """Make a folder with a shell that finds these marks of a driver, all of them if none is named, and no others.
 
-    It is the node's true shell. In the script that it is sent, other files stand for the marks: ours, which are there,
-    or such as are not.
+    It is the node's real shell. In the script that it receives, the marks are replaced by other paths: files of ours
+    that exist, or paths that do not.
     """
     made, true = folder / "sh-of-a-node", shutil.which("sh")
     made.mkdir(exist_ok=True)
@@ -103,7 +103,7 @@ def shell(folder: Path, *there: str) -> Path:
 
 
 def tools(folder: Path) -> Path:
-    """Make a folder of tools with nvidia-smi among them, and no Python; its shell finds a driver loaded."""
+    """Make a folder of tools with nvidia-smi and without Python; its shell finds a driver loaded."""
     made = folder / "bin"
     made.mkdir(exist_ok=True)
     for tool in TOOLS:

@@ -1,7 +1,7 @@
-"""Racks and fleets that satisfy a rule about them, and the same with one fact of one node only just wrong.
+"""Racks and fleets that satisfy a rule about them, and variants with one slightly wrong fact on one node.
 
-What a rule of a group reads is computed from its nodes. So its machines are nodes: the rule is proven through the
-gatherings and as an audit judges it. A fact of a group that nobody has taught here raises NotImplementedError.
+Facts of a group are computed from its nodes. So the test machines are nodes: the rule is checked through the
+gatherings and as an audit judges it. A fact of a group without an entry here raises NotImplementedError.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ TRAY = 4
 
 
 def _gpus(value: Reading) -> Nodes:
-    """Nodes of four GPUs; the first has what is left."""
+    """Nodes with four GPUs each; the first has the remainder."""
     assert isinstance(value, int)
     trays, rest = divmod(max(value, 0), TRAY)
     sizes = ([rest] if rest or trays < 2 else []) + [TRAY] * trays
@@ -47,7 +47,7 @@ def _node(gpus: int, **leaves: Reading) -> Machine:
 
 
 def _domains(value: Reading) -> Nodes:
-    """Two nodes of each NVLink domain; domains are the cliques of one cluster."""
+    """Two nodes for each NVLink domain; domains are the cliques of one cluster."""
     assert isinstance(value, int)
     cliques = [number for number in range(max(value, 1)) for _ in range(2)]
     if value < 1:
@@ -56,7 +56,7 @@ def _domains(value: Reading) -> Nodes:
 
 
 def _leaks(value: Reading) -> Nodes:
-    """Nodes of two detectors, the first of so many of which tell of a leak."""
+    """Nodes with two detectors each, the first of which report the leaks."""
     assert isinstance(value, int)
     nodes: list[Machine] = []
     for number in range(max(3, (value + 1) // 2)):
@@ -70,7 +70,7 @@ def _leaks(value: Reading) -> Nodes:
 
 
 def _alike(path: str) -> Callable[[Reading], Nodes]:
-    """Three nodes of one version, or one of them of another."""
+    """Three nodes of the same version, or one of them with another."""
 
     def made(value: Reading) -> Nodes:
         versions = ("1.0", "1.0", "1.0" if value is True else "1.1")
@@ -94,19 +94,19 @@ MADE: Mapping[str, Callable[[Reading], Nodes]] = {
     "fleet.gpu_count": _gpus,
     "fleet.distinct_serials": _serials,
 }
-"""Nodes of which a fact of their group has a value, by the fact."""
+"""By fact of a group: functions that make nodes for which it has a value."""
 
 
 @dataclass(frozen=True)
 class Hall:
-    """A rule of a group, what it needs, and the gatherings that it is judged through."""
+    """A rule of a group, the rules that it needs, and the gatherings that it is judged through."""
 
     rule: Rule
     needs: Sequence[Rule]
     gatherings: tuple[Aggregate, ...]
 
     def judged(self, nodes: Nodes) -> Verdict:
-        """What an audit of these nodes says of the rule."""
+        """The verdict of an audit of these nodes on the rule."""
         known, rules = registry(), (*self.needs, self.rule)
         profile = Profile("proof", "1", "", rules)
         chosen = known.plan(profile.facts())
@@ -129,7 +129,7 @@ class Hall:
 
 
 def realised(machine: Machine) -> Nodes | None:
-    """Nodes whose group tells what a machine tells; None where no nodes can: a fact of a group is never absent."""
+    """Nodes whose group has a machine's facts; None where no nodes can: a fact of a group is never absent."""
     made: list[Nodes] = []
     for path, reading in machine.items():
         if isinstance(reading, Absent | Unknown) or (isinstance(reading, int) and reading < 0):
@@ -153,7 +153,7 @@ def _longer(one: Reading, other: Reading) -> Reading:
 
 
 def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -> Iterator[str]:
-    """Say what is wrong with a rule of a group, with the gatherings or with the judge; where nothing is, it is proven."""
+    """Yield the faults found in a group rule, in its gatherings or in the judge; nothing where it is proven."""
     hall = Hall(rule, needs, tuple(gatherings))
     soft = Status.WARN if rule.severity is Severity.ADVISORY or rule.from_memory else Status.FAIL
     seen, good = set[Status](), None
@@ -185,7 +185,7 @@ def proven(rule: Rule, needs: Sequence[Rule], gatherings: Sequence[Aggregate]) -
 
 
 def _changed(good: Nodes) -> Iterator[tuple[str, Nodes]]:
-    """Change one fact of the last node, or take one item out of it."""
+    """Change one fact of the last node, or remove one of its items."""
     *others, machine = good
     for path, reading in machine.items():
         if isinstance(reading, tuple):
@@ -198,7 +198,7 @@ def _changed(good: Nodes) -> Iterator[tuple[str, Nodes]]:
 
 
 def _reason_matches(rule: Rule, reason: str) -> bool:
-    """Whether a reason names a fact of the rule with what was seen, and what it must be."""
+    """Whether a reason names a fact of the rule with its value, and the expected value."""
     return any(
         f"{clause.fact} is " in reason and operator.expectation(test, clause.kind) in reason
         for clause in rule.clauses
@@ -216,11 +216,11 @@ OTHERS: Mapping[str, Sequence[Reading]] = {
     "firmware.bios": ("1.2",),
     "node.serial": ("one",),
 }
-"""Another reading of each fact of a node that a group's follow from."""
+"""Another reading of each node fact that group facts are computed from."""
 
 
 def _hidden(hall: Hall, good: Nodes) -> Iterator[str]:
-    """Take away a fact of one node after the other: then nobody knows, and the node is named; or it says nothing new."""
+    """Hide each fact of a node in turn: the verdict must be unknown and name the node, or else stay PASS."""
     number = len(good) - 1
     unknown = 0
     for path in good[number]:

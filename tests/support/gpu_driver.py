@@ -16,7 +16,7 @@ GPU = os_probes()["gpu"]
 
 
 def driver_readings(bus: str, reply: Any) -> dict[str, Reading]:
-    """The facts of a node whose bus says this and whose NVML says that, or nvidia-smi in its own words."""
+    """The facts of a node from its lspci output and from NVML's answer, or from nvidia-smi's own output."""
     capture = answering(GPU, f"{bus}{reply if isinstance(reply, str) else json.dumps(reply)}\n")
     return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
 

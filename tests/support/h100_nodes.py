@@ -35,12 +35,12 @@ AUDIT = (frozenset(Plane), frozenset({Phase.CONFIG}))
 
 @cache
 def profile(name: str, *, site: bool = False) -> Profile:
-    """A profile as shipped, or as a site would use it that has set every value."""
+    """A profile as shipped, or with every site value set."""
     return library.load(name, CATALOGUE, SITE if site else {})
 
 
 def node(facts: Mapping[str, Reading]) -> Tree:
-    """A node of which just this is known; every collection that is named, by a fact or as a whole, is read whole."""
+    """A node with just these facts; every collection named, by a fact or as a whole, was read completely."""
     leaves: dict[str, Leaf] = {}
     keys: dict[str, dict[str, None]] = {}
     for text, reading in facts.items():
@@ -66,5 +66,5 @@ def row(file: str, key: str, value: str) -> Mapping[str, str]:
 
 
 def of_gpus(reply: object) -> dict[str, Reading]:
-    """The facts of a node whose driver answers so."""
+    """The facts of a node whose driver returns this."""
     return told_by_driver("bus 0000:53:00.0\nbus read\ndriver loaded\n", reply)

@@ -1,4 +1,4 @@
-"""Runs and documents of nodes that are INCOMPLETE for a reason, made by hand: whatever judges them, each output has it."""
+"""Hand-made runs and documents of nodes that are INCOMPLETE for a reason, to test every output."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +43,7 @@ def profile(folder: Path) -> Profile:
 
 
 def node(name: str, outcome: Outcome, reason: str = "", match: Match = Match.NOT_STATED) -> Judged:
-    """A node of two verdicts: both pass, or the first fails and the second is unknown."""
+    """A node with two verdicts: both pass, or the first fails and the second is unknown."""
     if outcome is Outcome.PASS:
         return Judged(name, "compute", outcome, (Verdict("gpu.some", Status.PASS), Verdict("gpu.four", Status.PASS)))
     seen = Evidence(Status.FAIL, "count(gpu)", "0", "must be at least 1", "lspci")
@@ -56,12 +56,12 @@ def node(name: str, outcome: Outcome, reason: str = "", match: Match = Match.NOT
 
 
 def other(name: str, reason: str = OTHER) -> Judged:
-    """A node that is another machine than the profile is for."""
+    """A node that is not a machine of the profile."""
     return node(name, Outcome.INCOMPLETE, reason, Match.OTHER)
 
 
 def summary(of: Profile, *judged: Judged, asked: tuple[str, ...] = (), groups: tuple[Judged, ...] = ()) -> Summary:
-    """A run over these nodes; `asked` are more that nobody judged."""
+    """A run over these nodes; `asked` are further nodes without a verdict."""
     names = (*(each.node for each in judged), *asked)
     started = RunStarted(
         "run-1", "2026-11-20T10:00:00Z", "0.1.0", of.name, of.version, of.digest, names, ("bmc", "os"), "nodes"
@@ -73,7 +73,7 @@ def summary(of: Profile, *judged: Judged, asked: tuple[str, ...] = (), groups: t
 
 
 def document(reason: str = OTHER, nodes: int = 3, *, alone: bool = False) -> Dossier:
-    """A document whose nodes but the first are other machines, for this reason; `alone`: all are."""
+    """A document whose nodes except the first are other machines, for this reason; `alone`: all are."""
     made = sample(nodes, 40)
     first, *rest = made.nodes
     rows = tuple(

@@ -1,4 +1,4 @@
-"""The node's files as they are there: some of them in one namespace, in the order in which the payload joins them."""
+"""The payload's files as on a node: some of them in one namespace, in the order in which the payload joins them."""
 
 from pathlib import Path
 from types import ModuleType
@@ -14,17 +14,17 @@ TOOLS = tuple(name for name in SOURCES if name.startswith("tool"))
 
 
 def files(*names: str) -> list[Path]:
-    """Give the files of these names, in the payload's order; raises ValueError for one that does not travel."""
+    """Return the files of these names, in the payload's order; raises ValueError for one that is not shipped."""
     return [NODE / f"{name}.py" for name in sorted(names, key=SOURCES.index)]
 
 
 def source(*names: str) -> str:
-    """Give the text of these files, joined."""
+    """Return the text of these files, joined."""
     return "\n".join(file.read_text(encoding="utf-8") for file in files(*names))
 
 
 def joined(*names: str) -> Any:
-    """Run these files in one namespace, which is given as a module; each keeps its place in what went wrong."""
+    """Run these files in one namespace, returned as a module; tracebacks show the place in each file."""
     module = ModuleType("joined_" + names[-1])
     for file in files(*names):
         exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), vars(module))

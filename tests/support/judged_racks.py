@@ -29,7 +29,7 @@ def judged(
     expected: Iterable[Node] = (),
     planes: frozenset[Plane] = PLANES,
 ) -> dict[str, dict[str, Verdict]]:
-    """All verdicts by the node's or the group's name and the rule, as an audit of these nodes comes to them."""
+    """All verdicts of an audit of these nodes, by the node's or the group's name and the rule."""
     seats = tuple(Seat(node.name, node.role, node.rack) for node in (*nodes, *expected))
     job = Job(registry().plan(profile.facts()), tuple(nodes), profile, planes, expected=seats, time=ROW)
     judging = Judging(job)
@@ -54,7 +54,7 @@ WORDS: Mapping[str, st.SearchStrategy[Reading]] = {
 
 @st.composite
 def nodes(draw: Callable[[st.SearchStrategy[object]], object]) -> dict[str, Leaf]:
-    """Facts of one node that the rack or the fleet is made of, some of them unknown."""
+    """Facts of one node that facts of the rack or the fleet are computed from, some of them unknown."""
     found: dict[str, Reading] = {}
     for collection, leaves in (("gpu", ("fabric.cluster", "fabric.clique", "vbios")), ("leak", ("state", "fitted"))):
         count = draw(st.integers(0, 2))

@@ -1,4 +1,4 @@
-"""Built-in rules, and the machines of a profile, laid under a made run: identities that nodes share, names that fit or not."""
+"""Built-in rules and a profile's machines, added to a generated run: shared identities, matching and other names."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ IDENTITIES: Mapping[str, tuple[str, ...]] = {
     "bmc.host.sku": ("S1", "T1", "T2"),
     "bmc.host.uuid": ("4c4c4544-0035-3410-8050-c6c04f314733", "38947555-7742-3448-3784-823347823834"),
 }  # fmt: skip
-"""Identities that nodes may give: serial numbers that are shared, placeholders, one UUID in both byte orders."""
+"""Identities of nodes: shared serial numbers, placeholders, one UUID in both byte orders."""
 
 PRODUCT = "node.product"
 MODEL = "bmc.system/*.model"
@@ -33,7 +33,7 @@ NAMES = ("DGXH100", "DGXH200", "X1")
 
 @cache
 def built_in() -> tuple[tuple[Rule, ...], tuple[Join, ...]]:
-    """The rules that belong to every profile, and the joins that they follow from."""
+    """The rules that belong to every profile, and the joins that they are computed from."""
     rules = tuple(rule for rule in library.load("linux-server", registry().catalogue).rules if rule.built_in)
     wanted = {str(fact) for rule in rules for fact in rule.facts()}
     return rules, tuple(join for join in registry().joins if wanted & join.gives.keys())
@@ -41,7 +41,7 @@ def built_in() -> tuple[tuple[Rule, ...], tuple[Join, ...]]:
 
 @st.composite
 def laid_under(draw: st.DrawFn, job: Job, told: Mapping[str, Told]) -> tuple[Job, dict[str, Told]]:
-    """A run with the built-in rules under its own, of nodes that give identities and a name."""
+    """A run with the built-in rules before its own, of nodes that report identities and a name."""
     rules, joins = built_in()
     known = registry()
     probes = tuple(probe for probe in known.probes if probe.name in {"serial", "bmc_host"})
@@ -63,7 +63,7 @@ def _with_bmc(node: Node) -> Node:
 
 @st.composite
 def identities(draw: st.DrawFn) -> dict[str, Leaf]:
-    """What one node gives of its identity; some of it was never collected."""
+    """The identities that one node reports; some of them were never collected."""
     found: dict[str, Leaf] = {}
     for path, values in {**IDENTITIES, PRODUCT: NAMES}.items():
         if draw(st.integers(0, 5)):

@@ -1,4 +1,4 @@
-"""Runs of rules of every sort over nodes that tell something, and over the same nodes of which less is known."""
+"""Runs of all kinds of rules over nodes with facts, and over the same nodes with fewer facts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 @dataclass(frozen=True)
 class Case:
-    """Rules that judge a node alone, what it tells, and what it tells when some of that is taken away."""
+    """Rules that judge a node alone, its facts, and its facts with some of them removed."""
 
     rules: tuple[Rule, ...]
     whole: Tree
@@ -40,7 +40,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """One node, and the same node of which less is known."""
+    """One node, and the same node with fewer facts."""
     audit = draw(audits(ALONE))
     ((name, whole),) = [*audit.whole.items()][:1]
     joins = audit.job.plan.joins
@@ -49,7 +49,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @dataclass(frozen=True)
 class Audit:
-    """A run, what its nodes tell, and what they tell when some of that is taken away."""
+    """A run, the facts of its nodes, and the facts with some of them removed."""
 
     job: Job
     whole: Mapping[str, Told]
@@ -79,7 +79,7 @@ Verdicts = Mapping[str, Judged]
 
 
 def judged(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
-    """What an audit of these nodes comes to, by the name of the node or the group."""
+    """The outcome of an audit of these nodes, by the name of the node or the group."""
     judging = Judging(job)
     events = [event for node in job.nodes for event in judging.take(node, trees[node.name])]
     events += judging.close()
@@ -93,7 +93,7 @@ def trees_of(audit: Audit, values: Mapping[str, Told]) -> dict[str, Tree]:
 
 @st.composite
 def seated(draw: st.DrawFn, found: Iterable[Rule]) -> tuple[tuple[Node, ...], tuple[Seat, ...]]:
-    """Nodes that are asked, and all that the inventory expects."""
+    """The nodes to collect from, and all nodes of the inventory."""
     found = tuple(found)
     groups = any(rule.scope is not Scope.NODE for rule in found)
     across = any(rule.across is not None for rule in found)
@@ -109,7 +109,7 @@ def seated(draw: st.DrawFn, found: Iterable[Rule]) -> tuple[tuple[Node, ...], tu
 
 
 def job_of(found: tuple[Rule, ...], nodes: tuple[Node, ...], seats: tuple[Seat, ...], *, again: bool) -> Job:
-    """A run of these rules over these nodes, read twice where that is wanted."""
+    """A run of these rules over these nodes, read twice on request."""
     profile = Profile("law", "1", "", found)
     first, second = (plan(facts, (), CATALOGUE, JOINS, GATHERINGS) for facts in (profile.facts(), profile.twice()))
     return Job(
@@ -123,13 +123,13 @@ DAY = "2026-06-01"
 
 @st.composite
 def waivers(draw: st.DrawFn, before: Verdicts) -> tuple[Waiver, ...]:
-    """Waivers of some of what is wrong."""
+    """Waivers for some of the failures."""
     wrong = [
         (node, verdict.rule, pinned(evidence))
         for node, each in before.items()
         for verdict in each.verdicts
         for evidence in verdict.evidence
-        # The time of a rate is ours, and pinned with it: nobody takes it away.
+        # The time of a rate is set by the test: it is never removed.
         if evidence.status in {Status.FAIL, Status.WARN} and "may rise" not in evidence.expected
     ]
     chosen = draw(st.lists(st.sampled_from(wrong), max_size=3, unique=True)) if wrong else []
@@ -142,7 +142,7 @@ def _waiver(node: str, rule: str, pin: Pin) -> Waiver:
 
 @st.composite
 def taken_away(draw: st.DrawFn, told: Mapping[str, Told]) -> tuple[dict[str, Told], tuple[str, ...]]:
-    """Take several things away at once, from one node or from several."""
+    """Remove several things at once, from one node or from several."""
     less, words = dict(told), list[str]()
     for _ in range(draw(st.integers(1, 3))):
         name = pick(draw, sorted(less))
@@ -154,7 +154,7 @@ def taken_away(draw: st.DrawFn, told: Mapping[str, Told]) -> tuple[dict[str, Tol
 
 @st.composite
 def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -> Audit:
-    """A run of rules of every sort, and one of less knowledge."""
+    """A run of all kinds of rules, and one with fewer facts."""
     found = draw(judged_rules(mixes))
     nodes, seats = draw(seated(found))
     twice = any(rule.twice for rule in found)
@@ -180,11 +180,11 @@ def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -
 # ---- the law ------------------------------------------------------------------------------------------------------------
 
 TRIED = 8
-"""Single things taken away from what is known of each case; half as many from the less of it."""
+"""Number of single things removed from each case; half as many from its reduced variant."""
 
 
 def hold(audit: Audit) -> Verdicts:
-    """Judge with all that is known, with less, and with one thing less than each; no verdict may turn."""
+    """Judge with all facts, with fewer, and with one thing less than each; no verdict may turn."""
     whole = checked(audit.job, trees_of(audit, audit.whole))
     less = compared(audit, whole, trees_of(audit, audit.less), " and ".join(audit.taken))
     for before, values, tried in ((whole, audit.whole, TRIED), (less, audit.less, TRIED // 2)):
@@ -197,7 +197,7 @@ def hold(audit: Audit) -> Verdicts:
 
 
 def compared(audit: Audit, before: Verdicts, trees: Mapping[str, Tree], taken: str) -> Verdicts:
-    """Judge what is left, and hold it against what was known before."""
+    """Judge the remaining facts, and compare with the verdict on all facts."""
     after = checked(audit.job, trees)
     assert before.keys() == after.keys(), f"others are judged without {taken}"
     for name, was in before.items():
@@ -207,9 +207,9 @@ def compared(audit: Audit, before: Verdicts, trees: Mapping[str, Tree], taken: s
             assert a.status in {b.status, Status.UNKNOWN}, (
                 f"{name}: {b.rule}: {b.status} ({b.reason}) became {a.status} ({a.reason}) without {taken}"
             )
-        # Where it is not known any more that this is another machine, its rules decide again; they never pass it.
+        # Where it is unknown whether this is another machine, its rules decide again; they never pass it.
         lost = was.fit.match is Match.OTHER and now.fit.match is Match.UNKNOWN
-        # What is unknown of a built-in rule does not decide: where it alone failed, the others' evidence stands.
+        # An unknown built-in rule does not decide: where it alone failed, the evidence of the others remains.
         known = {rule.id: rule for rule in audit.rules}
         failed = [v for v in was.verdicts if v.status is Status.FAIL and known[v.rule].severity.decides]
         alone = bool(failed) and all(known[v.rule].built_in for v in failed)
@@ -219,7 +219,7 @@ def compared(audit: Audit, before: Verdicts, trees: Mapping[str, Tree], taken: s
 
 
 def checked(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
-    """Judge; whatever is known, every verdict but a pass says why."""
+    """Judge; regardless of what is known, every verdict except a pass has a reason."""
     found = judged(job, trees)
     for each in found.values():
         for verdict in each.verdicts:
@@ -229,7 +229,7 @@ def checked(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
 
 
 def rests_on_evidence(job: Job, node: Judged) -> None:
-    """Hold what a node or a group comes to: no PASS on nothing, and none of another machine; a reason where INCOMPLETE."""
+    """Check an outcome: no PASS without facts or for another machine; a reason where it is INCOMPLETE."""
     assert job.profile is not None
     known = {rule.id: rule for rule in job.profile.rules}
     assert bool(node.reason) is (node.outcome is Outcome.INCOMPLETE), f"{node.node}: {node.outcome}: {node.reason!r}"

@@ -13,7 +13,7 @@ from rackcheck.profile import library
 
 
 def compare(rules: tuple[Rule, ...], before: tuple[Verdict, ...], tree: Tree, taken: str) -> tuple[Verdict, ...]:
-    """Judge one node by what is left, and hold it against what was known before."""
+    """Judge one node by the remaining facts, and compare with the verdict on all facts."""
     after = check(rules, tree)
     for b, a in zip(before, after, strict=True):
         assert a.status in {b.status, Status.UNKNOWN}, f"{b.status} became {a.status} ({a.reason}) without {taken}"
@@ -26,7 +26,7 @@ def compare(rules: tuple[Rule, ...], before: tuple[Verdict, ...], tree: Tree, ta
 
 
 def check(rules: tuple[Rule, ...], tree: Tree) -> tuple[Verdict, ...]:
-    """Judge one node; whatever is known, every verdict but a pass says why."""
+    """Judge one node; regardless of what is known, every verdict except a pass has a reason."""
     verdicts = judge(rules, tree)
     for verdict in verdicts:
         assert verdict.reason or verdict.status is Status.PASS, f"{verdict.status} of {verdict.rule} has no reason"
@@ -34,7 +34,7 @@ def check(rules: tuple[Rule, ...], tree: Tree) -> tuple[Verdict, ...]:
 
 
 def compiled(folder: FilePath, written: Yaml) -> Profile:
-    """Read rules as a profile's file holds them."""
+    """Compile rules written as in a profile's file."""
     path = folder / "law.yaml"
     path.write_text(json.dumps({"rackcheck": 1, "profile": "law", "version": 1, "rules": written}))
     return library.load(str(path), CATALOGUE)

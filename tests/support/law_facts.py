@@ -1,4 +1,4 @@
-"""The machines of the law: a catalogue of every type on two planes, and what follows from it for nodes, racks and fleets."""
+"""The machines of the law: a catalogue of every type on two planes, and derived facts of nodes, racks and fleets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ VALUES: Mapping[str, tuple[Value, ...]] = {
     "build": ("1", "2"),
     "list": ((), ("a",), ("a", "b")),
     "setting": ("1", "01", "2", "x", "1 2", "1\t2"),
-    # What the gatherings that ship read of a node.
+    # The node facts that the shipped gatherings read.
     "cluster": ("00000000-0000", "00000001-0000"),
     "clique": (0, 1),
     "vbios": ("97.00.01", "97.00.02"),
@@ -68,7 +68,7 @@ ALIKE: Mapping[str, Siblings] = {
 
 
 def kin(path: str) -> Siblings | None:
-    """The siblings among whose facts one is, or a collection."""
+    """The sibling collections that contain a fact or a collection."""
     pattern = str(parse(path).pattern)
     return next((each for name, each in ALIKE.items() if pattern.startswith(f"{name}/*.")), None)
 
@@ -92,7 +92,7 @@ def _entries() -> Iterable[Entry]:
 
 
 def _shipped() -> Iterable[Entry]:
-    """What the gatherings that ship read of a node."""
+    """The node facts that the shipped gatherings read."""
     known = registry().catalogue
     for need in dict.fromkeys(need for each in registry().gatherings for need in each.reads):
         entry = known.find(parse(need))
@@ -101,7 +101,7 @@ def _shipped() -> Iterable[Entry]:
 
 
 def some(rows: Iterable[Reading]) -> Reading:
-    """Whether one of several is true: one that is settles it, whatever the others do not say."""
+    """Whether one of several is true: one true value decides, even if others are unknown."""
     lost: Unknown | None = None
     for reading in rows:
         if reading is True:
@@ -118,12 +118,12 @@ def own_flag(inputs: Inputs) -> Facts:
 
 @join(needs=("here.events",), gives={"own.events": KINDS["events"]})
 def own_events(inputs: Inputs) -> Facts:
-    """Tell a counter on."""
+    """Pass a counter on."""
     yield "own.events", inputs.reading("here.events")
 
 
 def _made(scope: Scope) -> Iterable[Aggregate]:
-    """Facts of a group that no gathering which ships has: of a list, of a quantity, of items."""
+    """Facts of a group that no shipped gathering has: of a list, of a quantity, of items."""
 
     @gathering(
         scope,
@@ -184,4 +184,4 @@ GROUP_FACTS: Mapping[Scope, Mapping[str, tuple[str, ...]]] = {
 """Facts of a group, by their type's name."""
 
 OF_A_SEAT = ("number", "flag")
-"""What a group tells of each of its nodes."""
+"""The facts that a group reports for each of its nodes."""

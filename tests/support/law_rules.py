@@ -1,4 +1,4 @@
-"""Rules of every sort that a profile can hold, drawn twice: as the values that are judged, and as a profile writes them."""
+"""Rules of every kind that a profile can hold, drawn in two forms: as judged values, and as profile text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ RATES = (("0/h", 0.0), ("60/h", 60.0), ("1/min", 60.0), ("3600/h", 3600.0))
 
 @dataclass(frozen=True)
 class Spelt:
-    """A piece of a rule twice: as the value that is judged, and as a profile writes it."""
+    """A piece of a rule in two forms: as the judged value, and as profile text."""
 
     value: Any
     yaml: Any
@@ -45,7 +45,7 @@ class Spelt:
 
 @dataclass(frozen=True)
 class Few:
-    """What one case is made of: everything now and then, else few kinds and operators that meet often."""
+    """The variety of one case: sometimes everything, else few kinds and operators that meet often."""
 
     kinds: tuple[str, ...] = tuple(KINDS)
     operators: tuple[str, ...] = tuple(WORDS)
@@ -73,18 +73,18 @@ T = TypeVar("T")
 
 
 def pick(draw: st.DrawFn, several: Sequence[T]) -> T:
-    """Draw one of several, the first where nothing speaks against it; cheaper than a strategy made for each draw."""
+    """Draw one of several, shrinking to the first; cheaper than a strategy for each draw."""
     return several[draw(st.integers(0, len(several) - 1))]
 
 
 SMALL = st.sampled_from([1, 1, 1, 2])
-"""How many of a thing: one mostly, because a rule of one thing is the easiest to turn."""
+"""The number of things: mostly one, because a rule of one thing is the easiest to turn."""
 
 # ---- rules ------------------------------------------------------------------------------------------------------------
 
 
 def operators_of(kind: Kind) -> tuple[str, ...]:
-    """Every operator that may be asked of a fact of this kind."""
+    """Every operator that applies to a fact of this kind."""
 
     def fits(op: str) -> bool:
         try:
@@ -149,18 +149,18 @@ def _entry(path: str) -> Entry:
 
 
 OWN = tuple(pattern.removeprefix("own.") for pattern in CATALOGUE.entries if pattern.startswith("own."))
-"""Kinds of the facts that follow from others of the node itself."""
+"""Kinds of the facts that are derived from others of the node itself."""
 
 
 def _kinds(scope: Scope, within: str | None) -> tuple[str, ...]:
-    """The kinds of the facts that there are at a place."""
+    """The kinds of the facts at a place."""
     if scope is Scope.NODE:
         return tuple(KINDS)
     return tuple(GROUP_FACTS[scope]) if within is None else OF_A_SEAT
 
 
 def _places(name: str, scope: Scope, within: str | None) -> tuple[str, ...]:
-    """Where facts of a kind are, as a rule names them."""
+    """The places of facts of a kind, as a rule names them."""
     if within is not None:
         return (name, f"more.{name}") if within == "box" else (name,)
     if scope is not Scope.NODE:
@@ -232,7 +232,7 @@ COUNTED = Kind(Type.INTEGER, "how many items")
 
 @st.composite
 def counts(draw: st.DrawFn) -> Spelt:
-    """What a `count` asks of the number of items."""
+    """The tests of a `count` on the number of items."""
     ops = ("is", "is-not", "one-of", "none-of", "at-least", "at-most", "above", "below", "within")
     chosen = sorted(draw(st.lists(st.sampled_from(ops), min_size=1, max_size=2, unique=True)), key=list(WORDS).index)
     spelt = [draw(asserted("number", op)) for op in chosen]
@@ -242,7 +242,7 @@ def counts(draw: st.DrawFn) -> Spelt:
 
 @st.composite
 def looks(draw: st.DrawFn, few: Few, scope: Scope) -> Spelt:
-    """Where a rule looks, with all that narrows it."""
+    """The look of a rule, with everything that narrows it."""
     mode = pick(draw, ["each", "each", "any", "no", "count"])
     place = pick(draw, [*COLLECTIONS, "shelf/a.slot"]) if scope is Scope.NODE else f"{scope}.seat"
     look = RuleSelection(mode, parse(place), _entry(place).plane)
@@ -300,7 +300,7 @@ def looking(draw: st.DrawFn, few: Few, rule_id: str, scope: Scope) -> Spelt:
 
 @st.composite
 def alike(draw: st.DrawFn, few: Few, rule_id: str) -> Spelt:
-    """A rule across nodes: facts of the node, of items, one that follows from others; some of them left out."""
+    """A rule across nodes: facts of the node, of items, one derived from others; some of them left out."""
     names = st.sampled_from(tuple(name for name in few.kinds if name != "list") or tuple(KINDS))
     places = ("here.{}", "there.{}", "box/*.{}", "box/*.{}", "shelf/*.slot/*.{}", "box/0.{}")
     own = [f"own.{name}" for name in OWN]
@@ -327,7 +327,7 @@ def _kind_and_planes(fact: str) -> tuple[Kind, Plane, frozenset[Plane]]:
 
 @st.composite
 def rules(draw: st.DrawFn, few: Few, sort: str, before: Mapping[str, Rule]) -> Spelt:
-    """A rule that a profile can hold; it may need those before it that it may wait for."""
+    """A rule that a profile can hold; it may need earlier rules."""
     rule_id = f"r{len(before)}"
     made: st.SearchStrategy[Spelt] = alike(few, rule_id) if sort == "across" else looking(few, rule_id, Scope(sort))
     spelt = draw(made)
@@ -355,7 +355,7 @@ MIXES: st.SearchStrategy[tuple[str, ...]] = st.sampled_from(
         ("rack", "fleet", "across", "node"),
     ]
 )
-"""What sorts of rules a profile holds."""
+"""The kinds of rules that a profile holds."""
 
 
 @st.composite
@@ -373,12 +373,12 @@ def profiles(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES)
 
 
 ALONE: st.SearchStrategy[tuple[str, ...]] = st.just(("node",))
-"""A profile that each node is judged by alone."""
+"""A profile that judges each node alone."""
 
 
 @st.composite
 def judged_rules(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = ALONE) -> tuple[Rule, ...]:
-    """The same as values, with what a profile says by other means than its rules: memory, and what a site is to set."""
+    """The same as values, with the profile's entries beside its rules: memory, and site values."""
     found, _ = draw(profiles(mixes))
     return tuple(
         replace(rule, from_memory=not draw(st.integers(0, 7)), unset=("x",) if not draw(st.integers(0, 15)) else ())

@@ -1,4 +1,4 @@
-"""What one node tells, once or twice, and every way to know less of it."""
+"""The facts of one node, read once or twice, and every way to remove some of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Told:
-    """What a node tells: facts by path, twice where a run reads twice, planes that are silent, and the time between."""
+    """A node's facts by path, read once or twice; planes that failed; and the time between the readings."""
 
     first: Mapping[str, Leaf]
     second: Mapping[str, Leaf] | None = None
@@ -36,21 +36,21 @@ class Told:
     apart: Mapping[Plane, Span] = field(default_factory=dict)
 
     def tree(self, joins: Iterable[Join] = ()) -> Tree:
-        """The facts as they are judged, with those that follow from them."""
+        """The facts as they are judged, with derived facts."""
         whole = _followed(self.first, self.silent, joins)
         if self.second is None:
             return whole
         return replace(whole, later=Later(_followed(self.second, self.silent_then, joins), self.apart))
 
     def without(self, *paths: str, then: bool = False) -> "Told":
-        """Take facts away; a collection's listing is taken alone, an item (`box/0`) with all that is said of it."""
+        """Hide facts; a collection path hides only its listing, an item (`box/0`) also removes the item's facts."""
         values = (self.second or {}) if then else self.first
         left = {p: leaf for p, leaf in values.items() if not any(p.startswith(f"{item}.") for item in paths)}
         left |= {p: replace(leaf, reading=HIDDEN) for p, leaf in left.items() if p in paths}
         return replace(self, second=left) if then else replace(self, first=left)
 
     def silenced(self, plane: Plane, *, then: bool = False) -> "Told":
-        """Take a whole plane away; what said nothing at first is not asked again."""
+        """Remove a whole plane; what failed in the first reading is not read again."""
         apart = {each: span for each, span in self.apart.items() if each is not plane}
         again = self.second
         if again is not None:
@@ -62,7 +62,7 @@ class Told:
         return replace(less, first=kept, silent={**self.silent, plane: HIDDEN})
 
     def gone(self) -> "Told":
-        """Take the whole node away."""
+        """Remove the whole node."""
         return self.silenced(Plane.OS).silenced(Plane.BMC)
 
 
@@ -76,12 +76,12 @@ Way = tuple[str, Callable[[], Told]]
 
 
 def each_taken(value: Told) -> Iterator[tuple[str, Told]]:
-    """Every way to take one thing away: a fact, a listing with none, one or all of its items, a plane, the time between."""
+    """Every way to remove one thing: a fact, a listing with none, one or all of its items, a plane, the time span."""
     return ((word, less()) for word, less in ways(value))
 
 
 def ways(value: Told) -> Iterator[Way]:
-    """The same, each made when it is called: of hundreds a test tries a few."""
+    """The same ways, each computed when called: of hundreds a test tries a few."""
     for then, leaves in ((False, value.first), (True, value.second or {})):
         when, tree = " then" if then else "", Tree(leaves)
         for path, leaf in leaves.items():
@@ -102,7 +102,7 @@ def ways(value: Told) -> Iterator[Way]:
 
 
 def readings(values: Iterable[Value]) -> st.SearchStrategy[Reading]:
-    """A value mostly; now and then the fact is absent or unknown."""
+    """Usually a value; sometimes the fact is absent or unknown."""
     return st.sampled_from([*[v for v in values for _ in range(4)], Absent(), Unknown(Reason.TIMEOUT)])
 
 
@@ -121,7 +121,7 @@ def _leaf(path: str, reading: Reading) -> Leaf:
 
 @st.composite
 def world_of(draw: st.DrawFn, wanted: Iterable[str]) -> World:
-    """What a node tells of facts that are asked for; of one that follows from others nothing."""
+    """A node's facts, of those requested; none for derived facts."""
     world: World = {}
     asked = sorted(
         path for path in wanted if (entry := CATALOGUE.find(parse(path))) and entry.plane is not Plane.DERIVED
@@ -141,7 +141,7 @@ def world_of(draw: st.DrawFn, wanted: Iterable[str]) -> World:
     few: dict[str, st.SearchStrategy[Reading]] = {}
 
     def put(path: str, name: str) -> None:
-        # A machine says the same in most places: two or three values of a kind, not all of them.
+        # A machine has the same value in most places: two or three values of a kind, not all of them.
         if name not in few:
             few[name] = readings(draw(st.lists(st.sampled_from(VALUES[name]), min_size=1, max_size=3)))
         world[path] = _leaf(path, draw(few[name]))
@@ -169,7 +169,7 @@ def world_of(draw: st.DrawFn, wanted: Iterable[str]) -> World:
 
 @st.composite
 def changed(draw: st.DrawFn, world: World, most: int) -> World:
-    """Much the same, as a node beside it tells it, or the same node a moment later."""
+    """Similar facts, as of a neighbour node, or of the same node a moment later."""
     found = dict(world)
     for _ in range(draw(st.integers(0, most)) if world else 0):
         path = pick(draw, sorted(world))
@@ -183,7 +183,7 @@ def changed(draw: st.DrawFn, world: World, most: int) -> World:
             found = {p: each for p, each in found.items() if not p.startswith(f"{path}/{key}.")}
             found[path] = replace(leaf, reading=tuple(k for k in leaf.reading if k != key))
         else:
-            held = any(p.startswith(f"{path}/") for p in found)  # what a listing holds not, nobody tells of
+            held = any(p.startswith(f"{path}/") for p in found)  # facts of items outside a listing are not reported
             found[path] = replace(leaf, reading=HIDDEN if held or draw(st.booleans()) else ())
     return found
 
@@ -191,31 +191,31 @@ def changed(draw: st.DrawFn, world: World, most: int) -> World:
 SPANS: st.SearchStrategy[Span] = st.sampled_from(
     [(3600.0, 3600.0), (60.0, 60.0), (59.0, 61.0), (3598.0, 3602.0), (0.0, 7200.0), (0.0, inf)]
 )
-"""Between how many seconds two readings lie: to the second, within bounds, or not known."""
+"""Least and most seconds between two readings: exact, within bounds, or unknown."""
 
 
 def wanted_by(found: Iterable[Rule]) -> set[str]:
-    """Every fact that rules ask for."""
+    """Every fact that rules read."""
     return set().union(*({str(fact) for fact in rule.facts() | rule.kin()} for rule in found))
 
 
 def worlds(asked: Iterable[Rule]) -> st.SearchStrategy[World]:
-    """What a node tells once of the facts that rules ask for."""
+    """The facts of a node in one reading, of those that rules read."""
     return world_of(wanted_by(asked))
 
 
 def asked_by(chosen: Plan) -> set[str]:
-    """What is to be read of a node: the facts of a plan, and those that they follow from."""
+    """The facts to read from a node: those of a plan, and those that they are derived from."""
     needs = [*(each.needs for each in chosen.joins), *(each.needs for each in chosen.gatherings)]
     return {*map(str, chosen.wanted), *(need for several in needs for need in several)}
 
 
 RISES = (0, 0, 1, 60)
-"""By how much every counter of a node rises between two readings, beside what else changes."""
+"""Increase of every counter between two readings, beside other changes."""
 
 
 def risen(world: World, by: int) -> World:
-    """The same with every counter that gives a number risen by so much."""
+    """The same facts, with every counter that has a number increased by this much."""
     return {
         path: replace(leaf, reading=leaf.reading + by)
         if leaf.kind.cls is Class.COUNTER and isinstance(leaf.reading, int)

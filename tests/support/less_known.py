@@ -1,4 +1,4 @@
-"""Bodies of a BMC with less and less known."""
+"""Bodies of a BMC with more and more data missing."""
 
 from collections.abc import Iterator
 
@@ -27,9 +27,9 @@ WRONG: tuple[object, ...] = (None, [], {}, "xyzzy", {"@odata.id": None})
 
 
 def less(held: Bodies) -> Iterator[tuple[str, str, Body | Unknown]]:
-    """Every way in which one resource may say less, or nothing: what was done to it, where, and what is left of it.
+    """Every way to reduce one resource: what was removed, where, and the remaining body.
 
-    An empty list where there was one is not less, but another answer.
+    An empty list in place of a full one is not less data, but another answer.
     """
     for uri, body in held.items():
         if isinstance(body, Unknown):

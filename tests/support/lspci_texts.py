@@ -7,7 +7,7 @@ from rackcheck.parse.host.pcie.lspci import PciFunction
 
 
 def recorded(name: str) -> dict[str, PciFunction]:
-    """A recording, ended as lspci ends its answer: some who keep one take the last empty line away."""
+    """A recording with the end of lspci's output: some recordings lack the last empty line."""
     text = shared_text(f"pcie/lspci-vvvx-cap-{name}.txt").rstrip("\n")
     return {function.address: function for function in lspci.functions(f"{text}\n\n")}
 
@@ -23,7 +23,7 @@ ROOT_PORT = """\
 
 
 def capable(*lines: str, title: str = "Express (v2) Endpoint, MSI 00") -> PciFunction:
-    """A function with one capability of these lines."""
+    """A function with one capability that has these lines."""
     body = "".join(f"\n\t\t{line}" for line in lines)
     (found,) = lspci.functions(ROOT_PORT.format(f"[40] {title}{body}"))
     return found

@@ -1,4 +1,4 @@
-"""Machines as a test makes them: facts by path, added until what is wanted of them holds."""
+"""Machines of the tests: facts by path, added until all requirements are met."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,20 +16,20 @@ from rackcheck.model.sibling_silence import EMPTY
 from rackcheck.model.tree import Later, Leaf, Tree
 
 Machine = Mapping[Path, Reading]
-"""What a node tells, by path; of a collection the names of its items. What it tells a second time stands below THEN."""
+"""A node's facts by path; for a collection, the names of its items. The second reading's facts are below THEN."""
 
 THEN = Segment("then")
 BETWEEN = 3600.0
-"""Seconds between the two readings, so that a rate by the hour is the rise."""
+"""Seconds between the two readings, so that a rate by the hour equals the increase."""
 
 
 def then(path: Path) -> Path:
-    """Give the place of a fact's second reading."""
+    """Return the place of a fact's second reading."""
     return Path((THEN, *path.segments))
 
 
 def now(path: Path) -> Path:
-    """Give the path of a fact, whichever reading of it this is."""
+    """Return the path of a fact, in either reading."""
     return Path(path.segments[1:]) if path.segments[:1] == (THEN,) else path
 
 
@@ -37,7 +37,7 @@ WORST = (Status.FAIL, Status.WARN, Status.PASS)
 
 
 def tree(machine: Machine, catalogue: Catalogue) -> Tree:
-    """Give a machine's facts as the judge takes them, with those of the second reading where there are any."""
+    """Return a machine's facts as the judge's input, with those of the second reading where there are any."""
     first = Tree(_leaves({path: r for path, r in machine.items() if now(path) is path}, catalogue))
     again = {now(path): reading for path, reading in machine.items() if now(path) is not path}
     if not again:
@@ -50,14 +50,14 @@ def _leaves(machine: Machine, catalogue: Catalogue) -> dict[str, Leaf]:
     for path, reading in machine.items():
         entry = catalogue.find(path)
         if entry is not None and isinstance(reading, tuple) and entry.kind.type not in {Type.COLLECTION, Type.LIST}:
-            continue  # keys of a family (`sysctl.**`), of which nobody lists the items
+            continue  # keys of a family (`sysctl.**`), whose items are not listed
         kind, plane = (entry.kind, entry.plane) if entry is not None else (Kind(Type.COLLECTION, ""), Plane.OS)
         leaves[str(path)] = Leaf(reading, kind, plane, f"read {path}", "2026-01-01T00:00:00Z")
     return {**_apart(machine, catalogue), **leaves}
 
 
 def _apart(machine: Machine, catalogue: Catalogue) -> Mapping[str, Leaf]:
-    """Give each item what sets it apart from all others: what siblings know of each other is proven elsewhere."""
+    """Give each item a distinguishing value: rules across siblings are proven elsewhere."""
     found: dict[str, Leaf] = {}
     for path in machine:
         for depth, segment in enumerate(path.segments, start=1):
@@ -76,7 +76,7 @@ def _apart(machine: Machine, catalogue: Catalogue) -> Mapping[str, Leaf]:
 
 
 def put(machine: Machine, path: Path, reading: Reading) -> Machine:
-    """Lay one fact down, and the items it hangs on with it."""
+    """Set one fact, and add the items that it belongs to."""
     return {**listed(machine, path), path: reading}
 
 
@@ -93,7 +93,7 @@ def listed(machine: Machine, path: Path) -> dict[Path, Reading]:
 
 
 def without(machine: Machine, item: Path) -> Machine:
-    """Take an item out, with all that hangs on it."""
+    """Remove an item, with all facts below it."""
     if Path((THEN, *item.segments[:-1], type(item.segments[-1])(item.segments[-1].word))) in machine:
         machine = without(machine, then(item))
     *before, last = item.segments
@@ -105,7 +105,7 @@ def without(machine: Machine, item: Path) -> Machine:
 
 
 def copied(machine: Machine, item: Path, to: Path, source: Machine) -> Machine:
-    """Make one item tell what another one tells in the source; what it told before is forgotten."""
+    """Copy an item's facts from another item in the source; its own facts are dropped."""
     if any(path.segments[: len(item.segments) + 1] == then(item).segments for path in source):
         machine = copied(machine, then(item), then(to), source)
     depth = len(item.segments)
@@ -117,23 +117,23 @@ def copied(machine: Machine, item: Path, to: Path, source: Machine) -> Machine:
 
 
 def spot(clause: Clause, at: Path) -> Path:
-    """Give the whole path of a clause's fact."""
+    """Return the full path of a clause's fact."""
     return at + clause.fact
 
 
 def other(clause: Clause, at: Path) -> Path | None:
-    """Give the whole path of what a clause's fact must equal, if there is such a thing."""
+    """Return the full path of the fact that a clause's fact must equal, if any."""
     return clause.other if clause.other is None or not clause.other_at_item else at + clause.other
 
 
 def spots(clause: Clause, at: Path) -> tuple[Path, ...]:
-    """Give every path that a clause reads."""
+    """Return every path that a clause reads."""
     far, here = other(clause, at), spot(clause, at)
     return (here, *((far,) if far is not None else ()), *((then(here),) if clause.twice else ()))
 
 
 def answer(clause: Clause, at: Path, machine: Machine) -> Status:
-    """Say what a clause comes to, siblings apart; every fact of it is known or absent. A counter that fell is unknown."""
+    """Return the result of a clause, siblings apart; its facts are known or absent. A counter that fell is unknown."""
     found = Status.PASS
     value, far = machine[spot(clause, at)], other(clause, at)
     for test in clause.tests:
@@ -166,13 +166,13 @@ def _held_twice(test: Test, first: Reading, second: Reading, kind: Kind) -> bool
 
 
 def expected_words(clause: Clause, at: Path, machine: Machine) -> str:
-    """Write what a reason must say of a clause: the item, what was seen and what was wanted."""
+    """Return the words that a reason must contain for a clause: the item, the value seen, the value wanted."""
     value = machine[spot(clause, at)]
     assert not isinstance(value, Unknown)
     seen = str(value) if isinstance(value, Absent) else operator.spell(value, clause.kind)
     wanted = " and ".join(operator.expectation(test, clause.kind) for test in clause.tests)
     if not isinstance(value, Absent) and wanted.endswith(f" {seen}"):
-        seen = operator.exact(value, clause.kind) or seen  # what is not the same is not written the same
+        seen = operator.exact(value, clause.kind) or seen  # unequal values must not be formatted as equal
     if clause.twice:
         second = machine[then(spot(clause, at))]
         assert not isinstance(second, Unknown)
@@ -181,7 +181,7 @@ def expected_words(clause: Clause, at: Path, machine: Machine) -> str:
 
 
 def turned(sentence: str) -> str:
-    """Turn what must be into what must not be, and the other way round."""
+    """Swap required and forbidden results."""
     item, _, wanted = sentence.partition(", must ")
     wanted = f"must {wanted}".replace("must not ", "\0").replace("must ", "must not ").replace("\0", "must ")
     return f"{item}, {wanted}"
@@ -189,7 +189,7 @@ def turned(sentence: str) -> str:
 
 @dataclass(frozen=True)
 class Want:
-    """What a clause is to come to."""
+    """The required result of a clause."""
 
     clause: Clause
     at: Path
@@ -197,7 +197,7 @@ class Want:
 
 
 def solved(wants: Sequence[Want], machine: Machine, catalogue: Catalogue) -> Machine | None:
-    """Add facts to a machine until every want is met, what it tells already left alone; None where that cannot be."""
+    """Add facts to a machine until every want is met, without changing its facts; None where that is impossible."""
     for group in _groups(wants):
         read = dict.fromkeys(path for want in group for path in spots(want.clause, want.at))
         pool = dict.fromkeys((*_pool(group), *(machine[path] for path in read if path in machine)))
@@ -209,7 +209,7 @@ def solved(wants: Sequence[Want], machine: Machine, catalogue: Catalogue) -> Mac
 
 
 def _groups(wants: Sequence[Want]) -> list[list[Want]]:
-    """Part the wants into those that have facts in common, directly or through others."""
+    """Group the wants that share facts, directly or through others."""
     groups: list[tuple[set[Path], list[Want]]] = []
     for want in wants:
         paths, members = set(spots(want.clause, want.at)), [want]
@@ -225,7 +225,7 @@ def _groups(wants: Sequence[Want]) -> list[list[Want]]:
 
 
 def _pool(wants: Sequence[Want]) -> tuple[Reading, ...]:
-    """Give the values worth trying: what meets each test, then what does not, any other, and none."""
+    """Return the values worth trying: what meets each test, then what does not, any other, and none."""
     tests = [(t, w.clause.kind) for w in wants for t in w.clause.tests if t.op not in SIBLINGS | TWICE | {"same-as"}]
     several = [t.operand for t, _ in tests if t.op == "includes" and isinstance(t.operand, tuple)]
     whole: tuple[Reading, ...] = (tuple(str(one) for operand in several for one in operand),) if several else ()

@@ -1,4 +1,4 @@
-"""The simulator's BMC as the tests use it: one server with a tree, and ports where nobody answers."""
+"""The simulator's BMC for the tests: one server with a tree, and ports without a working server."""
 
 import contextlib
 import socket
@@ -26,10 +26,10 @@ __all__ = [
 
 
 class Mockup(SimBmc):
-    """A BMC that serves a tree: the folder path is the URI, the body lies in its index.json.
+    """A BMC that serves a tree: the folder path is the URI, the body is in its index.json.
 
-    Whoever uses it is held to the law: the block ends in an AssertionError where anything but a GET was sent or a
-    session stayed open. `loses` says beforehand that it will lose a session, `flapping` that each second connection
+    Clients must keep the law: the block ends in an AssertionError where anything except a GET was sent or a
+    session stayed open. `loses` permits it to lose a session; with `flapping`, each second connection
     shows another certificate.
     """
 
@@ -68,7 +68,7 @@ class Mockup(SimBmc):
             assert self.loses or not self.misuse(), self.misuse()
 
     def body(self, uri: str) -> bytes | None:
-        """Give the body at a URI; none where there is none."""
+        """Return the body at a URI; none where there is none."""
         given = super().body(uri)
         if given is not None or self.tree is None or ".." in uri:
             return given
@@ -85,7 +85,7 @@ class Mockup(SimBmc):
 
 
 class WatchedRack(SimRack):
-    """A simulated rack whose BMCs hold whoever asks them to the law, as `Mockup` does."""
+    """A simulated rack whose BMCs check the law as `Mockup` does."""
 
     def __exit__(self, *failed: object) -> None:
         super().__exit__(*failed)
@@ -96,12 +96,12 @@ class WatchedRack(SimRack):
 
 @contextlib.contextmanager
 def silent_port() -> Iterator[str]:
-    """Give the address of a port that lets everyone in and says nothing."""
+    """Yield the address of a port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"https://127.0.0.1:{server.getsockname()[1]}"
 
 
 def refused_port() -> str:
-    """Give the address of a port where nobody listens."""
+    """Return the address of a port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return f"https://127.0.0.1:{server.getsockname()[1]}"

@@ -1,7 +1,7 @@
 """Values beside the bounds of an operator: those that just meet it, and those that just do not.
 
-What an operator means is written here a second time, from the grammar, so that the judge is not held against itself.
-Only values that a fact of the kind can have are given: of closed words these, of a counter or a size none below zero.
+The meaning of the operators is implemented here a second time, from the grammar, independently of the judge.
+Only values that a fact of the kind can have are returned: closed words only these, counters and sizes never negative.
 """
 
 import re
@@ -42,7 +42,7 @@ VERSIONS: Mapping[str, str] = {
 """A version of each scheme."""
 
 SIGNED = frozenset({"C", "s", "ms", "us", "ns", "min", "h", "V", "mV", "A", "mA", "dB", "%", "ppm"})
-"""Units in which something may be less than zero: a size, a rate, a power or a frequency is not."""
+"""Units whose values may be negative: a size, a rate, a power or a frequency is never negative."""
 
 FINE = 1e-8
 """A relative step beyond the 1e-9 within which two quantities are equal."""
@@ -52,7 +52,7 @@ SEEN = 1e-3
 
 
 def some(kind: Kind) -> Value:
-    """Give any value of a kind."""
+    """Return any value of a kind."""
     if kind.words:
         return kind.words[0]
     if kind.type is not Type.VERSION:
@@ -63,7 +63,7 @@ def some(kind: Kind) -> Value:
 
 
 def real(values: Iterable[Reading], kind: Kind) -> tuple[Reading, ...]:
-    """Keep the values that a fact of this kind can have, each once."""
+    """Return the values that a fact of this kind can have, each once."""
     return tuple(dict.fromkeys(value for value in values if isinstance(value, Absent) or _can_be(value, kind)))
 
 
@@ -76,7 +76,7 @@ def _can_be(value: Reading, kind: Kind) -> bool:
 
 
 def neighbours(value: Value, kind: Kind) -> tuple[Reading, ...]:
-    """Give other values of the kind, the nearest ones where there is such a thing."""
+    """Return other values of the kind, the nearest ones where they are defined."""
     return real((other for other in _neighbours(value, kind) if not same(other, value, kind)), kind)
 
 
@@ -105,7 +105,7 @@ def _down(value: Value, kind: Kind) -> tuple[Value, ...]:
 
 
 def _step(value: Value, kind: Kind, sign: int) -> tuple[Value, ...]:
-    """Give the next values above or below one; nothing where there is none."""
+    """Return the next values above or below one; nothing where there is none."""
     if kind.type is Type.VERSION:
         return _other_version(str(value), kind.scheme, sign)
     if kind.type is Type.SETTING:
@@ -122,7 +122,7 @@ def _step(value: Value, kind: Kind, sign: int) -> tuple[Value, ...]:
 
 
 def _other_version(text: str, scheme: str, sign: int) -> tuple[Value, ...]:
-    """Give the version whose last number that can be is one more or less; opaque ones have none."""
+    """Return the version with its last possible number changed by one; opaque ones have none."""
     base = 16 if scheme == "hex-dotted" else 10
     for found in reversed(_numbers(text, scheme)):
         number = int(found[0], base) + sign
@@ -133,13 +133,13 @@ def _other_version(text: str, scheme: str, sign: int) -> tuple[Value, ...]:
 
 
 def _numbers(text: str, scheme: str) -> list[re.Match[str]]:
-    """Find the numbers that order a version, the weightiest first; of a date the year, which is all that is changed."""
+    """Find the numbers that order a version, the most significant first; of a date the year only."""
     match scheme:
         case "opaque":
             return []
         case "hex-dotted":
             return list(re.finditer(r"[0-9A-Fa-f]+", text))
-        case "prefixed":  # the first dotted numbers: what stands before is a name, and behind a note
+        case "prefixed":  # the first dotted numbers: a name stands before them, a note after
             dotted = re.search(r"\d+(?:\.\d+)+", text)
             return [] if dotted is None else list(re.compile(r"\d+").finditer(text, *dotted.span()))
         case "date":
@@ -152,17 +152,17 @@ def _numbers(text: str, scheme: str) -> list[re.Match[str]]:
 
 
 def meeting(test: Test, kind: Kind) -> tuple[Reading, ...]:
-    """Give values that meet a test, those on its bound first."""
+    """Return values that meet a test, those on its bound first."""
     return real(_near(test, kind)[0], kind)
 
 
 def beyond(test: Test, kind: Kind) -> tuple[Reading, ...]:
-    """Give values that only just do not meet a test; none where every value of the kind does."""
+    """Return values that only just fail a test; none where every value of the kind meets it."""
     return real(_near(test, kind)[1], kind)
 
 
 def _near(test: Test, kind: Kind) -> tuple[Iterable[Reading], Iterable[Reading]]:
-    """Give the values on either side of a test."""
+    """Return the values on either side of a test."""
     bound = test.operand
     match test.op, bound:
         case (("is" | "is-not"), (bool() | int() | float() | str() | tuple())):
@@ -227,7 +227,7 @@ def _of_glob(pattern: str) -> tuple[str, ...]:
 
 @cache
 def _of_pattern(pattern: str) -> tuple[str, ...]:
-    """Give the simplest text that a pattern matches, and texts that differ from it by one sign."""
+    """Return the simplest text that a pattern matches, and texts that differ from it by one sign."""
     same = settings(
         derandomize=True, database=None, phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck)
     )
@@ -238,13 +238,13 @@ def _of_pattern(pattern: str) -> tuple[str, ...]:
 
 
 def _spoilt(text: str) -> tuple[str, ...]:
-    """Give a text with one sign changed or gone, and another word."""
+    """Return a text with one sign changed or removed, and another word."""
     changed = [text[:n] + "~" + text[n + 1 :] for n in range(len(text))]
     return (*changed, text[:-1], text[1:], "another", "")
 
 
 def meets(test: Test, value: Reading, kind: Kind) -> bool:
-    """Whether a known or absent value meets a test, as the grammar says it; `same-as` is none of one value."""
+    """Whether a known or absent value meets a test, by the grammar; `same-as` is no test of a single value."""
     if test.op == "present":
         return isinstance(value, Absent) != test.operand
     if isinstance(value, Absent):
@@ -273,7 +273,7 @@ def _like(value: Any, pattern: Any, _: Kind) -> bool:
 
 
 def same(left: Reading, right: Reading, kind: Kind) -> bool:
-    """Whether two values are one: quantities within 1e-9 of each other, settings as numbers where both are."""
+    """Whether two values are equal: quantities within 1e-9 of each other, settings as numbers where both are."""
     if isinstance(left, Absent) or isinstance(right, Absent):
         return False
     if kind.type is Type.QUANTITY and isinstance(left, (int, float)) and isinstance(right, (int, float)):
@@ -293,7 +293,7 @@ def _whole(value: object) -> int | None:
 
 
 def _rank(value: object, kind: Kind) -> tuple[float, ...]:
-    """Give what orders a value of an ordered kind."""
+    """Return the sort key of a value of an ordered kind."""
     if kind.type is not Type.VERSION:
         return (float(str(value)),)
     base = 16 if kind.scheme == "hex-dotted" else 10
@@ -321,4 +321,4 @@ MEANING: Mapping[str, Callable[[Any, Any, Kind], bool]] = {
     "includes": lambda value, several, _: all(one in value for one in several),
     "excludes": lambda value, several, _: not any(one in value for one in several),
 }
-"""Whether a value that is there meets an operand, by operator."""
+"""Whether a present value meets an operand, by operator."""

@@ -13,7 +13,7 @@ from rackcheck.model.text import Files
 
 
 def read_all(probe: OsProbe, answer: str | Files) -> None:
-    """Let the raw reader read, without the framework that would catch what it raises."""
+    """Call the raw reader without the framework that would catch its exceptions."""
     promised = Catalogue.of(probe.entries())
     try:
         for path, _ in probe.parse(answer):  # type: ignore[arg-type]  # the ask decides which
@@ -30,7 +30,7 @@ def places(probe: OsProbe) -> Iterator[str]:
 
 
 def feed(probe: OsProbe, text: str) -> None:
-    """Give a text as the answer, or as the content of every file."""
+    """Use a text as the answer, or as the content of every file."""
     if isinstance(probe.ask, Shell):
         read_all(probe, text)
     else:

@@ -1,4 +1,4 @@
-"""Bodies of a BMC that note which of them a probe looks at: a change elsewhere changes nothing that it tells."""
+"""Bodies of a BMC that record which of them a probe reads: changes elsewhere do not change its facts."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,7 @@ Bodies = Mapping[str, Body | Unknown]
 
 
 class Noted(Mapping[str, Body | Unknown]):
-    """Bodies that note which of them are looked at."""
+    """Bodies that record which of them are read."""
 
     def __init__(self, bodies: Bodies) -> None:
         self.bodies = bodies

@@ -1,7 +1,7 @@
-"""A rack of GB200 from recordings: its trays and shelves as audits read them, all of it in order.
+"""A rack of GB200 from recordings: its trays and shelves as audits read them, all healthy.
 
-Each compute tray is the recorded one with two findings of the recording mended (a detector that tells of a leak, and a GPU
-of another VBIOS), and four GPUs that nvidia-smi told on a tray of another owner. Switch trays and shelves are as recorded.
+Each compute tray is the recorded one with two findings corrected (a detector that reports a leak, and a GPU of another
+VBIOS), and four GPUs from nvidia-smi on another owner's tray. Switch trays and shelves are as recorded.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ Leaves = Mapping[str, Leaf]
 
 @cache
 def gpus() -> Leaves:
-    """The facts of four GB200 that are one clique with others, as nvidia-smi told them."""
+    """The facts of four GB200 that are one clique with others, from nvidia-smi."""
     output = f"bus 0000:29:00.0\nbus read\nnvidia-smi -q -x\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0\n"
     probes = [probe for probe in os_probes().values() if probe.ask == QUESTION]
     return collect(probes, answering(os_probes()["gpu"], output), "2026-01-01T00:00:00Z")
@@ -34,7 +34,7 @@ def gpus() -> Leaves:
 
 @cache
 def tray() -> Leaves:
-    """A compute tray in order."""
+    """A healthy compute tray."""
     held = {**tree_leaves(GB200), **gpus()}
     for path in (f"{LEAKING}.state", f"{LEAKING}.health"):
         held = altered(held, path, "OK")
@@ -43,12 +43,12 @@ def tray() -> Leaves:
 
 
 def altered(leaves: Leaves, path: str, reading: Reading) -> dict[str, Leaf]:
-    """The same facts, one of which says something else."""
+    """The same facts with one value changed."""
     return {**leaves, path: replace(leaves[path], reading=reading)}
 
 
 def absent(leaves: Leaves, path: str) -> dict[str, Leaf]:
-    """The same facts, one of which was looked for and is not there."""
+    """The same facts with one of them absent."""
     return altered(leaves, path, Absent("not there"))
 
 

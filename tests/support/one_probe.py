@@ -1,4 +1,4 @@
-"""What one probe of the BMC plane reads in a recorded BMC, over real HTTPS, and in altered copies of its bodies."""
+"""The facts of one probe of the BMC plane from a recorded BMC, over real HTTPS, and from altered copies of it."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -26,12 +26,12 @@ def _capture(name: str, links: tuple[str, ...]) -> BmcCapture:
 
 
 def bodies(probe: Probe[Redfish], name: str) -> dict[str, Body | Unknown]:
-    """What the probe gets to see of a recorded BMC, by URI."""
+    """The bodies of a recorded BMC that the probe receives, by URI."""
     return dict(_capture(name, probe.ask.links).bodies)
 
 
 def of(probe: Probe[Redfish], held: Mapping[str, Body | Unknown]) -> Found:
-    """What the probe reads in these bodies."""
+    """The probe's facts from these bodies."""
     leaves = collect([probe], BmcCapture(held), "2026-01-01T00:00:00Z")
     found = {path: leaf.reading for path, leaf in leaves.items()}
     assert not [reading for reading in found.values() if isinstance(reading, Unknown) and "failed" in reading.detail]
@@ -39,12 +39,12 @@ def of(probe: Probe[Redfish], held: Mapping[str, Body | Unknown]) -> Found:
 
 
 def ask(probe: Probe[Redfish], name: str, changes: Mapping[str, Body | Unknown] | None = None) -> Found:
-    """What the probe reads in a recorded BMC, some of its bodies replaced."""
+    """The probe's facts from a recorded BMC, some of its bodies replaced."""
     return of(probe, completed(name, probe.ask.links, bodies(probe, name) | dict(changes or {})))
 
 
 def altered(probe: Probe[Redfish], name: str, uri: str, **properties: object) -> Found:
-    """What the probe reads in a recorded BMC when one of its resources has other properties."""
+    """The probe's facts from a recorded BMC when one of its resources has other properties."""
     body = bodies(probe, name)[uri]
     assert not isinstance(body, Unknown)
     return ask(probe, name, {uri: {**body, **properties}})

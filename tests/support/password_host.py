@@ -20,7 +20,7 @@ from rackcheck.transport.wire import ShellLimits
 
 @dataclass
 class PasswordHost(paramiko.ServerInterface):
-    """Lets users in by password or by the answer to one question; runs what they say in `sh`."""
+    """Accepts users by password or by the answer to one prompt; runs their commands in `sh`."""
 
     password: str
     takes: str = "password"
@@ -63,7 +63,7 @@ class PasswordHost(paramiko.ServerInterface):
         while chunk := channel.recv(1 << 16):
             given += chunk
         done = subprocess.run(["sh", "-c", command], input=given, capture_output=True, check=False)
-        # One that is loud calls its kernel by the password.
+        # The loud host uses the password as its kernel's name.
         release = os.uname().release.encode()
         channel.sendall(done.stdout.replace(release, self.password.encode()) if self.loud else done.stdout)
         channel.send_exit_status(done.returncode)
@@ -72,7 +72,7 @@ class PasswordHost(paramiko.ServerInterface):
 
 @contextlib.contextmanager
 def password_host(folder: Path, host: PasswordHost) -> Iterator[tuple[int, Path]]:
-    """Serve until the block ends; gives the port and a known_hosts file."""
+    """Serve until the block ends; yields the port and a known_hosts file."""
     folder.mkdir()
     key = paramiko.ECDSAKey.generate()
     with socket.create_server(("127.0.0.1", 0)) as listener:

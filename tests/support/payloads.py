@@ -1,4 +1,4 @@
-"""Payloads of a burn-in, run by a real python3 as a node would run them."""
+"""Payloads of a burn-in, run by a real python3 as on a node."""
 
 import json
 import os
@@ -22,7 +22,7 @@ OLD = Path("~/.pyenv/versions/3.8.18/bin/python3.8").expanduser()
 
 
 def plan(seconds: float = 1.0, of: tuple[str, ...] = ("cpu",), **more: Any) -> dict[str, Any]:
-    """A plan as a tier makes it, of stages of so many seconds."""
+    """A plan as a tier makes it, of stages of this many seconds."""
     made = document(Tier.SMOKE, seed=7)
     stages = [stage for stage in made["stages"] if stage["of"] in of]
     for number, stage in enumerate(stages):
@@ -32,7 +32,7 @@ def plan(seconds: float = 1.0, of: tuple[str, ...] = ("cpu",), **more: Any) -> d
 
 @dataclass
 class Running:
-    """A payload that runs; `lines` is what it wrote so far."""
+    """A running payload; `lines` is its output so far."""
 
     process: "subprocess.Popen[bytes]"
     rest: bytes = b""
@@ -41,7 +41,7 @@ class Running:
     began: float = field(default_factory=time.monotonic)
 
     def until(self, wanted: Mapping[str, Any], seconds: float = PATIENCE) -> Mapping[str, Any]:
-        """Read until a record holds this; raises AssertionError after so many seconds."""
+        """Read until a record holds this; raises AssertionError after this many seconds."""
         end = time.monotonic() + seconds
         seen = 0
         while time.monotonic() < end:
@@ -54,7 +54,7 @@ class Running:
         raise AssertionError(f"no {wanted} among {self.records[-5:]}")
 
     def read(self, seconds: float) -> bool:
-        """Read what comes within so many seconds; gives whether more may come."""
+        """Read output for this many seconds; returns whether more may come."""
         assert self.process.stdout is not None
         out = self.process.stdout.fileno()
         if self.alive and self.process.stdin is not None and not self.process.stdin.closed:
@@ -70,7 +70,7 @@ class Running:
         return bool(data)
 
     def end(self, seconds: float = 30.0) -> float:
-        """Read to the end; gives how many seconds that took."""
+        """Read to the end; returns how many seconds that took."""
         began = time.monotonic()
         while self.read(0.1):
             assert time.monotonic() - began < seconds, self.records[-5:]

@@ -1,4 +1,4 @@
-"""Runs of one small simulated rack, made once for each process: real answers for what is built on top of runs."""
+"""Runs of one small simulated rack, made once for each process: real answers for tests that need stored runs."""
 
 import atexit
 import json
@@ -13,10 +13,10 @@ from mockup_server import WatchedRack as Rack
 from rackcheck.sim import scenario
 
 SITE = ("--set", "bios_version=1.5.3", "--set", "bmc_firmware=24.09.17")
-"""What the profile leaves to the site, and the healthy machine has."""
+"""Site values of the profile, as on the healthy machine."""
 
 RUNS = {"first": (), "os": ("--planes", "os"), "bmc": ("--planes", "bmc"), "one": ("n1",)}
-"""Runs by the name of their folder, and what each was asked with."""
+"""Runs by the name of their folder, each with its options."""
 
 
 @cache
@@ -51,6 +51,6 @@ def accepted(name: str, *runs: str | Path) -> Done:
 
 
 def edited(run: Path, /, **words: object) -> None:
-    """Write other words into a run's head."""
+    """Replace words in a run's head."""
     file = run / "run.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | words))

@@ -1,4 +1,4 @@
-"""Record what this machine answers to a probe: python tests/support/record.py PROBE CASE [OLD=NEW ...]
+"""Record this machine's answer to a probe: python tests/support/record.py PROBE CASE [OLD=NEW ...]
 
 Writes tests/recorded/PROBE/CASE.json: the answer, and under `facts` what the probe reads from it. Check both before
 you keep the file: the test compares the facts. The host name becomes `node1`; every OLD becomes its NEW,
@@ -18,18 +18,18 @@ except ModuleNotFoundError as error:
     sys.exit(f"no module {error.name} for {sys.executable}: `make .venv/.dev`, then `. .venv/bin/activate`")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""What a case may be called: it names a file."""
+"""Valid names of a case: it becomes a file name."""
 
 
 def scrub(raw: str, changes: dict[str, str]) -> str:
-    """Put other words for names that are nobody's business."""
+    """Replace private names."""
     for old, new in changes.items():
         raw = raw.replace(old, new) if new else re.sub(rf"(?m)^.*{re.escape(old)}.*\n?", "", raw)
     return raw
 
 
 def main(*words: str) -> None:
-    """Record one probe; ends with one line where it cannot."""
+    """Record one probe; exits with a one-line message where it cannot."""
     if len(words) < 2:
         sys.exit(
             "usage: python tests/support/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes"

@@ -1,4 +1,4 @@
-"""Recorded machines: finds them, mounts them as captures, and asks this machine for new ones."""
+"""Recorded machines: finds them, mounts them as captures, and makes new ones of this machine."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def os_probes() -> dict[str, OsProbe]:
 
 
 def shared(name: str) -> Path:
-    """A recording of the shared collection; without the collection the test is skipped, in CI it fails."""
+    """A recording of the shared collection; without the collection the test is skipped, and fails in CI."""
     home = os.environ.get("RACKCHECK_RECORDINGS") or SHARED
     place = Path(home) / "host-recordings" / name
     if not place.exists():
@@ -56,19 +56,19 @@ def shared_text(name: str) -> str:
 
 
 def answering(probe: OsProbe, text: str, status: int = 0, err: str = "") -> NodeCapture:
-    """A node whose command gave this text."""
+    """A node whose command returned this text."""
     assert isinstance(probe.ask, Shell)
     return NodeCapture(commands={named(probe.ask.command): Output(status, text, err)})
 
 
 def holding(probe: OsProbe, files: Mapping[str, str], refused: Mapping[str, Unknown] | None = None) -> NodeCapture:
-    """A node that has these files, and no others."""
+    """A node with these files only."""
     assert isinstance(probe.ask, Read)
     return NodeCapture(globs=dict.fromkeys(probe.ask.globs), files=dict(files), refused=dict(refused or {}))
 
 
 def tree(name: str, at: str) -> dict[str, str]:
-    """The files of a shared folder, as if it lay at a place on the node."""
+    """The files of a shared folder, mounted at a path of the node."""
     root = shared(name)
     return {
         f"{at}/{file.relative_to(root)}": file.read_bytes().decode("utf-8", "surrogateescape")
@@ -78,7 +78,7 @@ def tree(name: str, at: str) -> dict[str, str]:
 
 
 def leaves(probe: OsProbe, capture: NodeCapture, wanted: Iterable[FactPath] = ()) -> dict[str, Leaf]:
-    """The facts of one probe in a capture, with all that is known of them."""
+    """The facts of one probe in a capture, with all their fields."""
     return collect([probe], capture, "2026-01-01T00:00:00Z", wanted)
 
 
@@ -88,7 +88,7 @@ def facts(probe: OsProbe, capture: NodeCapture, wanted: Iterable[FactPath] = ())
 
 
 def ask(probe: OsProbe, environment: Mapping[str, str] | None = None) -> NodeCapture:
-    """This machine's own answer, through the script that every node runs."""
+    """This machine's own answer, from the script that every node runs."""
     mark = secrets.token_hex(16)
     env = {**os.environ, **(environment or {})}
     done = subprocess.run(
@@ -125,7 +125,7 @@ def by_probe() -> dict[str, list[Path]]:
 
 @contextmanager
 def naming(case: str) -> Iterator[None]:
-    """Add the case of a loop to whatever it raises."""
+    """Add the case of a loop to every exception."""
     try:
         yield
     except BaseException as error:
@@ -134,6 +134,6 @@ def naming(case: str) -> Iterator[None]:
 
 
 def recorded(place: Path) -> tuple[NodeCapture, dict[str, Any]]:
-    """One of our own recordings, and the facts expected of it."""
+    """One of our own recordings, and its expected facts."""
     doc = json.loads(place.read_text())
     return NodeCapture.from_json(doc), doc["facts"]

@@ -14,19 +14,19 @@ from rackcheck.report.report_model import Dossier
 
 
 def rendered(dossier: Dossier) -> dict[str, str]:
-    """Every rendering for machines, by name."""
+    """Every machine-readable rendering, by name."""
     text = record.text(dossier)
     digest = record.digest(text)
     found = {"report.json": text, "junit.xml": junit.text(dossier, digest), "report.md": markdown.text(dossier, digest)}
     return {**found, **annex.files(dossier)}
 
 
-# JSON has one spelling for a pair of halves and for the character that they make.
+# JSON has one spelling for a surrogate pair and for the character that it encodes.
 TEXTS = st.text(st.characters(), max_size=8).map(lambda text: str(json.loads(json.dumps(text))))
 
 
 def built(shape: Any) -> st.SearchStrategy[Any]:
-    """Values of a type of the model, from the type alone."""
+    """Values of a type of the model, generated from the type alone."""
     inner = optional(shape)
     if inner is not None:
         return st.none() | built(inner)

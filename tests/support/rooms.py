@@ -1,6 +1,6 @@
-"""Draw the rooms of the house and their arrows, from the imports: `make rooms` writes the picture into architecture.md.
+"""Draw the rooms of the package and their imports as arrows: `make rooms` writes the picture into architecture.md.
 
-An arrow that follows from others is left out: where a room imports a second one and that imports a third, the first may
+An arrow that others imply is left out: where a room imports a second one and that imports a third, the first may
 import the third as well.
 """
 
@@ -21,7 +21,7 @@ Rooms = Mapping[str, frozenset[str]]
 
 
 def rooms() -> Rooms:
-    """Read which room imports which; a distribution beside the package, or one of its loose modules, is a room."""
+    """Return the imports between rooms; a distribution beside the package, or one of its loose modules, is a room."""
     graph = _graph()
     found: dict[str, set[str]] = {}
     for module in graph.modules:
@@ -36,20 +36,20 @@ def _graph() -> grimp.ImportGraph:
 
 
 def room_of(module: str) -> str:
-    """Give the room of a module: the folder below the package, else the name of the other package."""
+    """Return the room of a module: the folder below the package, else the name of the other package."""
     package, *inner = module.split(".")
     return package if package != "rackcheck" or not inner else inner[0]
 
 
 def modules() -> Rooms:
-    """Read which module imports which; those that run on a node are one text, and know each other."""
+    """Return the imports between modules; those that run on a node are one text, and share a namespace."""
     graph = _graph()
     own = [module for module in graph.modules if not module.startswith("rackcheck.burnin.node.")]
     return {module: frozenset(graph.find_modules_directly_imported_by(module)) for module in own}
 
 
 def circle(found: Rooms) -> list[str]:
-    """Give rooms, or modules, of which each imports the one before it, and the first the last; none where none do."""
+    """Return a cycle of rooms or modules, where each imports the one before it; empty where there is none."""
     try:
         TopologicalSorter(found).prepare()
     except CycleError as error:
@@ -58,7 +58,7 @@ def circle(found: Rooms) -> list[str]:
 
 
 def reach(found: Rooms, start: str) -> set[str]:
-    """Give every room that one imports, also by way of others."""
+    """Return every room that one imports, directly or through others."""
     known, left = set[str](), [start]
     while left:
         for other in found[left.pop()] - known:
@@ -68,7 +68,7 @@ def reach(found: Rooms, start: str) -> set[str]:
 
 
 def picture(found: Rooms) -> str:
-    """Draw the rooms as a Mermaid flow chart; the facade and the entry point, which import all, are left out."""
+    """Draw the rooms as a Mermaid flow chart, without the facade and the entry point, which import all."""
     shown = {one: others - OUTSIDE for one, others in found.items() if one not in OUTSIDE}
     rows = ["```mermaid", "flowchart TD"]
     for one in sorted(shown):
@@ -78,11 +78,11 @@ def picture(found: Rooms) -> str:
 
 
 OUTSIDE = frozenset({"rackcheck", "__main__", "core"})
-"""What is no room: the names for authors of probes, and the entry point."""
+"""Modules that are no room: the names for authors of probes, and the entry point."""
 
 
 def drawn(page: str, found: Rooms) -> str:
-    """Give the page with the picture as it is now."""
+    """Return the page with the current picture."""
     return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: picture(found), page, flags=re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""A rule on the bench: the places where it holds, and each slight change that breaks it there."""
+"""Test machines for one rule: the places where it holds, and each slight change that breaks it there."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ BEST = (Status.PASS, Status.WARN, Status.FAIL)
 
 @dataclass(frozen=True)
 class Case:
-    """A machine, what a rule must make of it, and what its reason must say; `word` is the word of the rule it breaks."""
+    """A machine, its expected verdict, and expected words of the reason; `word` is the rule's word that it breaks."""
 
     what: str
     machine: Machine
@@ -42,29 +42,29 @@ Cases = Iterator[Case | Gap]
 
 @dataclass(frozen=True)
 class Bench:
-    """A rule, and the machine that what it needs is proven on."""
+    """A rule, and the machine on which the rules that it needs hold."""
 
     rule: Rule
     catalogue: Catalogue
     given: Machine
 
     def gates(self, at: Path) -> list[Want]:
-        """Give what must hold that the rule speaks of a place at all."""
+        """Return what must hold for the rule to apply to a place at all."""
         where = self.rule.look.where if self.rule.look is not None else None
         return [Want(c, place, Status.PASS) for c, place in ((self.rule.when, NODE), (where, at)) if c is not None]
 
     def fits(self, at: Path, machine: Machine) -> bool:
-        """Whether the rule's condition holds, and the item belongs to what it looks at."""
+        """Whether the rule's condition holds, and its look includes the item."""
         return all(answer(want.clause, want.at, machine) is want.status for want in self.gates(at))
 
     def comes_to(self, at: Path, machine: Machine) -> Status:
-        """Say what the clauses come to at a place, siblings apart."""
+        """Return the result of the clauses at a place, siblings apart."""
         found = {answer(clause, at, machine) for clause in self.rule.clauses}
         order = WORST if self.rule.join == "all" else BEST
         return Status.UNKNOWN if Status.UNKNOWN in found else next(s for s in order if s in found)
 
     def variants(self, at: Path) -> Iterator[tuple[Machine, tuple[Clause, ...]]]:
-        """Give machines on which the rule holds at a place, each with the clauses that alone decide that."""
+        """Yield machines on which the rule holds at a place, each with the clauses that alone decide that."""
         gates, clauses = self.gates(at), self.rule.clauses
         if self.rule.join == "all":
             found = solved([*gates, *(Want(c, at, Status.PASS) for c in clauses)], self.given, self.catalogue)
@@ -78,7 +78,7 @@ class Bench:
                 yield found, (one,)
 
     def wrong(self, machine: Machine, at: Path) -> Machine | None:
-        """Break a place as slightly as can be: one clause of it, or all of them where one is enough to hold."""
+        """Break a place as slightly as possible: one clause of it, or all of them where one is enough to hold."""
         if self.rule.join == "all":
             changes = (c for clause in self.rule.clauses for c in self.changes(clause, at, machine))
             return next((m for _, m in changes if self.comes_to(at, m) is Status.FAIL and self.fits(at, m)), None)
@@ -87,7 +87,7 @@ class Bench:
         return solved([*self.gates(at), *(Want(c, at, Status.FAIL) for c in self.rule.clauses)], kept, self.catalogue)
 
     def changes(self, clause: Clause, at: Path, machine: Machine) -> Iterator[tuple[str, Machine]]:
-        """Change a clause's facts just so far that it no longer holds, for each of its words; then leave the fact out."""
+        """Change a clause's facts just enough to break it, for each of its words; then make the fact absent."""
         here, far = spot(clause, at), other(clause, at)
         for test in clause.tests:
             if test.op in SIBLINGS:
@@ -101,7 +101,7 @@ class Bench:
             for path, value in tried:
                 changed = put(machine, path, value)
                 if clause.twice and path == here and not isinstance(value, Absent):
-                    changed = put(changed, then(here), value)  # what is wrong is the value, and not that it moved
+                    changed = put(changed, then(here), value)  # the value is wrong, and not its change
                 yield self.word(clause, test), changed
         if not any(test.op == "present" for test in clause.tests):
             yield "", put(machine, here, ABSENT)
@@ -121,7 +121,7 @@ class Bench:
         return number | {self.word(clause, test) for clause in self.rule.clauses for test in clause.tests}
 
     def idle(self) -> set[str]:
-        """Give every word of a condition or a choice that no value of its fact misses."""
+        """Return every word of a condition or a choice that every value of its fact meets."""
         gates = [want.clause for want in self.gates(NODE)]
         tests = [(c, t) for c in gates for t in c.tests if t.op not in TWICE | {"same-as"} and not beyond(t, c.kind)]
         return {self.word(clause, test) for clause, test in tests}
@@ -129,7 +129,7 @@ class Bench:
     def broken(
         self, machine: Machine, at: Path, deciding: Sequence[Clause]
     ) -> Iterator[tuple[str, Machine, Status, str]]:
-        """Give each change that breaks a place: the word it breaks, the machine, what the place comes to, and its words."""
+        """Yield each change that breaks a place: the broken word, the machine, the result, and words of the reason."""
         for clause in deciding:
             for word, change in self.changes(clause, at, machine):
                 changed = self.regated(at, change)
@@ -139,7 +139,7 @@ class Bench:
                     yield word, changed, status, expected_words(guilty, at, changed)
 
     def risen(self, machine: Machine, at: Path, deciding: Sequence[Clause]) -> Iterator[tuple[str, Machine]]:
-        """Let each counter rise just as much as it may."""
+        """Increase each counter by the greatest permitted amount."""
         for clause in deciding:
             here = spot(clause, at)
             for test in (t for t in clause.tests if t.op == "rate"):
@@ -149,7 +149,7 @@ class Bench:
                 yield self.word(clause, test), put(machine, then(here), first + int(test.operand))
 
     def regated(self, at: Path, machine: Machine) -> Machine:
-        """Let the other facts of what gates the rule follow a change of a fact that both read."""
+        """Adapt the other facts of the rule's gates to a change of a fact that both read."""
         if self.fits(at, machine):
             return machine
         judged = {path for clause in self.rule.clauses for path in spots(clause, at)}
@@ -158,13 +158,13 @@ class Bench:
         return solved(self.gates(at), kept, self.catalogue) or machine
 
     def hidden(self, machine: Machine, at: Path, deciding: Sequence[Clause]) -> Cases:
-        """Take away each fact that decides, one after the other: then nobody knows."""
+        """Hide each deciding fact in turn: the result is unknown."""
         where = self.rule.look.where if self.rule.look is not None else None
         for clause in (*deciding, *((where,) if where is not None else ())):
             yield from _hidden(clause, at, machine)
 
     def condition(self, machine: Machine) -> Cases:
-        """Break the rule's condition, then hide it."""
+        """Break the rule's condition, then hide its facts."""
         if self.rule.when is None:
             return
         for _, changed in self.changes(self.rule.when, NODE, machine):
@@ -176,14 +176,14 @@ class Bench:
 
 
 def _hidden(clause: Clause, at: Path, machine: Machine) -> Cases:
-    """Take away each fact of a clause; the reason must name it."""
+    """Hide each fact of a clause; the reason must name it."""
     here, *far = spots(clause, at)
     says = {here: f"{here} unknown ({HIDDEN})"} | {p: str(p) if now(p) is p else "second reading" for p in far}
     yield from (Case(f"{p} unknown", put(machine, p, HIDDEN), Status.UNKNOWN, says[p]) for p in says)
 
 
 def _moved(test: Test, first: Reading, kind: Kind) -> tuple[Reading, ...]:
-    """Give second readings that are only just too far from the first, and none."""
+    """Return second readings that are only just too far from the first, and an absent one."""
     assert not isinstance(first, Absent | Unknown)
     if test.op == "steady":
         return (*neighbours(first, kind), ABSENT)

@@ -1,7 +1,7 @@
 """Machines that satisfy a rule, and for each of its words one that is only just wrong.
 
-One function for each look gives the cases; a look or an operator that nobody has taught here raises
-NotImplementedError, so that no rule is taken for proven that is not.
+One function for each look yields the cases; a look or an operator without an implementation here raises
+NotImplementedError, so that no unproven rule is counted as proven.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,14 +20,14 @@ from rackcheck.model.path import EVERY, Path, Segment
 from rackcheck.model.profile import Rule, RuleSelection
 
 MOST = 4096
-"""Items that a machine is made of at most."""
+"""The greatest number of items of a machine."""
 
 STRANGER = 2 * MOST
-"""The number of the item that does not belong."""
+"""The number of the item outside the look."""
 
 
 def cases(rule: Rule, catalogue: Catalogue, given: Machine) -> Cases:
-    """Give every case of a rule, the machine that satisfies it first; raises NotImplementedError where nobody knows how."""
+    """Yield every case of a rule, a machine that satisfies it first; raises NotImplementedError for other looks."""
     look = "across" if rule.across is not None else rule.look.mode if rule.look is not None else "node"
     if look not in LOOKS:
         raise NotImplementedError(f"no machines are made for the look `{look}`")
@@ -60,7 +60,7 @@ def node(bench: Bench) -> Cases:
 
 
 def _item(look: RuleSelection, number: int) -> Path:
-    """Name an item; where a collection hangs on items itself, they take turns."""
+    """Return the path of an item; where a collection belongs to items itself, they take turns."""
     path = look.collection
     return path.fill([str(number % 2)] * sum(s.key == EVERY for s in path.segments)).item(str(number))
 
@@ -71,7 +71,7 @@ def _looking(bench: Bench) -> RuleSelection:
 
 
 def _crowd(bench: Bench, first: Machine, rest: Machine, count: int) -> Machine:
-    """Give a machine of so many items: the first as one machine has it, the others as another has its first one."""
+    """Return a machine with this many items: the first as on one machine, the others as the first item of another."""
     look = _looking(bench)
     machine = first
     for number in range(1, count):
@@ -80,7 +80,7 @@ def _crowd(bench: Bench, first: Machine, rest: Machine, count: int) -> Machine:
 
 
 def _named(bench: Bench) -> list[Path]:
-    """Name the items of the looked-at collection that the rule's condition speaks of."""
+    """Return the items of the looked-at collection that the rule's condition reads."""
     depth, when = len(_looking(bench).collection.segments), bench.rule.when
     heads = [path.segments[:depth] for path in spots(when, NODE)] if when is not None else []
     collection = _looking(bench).collection
@@ -88,11 +88,11 @@ def _named(bench: Bench) -> list[Path]:
 
 
 def _stranger(bench: Bench, machine: Machine, wanted: Status) -> Machine | Gap:
-    """Add an item that does not belong, and that would count for the worse if it did."""
+    """Add an item outside the look, which would make the result worse inside it."""
     look = _looking(bench)
     if look.where is None:
         return machine
-    for item in _named(bench):  # one that the condition speaks of need not belong
+    for item in _named(bench):  # one that the condition reads may be outside
         machine = solved([Want(look.where, item, Status.FAIL)], machine, bench.catalogue) or machine
     at = _item(look, STRANGER)
     apart = Want(look.where, at, Status.FAIL)
@@ -100,21 +100,21 @@ def _stranger(bench: Bench, machine: Machine, wanted: Status) -> Machine | Gap:
     found = solved([apart, *clauses], machine, bench.catalogue) or solved([apart], machine, bench.catalogue)
     if found is None:
         return Gap("`where` chooses every item")
-    for want in clauses:  # what does not go together with not belonging may be anything
+    for want in clauses:  # facts that conflict with being outside are absent
         for path in spots(want.clause, at):
             found = found if path in found else put(found, path, ABSENT)
     return found
 
 
 def _listings(look: RuleSelection, machine: Machine) -> list[Path]:
-    """Name the collections that a look's items are in."""
+    """Return the collections that contain a look's items."""
     last = look.collection.segments[-1]
     paths = (Path((*_item(look, number).segments[:-1], last)) for number in (0, 1))
     return [path for path in dict.fromkeys(paths) if path in machine]
 
 
 def _none(bench: Bench, machine: Machine, spared: str = str(STRANGER)) -> Machine:
-    """Take out every item that belongs; the stranger stays, and what the condition speaks of."""
+    """Remove every item of the look; the stranger and the items that the condition reads stay."""
     kept = {spared, *(item.segments[-1].key for item in _named(bench))}
     for listing in _listings(_looking(bench), machine):
         keys = machine[listing]
@@ -125,7 +125,7 @@ def _none(bench: Bench, machine: Machine, spared: str = str(STRANGER)) -> Machin
 
 
 def _unseen(bench: Bench, machine: Machine) -> Case:
-    """Leave nothing of a collection but that it could not be read."""
+    """Hide the listings of a collection and remove its items."""
     look = _looking(bench)
     empty = dict(_none(bench, machine, spared=""))
     empty |= dict.fromkeys(_listings(look, machine), HIDDEN)
@@ -133,7 +133,7 @@ def _unseen(bench: Bench, machine: Machine) -> Case:
 
 
 def each(bench: Bench) -> Cases:
-    """Judge every item; so many may fail, so many there must be, and some must be alike."""
+    """Yield cases of every item: the permitted number of failures, the expected number of items, required equality."""
     look = _looking(bench)
     least, first = look.allow_failing, _item(look, 0)
     count = look.expect_count or max(2, least + 2)
@@ -163,7 +163,7 @@ def each(bench: Bench) -> Cases:
 
 
 def _numbered(bench: Bench, good: Machine, count: int) -> Cases:
-    """Take one item away, and add one, where their number is expected."""
+    """Remove one item, and add one, where their number is expected."""
     look = _looking(bench)
     if look.expect_count is None:
         return
@@ -177,7 +177,7 @@ def _numbered(bench: Bench, good: Machine, count: int) -> Cases:
 
 
 def _empty(bench: Bench, good: Machine) -> Cases:
-    """Take away every item that belongs, then what is known of them."""
+    """Remove every item of the look, then hide their listings."""
     look = _looking(bench)
     if look.allow_empty:
         yield Case("no item", _none(bench, good), Status.NA, f"no {look.collection}")
@@ -189,7 +189,7 @@ def _empty(bench: Bench, good: Machine) -> Cases:
 
 
 def _alike(bench: Bench, good: Machine, at: Path) -> Cases:
-    """Make one item differ from its siblings: just so much as may be, then more."""
+    """Make one item differ from its siblings: by the greatest permitted amount, then by more."""
     first = _item(_looking(bench), 0)
     collection = Path((*first.segments[:-1], _looking(bench).collection.segments[-1]))
     for clause in bench.rule.clauses:
@@ -214,7 +214,7 @@ def _alike(bench: Bench, good: Machine, at: Path) -> Cases:
 
 
 def _apart(test: Test, kind: Kind, value: Reading) -> tuple[tuple[Reading, ...], tuple[Reading, ...]]:
-    """Give values that differ from one by just so large a share as may be, and by just more; of all shares none."""
+    """Return values that differ from one by just the permitted share, and by slightly more; for 100 % or more, none."""
     assert isinstance(value, (int, float))
     assert isinstance(test.operand, (int, float))
     if test.operand >= 100:
@@ -227,7 +227,7 @@ def _apart(test: Test, kind: Kind, value: Reading) -> tuple[tuple[Reading, ...],
 
 
 def some_item(bench: Bench) -> Cases:
-    """Judge that at least one item holds: all others are wrong, then that one too."""
+    """Yield cases of at least one item that holds: all others are wrong, then that one too."""
     look = _looking(bench)
     first = _item(look, 0)
     for number, (made, deciding) in enumerate(bench.variants(first)):
@@ -251,7 +251,7 @@ def some_item(bench: Bench) -> Cases:
 
 
 def no_item(bench: Bench) -> Cases:
-    """Judge that no item is so: all only just are not, then one is."""
+    """Yield cases of no such item: all only just fail the clauses, then one meets them."""
     look = _looking(bench)
     first = _item(look, 0)
     for number, (made, deciding) in enumerate(bench.variants(first)):
@@ -268,7 +268,7 @@ def no_item(bench: Bench) -> Cases:
         for clause in deciding:
             says = turned(expected_words(clause if bench.rule.join == "any" else bench.rule.clauses[0], first, bad))
             for test in clause.tests:
-                # A word decides where an item that is so, but for it, passes.
+                # A word decides where an item that fails only this word passes.
                 word = bench.word(clause, test)
                 misses = [m for w, m in bench.changes(clause, first, bad) if w == word and bench.fits(first, m)]
                 misses = [m for m in misses if bench.comes_to(first, m) is Status.FAIL]
@@ -283,7 +283,7 @@ def no_item(bench: Bench) -> Cases:
 
 
 def counted(bench: Bench) -> Cases:
-    """Judge how many items there are: as many as are wanted, then one more or one fewer."""
+    """Yield cases of the number of items: as many as wanted, then one more or one fewer."""
     look, (clause,) = _looking(bench), bench.rule.clauses
     near = dict.fromkeys(n for t in clause.tests for n in (*meeting(t, clause.kind), *beyond(t, clause.kind)))
     numbers = [n for n in near if isinstance(n, int) and 0 <= n <= MOST]
@@ -320,4 +320,4 @@ LOOKS: Mapping[str, Callable[[Bench], Cases]] = {
     "no": no_item,
     "count": counted,
 }
-"""What makes the machines for a rule, by how it looks."""
+"""The function that makes the machines for a rule, by its look."""

@@ -13,7 +13,7 @@ PROBES = os_probes()
 
 @dataclass(frozen=True)
 class Case:
-    """A recorded machine, how to show it to a probe, and what the probe must say of it."""
+    """A recorded machine, how to present it to a probe, and the expected result."""
 
     probe: str
     machine: str
@@ -32,5 +32,5 @@ def file(probe: str, recording: str, at: str, expected: Mapping[str, Reading | t
 
 
 def folder(probe: str, recording: str, at: str, expected: Mapping[str, Reading | type[Absent]]) -> Case:
-    """A recorded folder at a place on the node."""
+    """A recorded folder at a path of the node."""
     return Case(probe, recording, lambda: holding(PROBES[probe], tree(recording, at)), expected)

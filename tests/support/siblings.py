@@ -1,4 +1,4 @@
-"""Nodes that satisfy a rule across them, and for each fact one that is only just another."""
+"""Nodes that satisfy a rule across them, and for each fact one node with a slightly different value."""
 
 from collections.abc import Iterator, Mapping
 from math import ceil
@@ -18,7 +18,7 @@ from rackcheck.model.tree import Tree
 
 
 def proven(rule: Rule, catalogue: Catalogue) -> Iterator[str]:
-    """Say what is wrong with a rule across nodes; where nothing is, it is proven."""
+    """Yield the faults found in a rule across nodes; nothing where it is proven."""
     across = rule.across
     assert across is not None
     if across.quorum >= 100:

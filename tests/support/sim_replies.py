@@ -1,4 +1,4 @@
-"""What a simulated machine replies to a probe, for several tests."""
+"""Replies of a simulated machine to probes, shared by several tests."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ CERTIFICATE = {
 
 
 SHOWN = {"Protocol": "TLSv1.3", "Cipher": "TLS_AES_256_GCM_SHA384", "Seen": TIME, "Certificate": CERTIFICATE}
-"""What a handshake tells, which no body does."""
+"""Data of a TLS handshake, which is in no body."""
 
 
 @cache
@@ -43,7 +43,7 @@ def node(name: str = "n01", number: int = 1) -> machine.SimMachine:
 
 
 def asked(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
-    """What an audit would bring home: every glob was looked for, and every body came at one time."""
+    """The captures of an audit: every glob was searched, and all bodies have the same time."""
     globs = {glob: None for probe in PROBES if isinstance(probe.ask, Read) for glob in probe.ask.globs}
     bodies = {**made.bmc.bodies, HANDSHAKE: SHOWN}
     return replace(made.host, globs=globs), BmcCapture(bodies, dict.fromkeys(made.bmc.bodies, TIME))

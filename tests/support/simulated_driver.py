@@ -11,7 +11,7 @@ from rackcheck_probes.gpu.nvml import QUESTION, reply_of
 
 
 def simulated() -> Told:
-    """What NVML tells of the simulated DGX H100."""
+    """NVML's answer on the simulated DGX H100."""
     answer = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host.output(QUESTION)
     assert isinstance(answer, Output)
     values: Told = deepcopy(reply_of(answer.out.splitlines()))
@@ -19,7 +19,7 @@ def simulated() -> Told:
 
 
 def mixed(values: Told) -> None:
-    """Eight GPUs, each with something of its own."""
+    """Eight GPUs, each with a property of its own."""
     one, two, three, four, five, six = values["gpus"][:6]
     one |= {"mig": {"value": 1}, "mig_pending": {"value": 1}, "mig_devices": {"value": 3}, "processes": {"value": 2}}
     two |= {key: {"value": 1} for key in ("remap_pending", "remap_uncorrected", "recovery_action", "ecc_uncorrected")}

@@ -1,4 +1,4 @@
-"""A real OpenSSH server on loopback for the tests, with keys of its own and a log that counts."""
+"""A real OpenSSH server on loopback for the tests, with its own keys and a log for counting."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/l
 
 
 def needed() -> str:
-    """Give sshd's path; without one, skip loudly, or fail where CI must have it."""
+    """Return sshd's path; without one, skip with a message, or fail in CI."""
     if SSHD is None or shutil.which("ssh-keygen") is None:
         if os.environ.get("CI"):
             pytest.fail("CI has no sshd: .ci/run must install openssh-server")
@@ -37,7 +37,7 @@ def keygen(path: Path, kind: str = "ed25519") -> Path:
 
 @dataclass(frozen=True)
 class Server:
-    """A running server: where it listens, what opens it, what it logged."""
+    """A running server: its address, its keys, its log."""
 
     port: int
     folder: Path
@@ -65,7 +65,7 @@ class Server:
 
 @contextmanager
 def serving(folder: Path, *, force: str = "") -> Iterator[Server]:
-    """Run a server until the block ends; `force` is a command it runs instead of ours."""
+    """Run a server until the block ends; `force` is a command that it runs instead of the client's."""
     sshd = needed()
     folder.mkdir(parents=True, exist_ok=True)
     host_key, key = keygen(folder / "host"), keygen(folder / "user")

@@ -1,4 +1,4 @@
-"""Small runs on disk, in the form that the store writes; what they tell is the caller's."""
+"""Small runs on disk, in the form that the store writes; the caller sets their facts."""
 
 import json
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""Which tests run when: by what each one costs, as durations.json has it.
+"""Which tests run when: by the cost of each, from durations.json.
 
-`quick` runs what costs little, for every change; `test` more of them; `full` the rest. A property
+`quick` runs cheap tests, for every change; `test` more of them; `full` the rest. A property
 that costs more than its tier allows runs there on few cases, and on all of them in `full`. `make durations` measures
-anew; a test that it has not seen is quick.
+again; a test that it has not measured is quick.
 """
 
 import json
@@ -18,7 +18,7 @@ from places import TESTS
 
 TIERS = ("quick", "test", "full")
 BOUNDS = {"quick": 0.05, "test": 0.5}
-"""Seconds that a test of a tier may cost: of the CPU, with what it starts, or of the clock, whichever are more."""
+"""Greatest cost of a test of a tier in seconds: CPU time with child processes, or wall time, whichever is more."""
 
 FEW = 10
 """Cases of a property that costs more than its tier allows."""
@@ -27,14 +27,14 @@ DURATIONS = TESTS / "durations.json"
 
 
 def costs() -> dict[str, float]:
-    """Give the seconds of the tests that are not quick, by their ids."""
+    """Return the seconds of the tests that are not quick, by their ids."""
     known = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.is_file() else {}
     assert isinstance(known, dict)
     return known
 
 
 def select(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests of the tier that was chosen; each test is in one of `test` and `full`, or, on few cases, in both."""
+    """Select the tests of the chosen tier; each test is in one of `test` and `full`, or, on few cases, in both."""
     tier = config.getoption("--tier")
     if tier is None:
         return
@@ -53,7 +53,7 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def _on_few_cases(item: pytest.Item) -> bool:
-    """Bound the cases of a property; whether it is one."""
+    """Limit the cases of a property; return whether it is one."""
     function: Any = getattr(item, "obj", None)
     if not is_hypothesis_test(function):
         return False
@@ -64,9 +64,9 @@ def _on_few_cases(item: pytest.Item) -> bool:
 
 
 class Measuring:
-    """Measures what each test costs, in whichever process it runs, and writes it down where pytest was started.
+    """Measures the cost of each test, in whichever process it runs, and writes it where pytest was started.
 
-    What several tests share, each of them bears: whichever of them runs first pays for it.
+    A shared fixture counts for each of its tests, as whichever of them runs first pays for it.
     """
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class Measuring:
 
 
 def _used_by(item: pytest.Item) -> set[pytest.FixtureDef[Any]]:
-    """Give the fixtures that a test rests on."""
+    """Return the fixtures that a test uses."""
     known: Any = getattr(item, "_fixtureinfo", None)
     return set() if known is None else {found[-1] for found in known.name2fixturedefs.values() if found}
 
@@ -127,7 +127,7 @@ COST = "seconds"
 
 @dataclass(frozen=True, order=True, slots=True)
 class Spent:
-    """Seconds of the CPU, of this process and of those that it started and that ended, and of the clock."""
+    """CPU seconds of this process and of its ended child processes, and wall time."""
 
     cpu: float
     clock: float
@@ -143,6 +143,6 @@ NOTHING = Spent(0.0, 0.0)
 
 
 def spent() -> Spent:
-    """Give what was spent so far."""
+    """Return what was spent so far."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return Spent(sum(each.ru_utime + each.ru_stime for each in used), time.monotonic())

@@ -1,4 +1,4 @@
-"""Answers of tools under burn-in, as each tool prints them; the numbers are ours."""
+"""Outputs of tools under burn-in, in each tool's format; the numbers are made up."""
 
 import json
 from collections.abc import Mapping
@@ -171,7 +171,7 @@ DCGM = dcgm(diagnosed("memory", "Pass", "Pass", summary="Pass"), diagnosed("pcie
 
 
 def record(name: str, out: str, **more: Any) -> dict[str, Any]:
-    """A `tool` record that ran to its end."""
+    """A `tool` record of a complete run."""
     values = {"k": "tool", "t": 1.0, "name": name, "of": "node", "argv": [name], "version": "1.2.3", "status": 0}
     return {**values, "seconds": 2.5, "out": out, "err": "", **more}
 
@@ -185,4 +185,4 @@ GOOD = {
     "fio": record("fio", FIO, of="disk/nvme0n1"),
     "stress-ng": record("stress-ng", STRESS_NG, argv=STRESS_WORDS),
 }
-"""A record of each reader's tool on which nothing is wrong."""
+"""A record of each reader's tool without a fault."""

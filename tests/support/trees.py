@@ -38,11 +38,11 @@ X10 = "supermicro-x10sdv"
 DELTA = "delta-powershelf-partial"
 ALL = (DELL, DGX, SUPERMICRO, HPE_INTEL, HPE_AMD, LENOVO, GB200, NVSWITCH, BLUEFIELD, DMTF, X10, DELTA)
 ANY_CASE = frozenset({HPE_AMD})
-"""Trees of BMCs that take no heed of letter case, and whose own links need that."""
+"""Trees of BMCs that ignore letter case, and whose own links depend on that."""
 
 
 def tree(name: str) -> Path:
-    """A recorded tree; without the collection the test is skipped, in CI it fails."""
+    """A recorded tree; without the collection the test is skipped, and fails in CI."""
     home = os.environ.get("RACKCHECK_RECORDINGS") or SHARED
     place = Path(home) / "redfish-mockups" / name
     if not place.exists():
@@ -68,13 +68,13 @@ def bmc_probes() -> dict[str, Probe[Redfish]]:
 
 
 def links(*names: str) -> tuple[LinkPattern, ...]:
-    """What the named probes ask, or all of them."""
+    """The links that the named probes read, or all of them."""
     probes = bmc_probes()
     return tuple(sorted({link for name in names or probes for link in probes[name].ask.links}, key=str))
 
 
 def completed(name: str, links: Sequence[LinkPattern], held: Mapping[str, Body | Unknown]) -> dict[str, Body | Unknown]:
-    """Add to altered bodies of a tree what a visit that met them would have asked for beyond."""
+    """Add the bodies that a visit of altered bodies would request in addition."""
     bodies = dict(held)
     place = Mockup(tree(name), ignore_case=name in ANY_CASE)
     while todo := wanted(links, bodies):
@@ -85,7 +85,7 @@ def completed(name: str, links: Sequence[LinkPattern], held: Mapping[str, Body |
 
 
 def client(server: Mockup, *, password: str = "calvin") -> redfish.Bmc:
-    """The BMC that a server plays, pinned by its certificate."""
+    """The client of a served BMC, pinned by its certificate."""
     return redfish.Bmc(server.url, "root", password, server.fingerprint)
 
 
@@ -109,5 +109,5 @@ def tree_leaves(name: str) -> Mapping[str, Leaf]:
 
 
 def readings(name: str) -> dict[str, Reading]:
-    """What a recorded tree says, by path."""
+    """The readings of a recorded tree, by path."""
     return {path: leaf.reading for path, leaf in tree_leaves(name).items()}

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 
 PATIENCE = 120.0
-"""Seconds after which an event that was to happen is said to be missing."""
+"""Seconds after which an expected event is reported as missing."""
 
 
 def until(true: Callable[[], object], words: str, pause: float = 0.02) -> None:
-    """Wait until something is true; raises AssertionError with these words where it never is."""
+    """Wait until a condition is true; raises AssertionError with these words where it never is."""
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end, words

@@ -27,4 +27,4 @@ CHANGES: Mapping[str, tuple[str, str, str]] = {
     "bios.above_4g": ("MmioAbove4Gb", "Disabled", "disabled"),
     "bios.sr_iov": ("SriovGlobalEnable", "Disabled", "disabled"),
 }
-"""By rule: the attribute that this BIOS tells the setting by, a value that spoils it, and our word for that value."""
+"""By rule: the BIOS attribute of the setting, a value that breaks the rule, and our word for that value."""

@@ -1,4 +1,4 @@
-"""The screens: a run in the terminal. Nothing here asks a node anything, or opens a file of a run: the desk does."""
+"""The screens: a run in the terminal. This package contacts no node and opens no run file: the session does."""
 
 import os
 import sys
@@ -14,14 +14,14 @@ def show(
     name: str, desk: Callable[[], OpenRun], *, view: str = "groups", where: str = "", against: str = "peers",
     link: Literal["auto", "slow"] = "auto", early: bool = False, same: str = "rackcheck audit",
 ) -> None:  # fmt: skip
-    """Show what is laid on the desk until its reader quits; raises UserError where there is no terminal to show it on.
+    """Show an open run until the user quits; raises UserError where there is no terminal.
 
-    The desk is laid while the screens are there already; `early` lays it before: secrets may be asked for meanwhile.
-    `same` is the command that prints what a run that has no name yet shows.
+    `desk` opens the run behind the screens; `early` opens it before them, as it may prompt for secrets.
+    `same` is the command that prints the same for a run that has no name yet.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # the library draws on stderr
         if name:
-            deque(desk().events(), 0)  # what is wrong with the run is worth more than where it is looked at
+            deque(desk().events(), 0)  # an error in the run matters more than the missing terminal
         prints = f"`rackcheck groups {name}` prints the first one" if name else f"`{same}` prints the same"
         raise UserError(f"the screens need a terminal; {prints}")
     from rackcheck_tui.slow_link import settle_environment  # noqa: PLC0415

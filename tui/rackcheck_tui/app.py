@@ -1,4 +1,4 @@
-"""The application: the one screen and its keys; controllers do all that a key or an event of the screen causes."""
+"""The application: its one screen and its keys; controllers run every action of a key or a screen event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -38,14 +38,14 @@ from rackcheck_tui.widgets.table import TableWidget
 from rackcheck_tui.widgets.themes import Colours
 
 OWN_ACTIONS = frozenset({"do", "view", "step"})
-"""Actions of the application's own, which need an open run; all others are the library's."""
+"""Actions of the application itself, which need an open run; all others are the library's."""
 
 
 class Details(VerticalScroll):
-    """Reports when it has another width, for what is in it to be written anew."""
+    """Reports a change of its width, so that its content is written again."""
 
     class Resized(Message):
-        """There is another width."""
+        """The width has changed."""
 
     def on_resize(self, _: Resize) -> None:
         """Report it."""
@@ -53,9 +53,9 @@ class Details(VerticalScroll):
 
 
 class Screens(App[None]):
-    """Shows one run, and what is done with it.
+    """Shows one run and the actions on it.
 
-    What needs the run (`context` and all below it) exists once the run is open, which is when `ready` becomes true.
+    What needs the run (`context` and everything after it) exists once the run is open, when `ready` becomes true.
     """
 
     TITLE = "rackcheck"
@@ -75,7 +75,7 @@ class Screens(App[None]):
         self, opened: Callable[[], OpenRun], signs: Signs, *, name: str = "", slow: bool = False,
         first: ViewState | None = None, against: str = "peers",
     ) -> None:  # fmt: skip
-        super().__init__(ansi_color=True)  # the terminal's own colours: its reader has chosen them
+        super().__init__(ansi_color=True)  # the terminal's own colours: the user has chosen them
         self.theme = "ansi-dark"
         self.set_class(signs.plain, "-plain")
         self.signs, self.ready, self._against, self._name = signs, False, against, name
@@ -103,7 +103,7 @@ class Screens(App[None]):
         yield Static(id="keys", markup=False)
 
     def _opened(self, desk: OpenRun) -> None:
-        """Connect the controllers over the run that is open now, and begin to read it."""
+        """Connect the controllers to the opened run, and start reading it."""
         self.context = ctx = ViewContext(board_of(desk), desk, self.signs, against=self._against)
         trail, panes = self.trail, self.panes
         self.readout = readout = Readout(panes, self.pace, ctx, trail)
@@ -143,20 +143,20 @@ class Screens(App[None]):
     # ---- what the library calls
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Give the filters that lines pass before they are drawn: the library's own, and the reader's colours."""
+        """Return the filters that lines pass before they are drawn: the library's own, and the user's colours."""
         return [*super().get_line_filters(), self.colours]
 
     def _display(self, screen: Any, renderable: Any) -> None:
         super()._display(screen, self.sparing.difference(renderable))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let nothing be done before the run is open, but leave."""
+        """Allow only leaving before the run is open."""
         return self.ready or action not in OWN_ACTIONS or parameters == ("leave",)
 
     # ---- keys
 
     def action_do(self, name: str) -> None:
-        """Do what the table of actions has by this name."""
+        """Run the action of this name."""
         self.actions[name]()
 
     def action_view(self, name: str) -> None:
@@ -183,17 +183,17 @@ class Screens(App[None]):
         self.opening.start()
 
     def on_cursor_position(self, _: CursorPosition) -> None:
-        """The terminal has drawn what was sent."""
+        """Handle the terminal's confirmation that it has drawn what was sent."""
         self.pace.answered()
 
     def on_resize(self, _: Resize) -> None:
-        """Write everything for the new size, once it is laid out."""
+        """Write everything for the new size, after the layout."""
         self.call_after_refresh(self._write)
 
     @on(TableWidget.Marked)
     @on(Racks.Marked)
     def _write(self) -> None:
-        """Write the lines around the rows: their width, or the number of marks, is another."""
+        """Write the lines around the rows after a change of their width or of the number of marks."""
         if self.ready:
             self.readout.write()
 
@@ -210,7 +210,7 @@ class Screens(App[None]):
             self.readout.moved()
 
     def on_table_widget_opened(self, message: TableWidget.Opened) -> None:
-        """Go where the row leads."""
+        """Go to the place that the row leads to."""
         if self.ready and message.table is self.panes.table:
             self.row_views.enter()
 
@@ -224,7 +224,7 @@ class Screens(App[None]):
             self.foot.changed(event)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the line at the foot."""
+        """Submit the line at the foot."""
         if self.ready:
             self.foot.submitted(event)
 

@@ -1,8 +1,8 @@
-"""Sends the terminal what has changed and nothing else: what it shows already is remembered, cell by cell.
+"""Writes only changed cells to the terminal, by comparing with the cells that it already shows.
 
-The library sends the whole screen whenever anything is laid out anew, several times before the first picture stands,
-and a changed cell from its widget's left edge on. On a slow link these are seconds. What it wants to send is compared
-here with what was sent before. A terminal that lost something (a serial line does) is sent everything by `forget`.
+The library sends the whole screen after every new layout, several times before the first picture is complete,
+and a changed cell from its widget's left edge on. On a slow link this takes seconds. Here each update is compared
+with what was sent before. For a terminal that lost data (a serial line does), `forget` sends everything again.
 """
 
 import re
@@ -18,7 +18,7 @@ from textual.app import App
 from textual.strip import Strip
 
 Codes = tuple[str, str]
-"""What a style sends before a text and after it."""
+"""The escape sequences of a style before and after a text."""
 
 _Cell = tuple[str, Codes]
 """A sign with its style; the second half of a wide sign is ''."""
@@ -26,16 +26,16 @@ _Cell = tuple[str, Codes]
 _PLAIN: Codes = ("", "")
 _BLANK: _Cell = (" ", _PLAIN)
 _ERASED = 8
-"""Blank cells at the end of a line from which on it is shorter to erase them: only where they have no style at all."""
+"""Blank cells at a line's end from which on erasing is shorter: only where they have no style at all."""
 
 _JOINED = 6
-"""Cells that have not changed, and are sent all the same between two that have: to go over them costs as much."""
+"""Unchanged cells between two changed ones that are sent all the same: skipping them costs as much."""
 
 _REMEMBERED = 4096
 
 
 class TerminalState:
-    """What the terminal shows, as far as it is known."""
+    """What the terminal shows, as far as known."""
 
     def __init__(self) -> None:
         self._size = (0, 0)
@@ -43,11 +43,11 @@ class TerminalState:
         self._codes: dict[Style, Codes] = {}
 
     def forget(self) -> None:
-        """Know nothing of what the terminal shows."""
+        """Mark everything that the terminal shows as unknown."""
         self._size = (0, 0)
 
     def changes(self, pieces: Iterator[tuple[int, int, Strip]], size: tuple[int, int], console: Console) -> str:
-        """Give what takes the terminal from what it shows to these pieces, each with its first cell and its line."""
+        """Return what turns the terminal's content into these pieces, each with its first cell and its line."""
         if size != self._size:
             self._size, self._lines = size, [[None] * size[0] for _ in range(size[1])]
         return "".join(
@@ -98,7 +98,7 @@ class TerminalState:
 
 
 def _plainer(before: str, after: str) -> Codes:
-    """Leave out the terminal's own colours where they are asked for by name: they are what it has without a style."""
+    """Leave out the terminal's default colours where a style names them: they apply without a style."""
     asked = re.fullmatch(r"\x1b\[([\d;]*)m", before)
     codes = asked[1].split(";") if asked else []
     if not asked or {"38", "48"} & set(codes):
@@ -108,7 +108,7 @@ def _plainer(before: str, after: str) -> Codes:
 
 
 def _runs(old: list[_Cell | None], new: list[_Cell], stop: int) -> Iterator[tuple[int, int]]:
-    """Give what has to be sent, as first cell and last but one: small gaps closed, no wide sign halved."""
+    """Yield what has to be sent, as first cell and end cell (exclusive): small gaps closed, no wide sign halved."""
     first, last = -1, -1
     for place in range(stop):
         if old[place] == new[place]:
@@ -126,7 +126,7 @@ def _runs(old: list[_Cell | None], new: list[_Cell], stop: int) -> Iterator[tupl
 
 
 def _sent(x: int, y: int, cells: list[_Cell]) -> str:
-    """Write cells at a place, each style once for all that have it in a row."""
+    """Return cells at a place as output, each style once for neighbours that share it."""
     sent, style = [f"\x1b[{y + 1};{x + 1}H"], _PLAIN
     for sign, codes in cells:
         if codes != style:
@@ -137,7 +137,7 @@ def _sent(x: int, y: int, cells: list[_Cell]) -> str:
 
 
 class ScreenDiff(CompositorUpdate):
-    """An update of the library's, sent as what it changes; compared when it is sent, as some never are."""
+    """An update of the library, sent as its changes; compared when it is sent, as some are never sent."""
 
     def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: TerminalState, size: tuple[int, int]) -> None:
         self.update, self.shown, self.size = update, shown, size
@@ -151,7 +151,7 @@ class ScreenDiff(CompositorUpdate):
 
 
 def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
-    """Take an update apart as the library itself does: strips with their first cell and their line."""
+    """Split an update as the library itself does: strips with their first cell and their line."""
     if isinstance(update, LayoutUpdate):
         for y, chops in enumerate(update.strips, update.region.y):
             yield update.region.x, y, Strip.join(chops)
@@ -163,9 +163,9 @@ def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Stri
 
 
 class Sparing:
-    """The terminal of one application, sent only what changes; where the library's own names go, all is sent.
+    """Sends only changes to the terminal of one application; where the library's internal names change, sends all.
 
-    The application hands its updates on: `def _display(self, screen, update): super()._display(screen,
+    The application passes its updates on: `def _display(self, screen, update): super()._display(screen,
     self.sparing.difference(update))`.
     """
 
@@ -174,16 +174,16 @@ class Sparing:
         self._shown = TerminalState()
 
     def watch(self) -> None:
-        """Forget the screen whenever it was another program's for a while; the application is running by now."""
+        """Forget the screen whenever another program used it; called when the application runs already."""
         self._app.app_resume_signal.subscribe(self._app, lambda _: self.forget())
 
     def difference(self, update: Any) -> Any:
-        """Give what is to be sent in the place of an update: its difference to what the terminal shows."""
+        """Return what to send instead of an update: its difference to what the terminal shows."""
         if isinstance(update, (LayoutUpdate, ChopsUpdate)) and not self._app.is_inline:
             return ScreenDiff(update, self._shown, (self._app.size.width, self._app.size.height))
         return update
 
     def forget(self) -> None:
-        """Send everything anew, as after something else has written on the terminal."""
+        """Send everything again, as after other output to the terminal."""
         self._shown.forget()
         self._app.screen.refresh()

@@ -1,8 +1,8 @@
-"""How often live things are drawn: a few times a second, and not before the terminal has taken what was sent.
+"""How often live content is drawn: a few times a second, and not before the terminal has taken the last frame.
 
-Between the screen and a reader behind a slow link there is room for seconds of frames; a key's echo waits behind
-them all. So a live frame is sent only when the last one has arrived: after each, the terminal is asked a question
-that it answers when it gets there. What a key draws does not come by here and is never held back.
+A slow link buffers seconds of frames between the screen and the user; a key's echo waits behind them all. So a live
+frame is sent only after the last one has arrived: each frame is followed by a cursor query, which the terminal answers
+when it reaches it. Drawing caused by a key does not pass through here and is never delayed.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from typing import Any
 from textual.app import App
 from textual.timer import Timer
 
-# What went to the terminal and whether it was taken: the one place that looks behind the screen library.
+# What was written to the terminal and whether it was taken: the only code that uses the library's internals.
 #
-# Nothing public of the library says how much it has written and what still waits. Where these names have changed,
-# nothing is counted and nothing seems to wait: the screen is then paced by time and by the terminal's own answers.
+# The library has no public counter of bytes written or waiting. Where these internal names have changed,
+# both counts stay zero: the screen is then paced by time and by the terminal's own reports.
 
 QUESTION = "\x1b[6n"
-"""Asks the terminal where its cursor is: every terminal answers, in order, behind all that came before."""
+"""Queries the cursor position: every terminal replies in order, after all earlier output."""
 
 
 class TerminalWriter:
@@ -33,18 +33,18 @@ class TerminalWriter:
 
     @property
     def waiting(self) -> int:
-        """Pieces of writing that the terminal has not begun to take."""
+        """Pieces of output that the terminal has not started to take."""
         writer = getattr(self._driver(), "_writer_thread", None)
         queue = getattr(writer, "_queue", None)
         return queue.qsize() if isinstance(queue, Queue) else 0
 
     @property
     def answers(self) -> bool:
-        """Whether there is a terminal that could answer."""
+        """Whether there is a terminal that could reply."""
         return self._driver() is not None and not self._app.is_headless
 
     def meter(self) -> None:
-        """Count what is written from now on, in `sent`: bytes, as signs beyond ASCII take more than one."""
+        """Count what is written from now on in `sent`, in bytes: signs beyond ASCII take more than one."""
         driver = self._driver()
         write: Callable[[str], None] | None = getattr(driver, "write", None)
         if driver is None or write is None or driver is self._metered:
@@ -54,11 +54,11 @@ class TerminalWriter:
             self.sent += len(data) if data.isascii() else len(data.encode(errors="replace"))
             write(data)
 
-        setattr(driver, "write", counted)  # noqa: B010  a method of this one driver is replaced, and seen to be
+        setattr(driver, "write", counted)  # noqa: B010  visibly replaces a method of this one driver
         self._metered = driver
 
     def ask(self) -> None:
-        """Ask the terminal to answer when it has taken all that was written."""
+        """Send the cursor query, which the terminal answers after taking all earlier output."""
         write: Callable[[str], None] | None = getattr(self._driver(), "write", None)
         if write is not None:
             write(QUESTION)
@@ -68,33 +68,33 @@ class TerminalWriter:
 
 
 Callback = Callable[[], object]
-"""Draws something anew. One that gives True has more to draw and is run again, as soon as the link allows."""
+"""Draws something. It returns True while there is more to draw, and is run again as soon as the link allows."""
 
 HZ = 4.0
 SLOW_HZ = 2.0
 
 PATIENCE = 2.0
-"""Seconds after which a terminal that has taken all and does not answer is taken for one that never will."""
+"""Seconds after which a terminal that has taken all output and not replied is treated as one that never replies."""
 
 FLIGHT = 0.1
-"""Seconds that a live frame may be under way on a slow link; so long a key's echo waits at most."""
+"""Seconds that a live frame may be in flight on a slow link: the longest delay of a key's echo."""
 
 _LEAST, _MOST = 400, 2000
-"""Bytes of a live frame on a slow link, at the least and at the most."""
+"""Least and greatest size of a live frame on a slow link, in bytes."""
 
 _ASSUMED = 12_500.0
-"""Bytes a second that a link called slow is taken to carry, until it was measured: 100 kbit/s."""
+"""Assumed rate of a slow link before it is measured, in bytes a second: 100 kbit/s."""
 
 _LATE = 0.05
-"""Seconds that an answer takes longer than the quickest one, from which on the link is slow."""
+"""Seconds that a reply takes longer than the quickest one, from which on the link is slow."""
 
 _POLL = 0.05
 
 
 class FrameRate:
-    """Runs what is wanted at most `hz` times a second, each once; for one application, in its event loop.
+    """Runs requested drawing at most `hz` times a second, each once; for one application, in its event loop.
 
-    The application hands on the terminal's answers: `def on_cursor_position(self): self.pace.answered()`.
+    The application passes on the terminal's replies: `def on_cursor_position(self): self.pace.answered()`.
     """
 
     def __init__(self, app: App[Any], hz: float = HZ, *, slow: bool = False) -> None:
@@ -114,16 +114,16 @@ class FrameRate:
 
     @property
     def room(self) -> int | None:
-        """Bytes that a live frame should keep to; None while the link takes whatever comes."""
+        """Size limit of a live frame in bytes; None where the link takes any size."""
         return None if self._rate is None else int(max(_LEAST, min(self._rate * FLIGHT, _MOST)))
 
     def want(self, job: Callback) -> None:
-        """Have something drawn when it is its turn; wanted twice before that, it is drawn once."""
+        """Request drawing at its next turn; requested twice before that, it is drawn once."""
         self._wanted[job] = None
         self._arm()
 
     def answered(self) -> None:
-        """Take the terminal's answer: all that was written before the question has arrived."""
+        """Handle the terminal's reply: all output before the query has arrived."""
         self._silent = False
         if self._since is None:
             return
@@ -134,7 +134,7 @@ class FrameRate:
             self._arm(again=True)
 
     async def settle(self, seconds: float = 0.5) -> None:
-        """Wait for an answer that is under way, so that it does not land in the shell when the screens are gone."""
+        """Wait for an outstanding reply, so that the shell does not receive it after the screens are gone."""
         end = monotonic() + seconds
         self._wanted.clear()
         while self._since is not None and monotonic() < end:
@@ -149,7 +149,7 @@ class FrameRate:
 
     def _turn(self) -> None:
         self._timer = None
-        if not self._app.screen_stack:  # it is going: there is nothing left to draw on
+        if not self._app.screen_stack:  # the application is ending
             return
         now = monotonic()
         if not self._taken(now):
@@ -169,7 +169,7 @@ class FrameRate:
             self._since = None
 
     def _drawn(self, before: int) -> None:
-        """Ask for an answer behind the frame, and leave as much of a slow link to keys as the frame has taken."""
+        """Query the terminal after the frame, and leave keys as much of a slow link as the frame has taken."""
         now, size = monotonic(), self.wire.sent - before
         if self._rate is not None:
             self._due = max(self._due, now + 2 * size / self._rate)
@@ -181,7 +181,7 @@ class FrameRate:
         self._arm(again=True)
 
     def _taken(self, now: float) -> bool:
-        """Whether the last frame has arrived, as far as can be known."""
+        """Whether the last frame has arrived, as far as known."""
         if self.wire.waiting:
             if self._since is not None:
                 self._since = now
@@ -191,7 +191,7 @@ class FrameRate:
         return self._since is None
 
     def _measure(self, seconds: float, size: int) -> None:
-        """Learn from an answer what the link carries; the quickest one tells how long its way alone takes."""
+        """Estimate the link's rate from a reply; the quickest reply gives the latency."""
         self._quickest = seconds if self._quickest is None else min(self._quickest, seconds)
         late = seconds - self._quickest
         if late > _LATE:

@@ -1,8 +1,8 @@
 """Pictures of the screens for the documents: `python -m rackcheck_tui.pictures docs/screens`.
 
-A simulated rack is audited and burnt in, both runs are kept in a folder of their own, and the screens are opened on
-them without a terminal. What differs from one making to the next is set: the runs' ids and times are written over in
-the stored runs, and pictures of what is under way are given moments to go by. All else is what the screens show.
+A simulated rack is audited and burnt in, both runs are kept in a folder, and the screens are opened on them
+without a terminal. What differs between builds is fixed: the runs' ids and times are replaced in the stored runs,
+and pictures of a running audit have fixed moments. Everything else is what the screens show.
 """
 
 import asyncio
@@ -27,20 +27,20 @@ from rackcheck_tui.app import Screens
 
 AUDIT = ("audit", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q", "-o")
 BURNIN = ("burnin", "--rack", "sim:dgx-h100", "--seed", "4242", "-q", "-o")
-"""What makes the runs; the folder stands behind it."""
+"""The commands that make the runs; the folder is appended."""
 
 RUN, BURNT = "20261101T060000Z-1a2b", "20261101T070000Z-3c4d"
 MOMENT = "2026-11-01T06:00:00Z"
-"""What the runs' ids and each of their times are written over with."""
+"""Replacements of the runs' ids and times."""
 
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
 """Fonts that machines have; a picture fetches none."""
 
 PATIENCE = 60.0
-"""Seconds that a key may take to be done."""
+"""Seconds that the handling of a key may take."""
 
 NOW = 6.2
-"""Seconds that a reading has been under way when its picture is taken."""
+"""Seconds since the start of the reading when its picture is taken."""
 
 LOADED = 9.0
 """Seconds that nodes have been under load when their picture is taken."""
@@ -50,9 +50,9 @@ WIDE, SMALL = (100, 30), (80, 24)
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: its file's name, the screen's size, the keys, and how the terminal is written to.
+    """One picture: its file name, the screen's size, the keys, and how the terminal is written to.
 
-    A key that begins with `=` is text that is typed; `half` stops the run in its middle, as if it was being made.
+    A key that begins with `=` is typed text; `half` stops the run in its middle, as if it was running.
     `load` is a picture of the burn-in.
     """
 
@@ -65,7 +65,7 @@ class Shot:
 
 
 NODE = ("4", "/", "=node:dgx05", "enter")
-"""Keys to the row of a node with something wrong."""
+"""Keys to the row of a node with a failure."""
 
 SHOTS = (
     Shot("groups", WIDE, ()),
@@ -84,10 +84,10 @@ SHOTS = (
 
 
 def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
-    """Audit the simulated rack below `home`, and give the run's folder, its id and times written over."""
+    """Audit the simulated rack below `home`; return the run's folder, with its id and times replaced."""
     folder = home / "runs" / run
     environment = {**os.environ, "RACKCHECK_HOME": str(home)}
-    done = subprocess.run(  # noqa: S603  our own program, its words in a list
+    done = subprocess.run(  # noqa: S603  our own program, its arguments in a list
         [sys.executable, "-m", "rackcheck", *words, str(folder)],
         env=environment,
         stdout=subprocess.DEVNULL,
@@ -103,7 +103,7 @@ def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
 
 
 class Halfway:
-    """A desk whose run has come to its middle: what it tells has a moment of its own, and then no more comes."""
+    """A session whose run is half done: its events have moments of their own, and then no more come."""
 
     def __init__(self, desk: RunSession) -> None:
         self._desk = desk
@@ -112,11 +112,11 @@ class Halfway:
         return getattr(self._desk, name)
 
     def events(self) -> Iterator[Event]:
-        """Tell nothing: the picture's maker does."""
+        """Yield nothing: the picture's maker feeds the events."""
         yield from ()
 
     def told(self) -> Iterator[tuple[Event, float]]:
-        """Give the events of the first half, each with its moment: all are asked at once, a BMC takes its time."""
+        """Yield the events of the first half with their moments: all nodes are contacted at once, BMCs reply later."""
         for event in self._desk.events():
             if isinstance(event, RunStarted):
                 yield event, 0.0
@@ -133,12 +133,12 @@ class Halfway:
 
 
 class Loaded(Halfway):
-    """A desk whose burn-in has come to its middle; what a BMC told meanwhile comes when it comes, and is left out."""
+    """A session whose burn-in is half done, without the BMC records, which arrive at varying times."""
 
     replays = False
 
     def told(self) -> Iterator[tuple[Event, float]]:
-        """Give the events of the first seconds."""
+        """Yield the events of the first seconds."""
         for event in self._desk.events():
             if isinstance(event, RunStarted):
                 yield event, 0.0
@@ -149,7 +149,7 @@ class Loaded(Halfway):
 
 
 async def taken(shot: Shot) -> str:
-    """Open the run, press the keys, and give the picture as SVG."""
+    """Open the run, press the keys, and return the picture as SVG."""
     run = BURNT if shot.load else RUN
     desk = RunSession(found=subject.find(run))
     held = Loaded(desk) if shot.load else Halfway(desk)
@@ -174,7 +174,7 @@ async def taken(shot: Shot) -> str:
 
 
 async def _quiet(pilot: Pilot[None], app: Screens) -> None:
-    """Wait until all that was begun is done and drawn."""
+    """Wait until all background work is done and drawn."""
     async with asyncio.timeout(PATIENCE):
         while not app.ready or app.feed.running or any(not worker.is_finished for worker in app.workers):
             await asyncio.sleep(0.02)
@@ -183,7 +183,7 @@ async def _quiet(pilot: Pilot[None], app: Screens) -> None:
 
 
 def settled(svg: str) -> str:
-    """Take what would be fetched from elsewhere out of a picture."""
+    """Remove references to external resources from a picture."""
     svg = re.sub(r"\s*@font-face \{.*?\}\n", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", FONTS).replace("font-family: arial", f"font-family: {FONTS}")
     return re.sub(r"\s*<!-- .*? -->", "", svg) + "\n"

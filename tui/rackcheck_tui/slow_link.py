@@ -1,4 +1,4 @@
-"""What a slow link asks of the screen library: set before that is loaded, so nothing of it is imported here."""
+"""Settings of the screen library for a slow link: made before it is loaded, so nothing of it is imported here."""
 
 from collections.abc import MutableMapping
 from typing import Literal
@@ -11,11 +11,11 @@ _SLOW = {
     "TEXTUAL_SMOOTH_SCROLL": "0",
     "TEXTUAL_COLOR_SYSTEM": "standard",
 }
-"""Few frames, nothing that glides, and sixteen colours, whose escape sequences are half as long."""
+"""Few frames, no animations, and sixteen colours, whose escape sequences are half as long."""
 
 
 def settle_environment(link: LinkSpeed, environment: MutableMapping[str, str]) -> None:
-    """Set what the screen library reads when it is imported; what its reader has set himself stays."""
+    """Set the variables that the screen library reads on import; values set by the user stay."""
     if link == "slow":
         for name, value in _SLOW.items():
             environment.setdefault(name, value)

@@ -1,4 +1,4 @@
-"""Inventories of other tools, taken over: pure readers, each from text to what our own form can hold."""
+"""Importers of other tools' inventories: pure readers, each from text to the values that an inventory can hold."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +17,10 @@ READERS: dict[str, Callable[[str, str], Taken]] = {
     "slurm": slurm.read,
     "csv": columns.read,
 }
-"""Readers by the word for their form: text and the file's name in, nodes out; they raise UserError or BadFile."""
+"""Readers by the name of their format: text and the file's name in, nodes out; they raise UserError or BadFile."""
 
 SIZE = 32 << 20
-"""Bytes that a foreign file may have."""
+"""Maximum bytes of a foreign file."""
 
 
 def text_of(path: Path) -> str:

@@ -30,10 +30,10 @@ _WORDS = {
     "rack_unit": "u",
     "rack_position": "u",
 }
-"""Variables that plainly name what a key of ours names."""
+"""Variables with the same meaning as a key of an inventory."""
 
 _NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
-"""The one template that means the same for everybody; `ansible-inventory` prints templates as they were written."""
+"""The only template with an unambiguous meaning; `ansible-inventory` prints templates unresolved."""
 
 _OWN = frozenset({"_meta", "all", "ungrouped"})
 
@@ -65,7 +65,7 @@ def _json(text: str, source: str) -> dict[str, Any]:
         place = SourcePlace(source, error.lineno, error.colno)
         words = f"no JSON ({error.msg}): this is not what ansible-inventory --list prints"
         raise BadFile([Problem(place, words)]) from None
-    except (RecursionError, ValueError):  # nested without end; a number of more digits than Python reads
+    except (RecursionError, ValueError):  # endless nesting, or a number with more digits than Python reads
         raise UserError(f"{source}: JSON beyond all bounds") from None
     if not isinstance(root, dict):
         raise UserError(f"{source} is not what ansible-inventory --list prints: a table of groups")
@@ -73,7 +73,7 @@ def _json(text: str, source: str) -> dict[str, Any]:
 
 
 def _group(body: object) -> tuple[list[str], list[str]]:
-    """Give a group's own hosts and its children; old scripts print the hosts as a bare list."""
+    """Return a group's own hosts and its children; old scripts print the hosts as a bare list."""
     if isinstance(body, list):
         return _strings(body), []
     if not isinstance(body, dict):
@@ -86,7 +86,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _members(name: str, groups: Mapping[str, tuple[list[str], list[str]]]) -> list[str]:
-    """Give the hosts of a group and of all groups below it; a circle ends."""
+    """Return the hosts of a group and of all groups below it; circles are followed once."""
     seen, todo = {name}, [name]
     hosts: dict[str, None] = {}
     while todo:

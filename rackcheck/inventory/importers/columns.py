@@ -1,4 +1,4 @@
-"""A sheet of nodes as CSV: a header with our own words or common ones, a node per row."""
+"""A table of nodes as CSV: a header with rackcheck's keys or common names, one node per row."""
 
 import csv
 import re
@@ -25,21 +25,21 @@ _WORDS = {
     "bmc_password": "bmc.password", "bmc_pass": "bmc.password", "ipmi_password": "bmc.password",
     "bmc_fingerprint": "bmc.fingerprint", "bmc_ca": "bmc.ca",
 }  # fmt: skip
-"""Headers, in small letters with _ for blanks and hyphens, and the key that each fills."""
+"""Headers, in lower case with _ for blanks and hyphens, and the key that each fills."""
 
 _NUMBERS = {
     "u": re.compile(r"(?:[Uu]\s?)?([0-9]{1,9})"),
     "height": re.compile(r"([0-9]{1,9})(?:\s?[Uu])?"),
     "ssh.port": re.compile(r"([0-9]{1,9})"),
 }
-"""Numbers as sheets spell them: `17` or `U17` of a place, `8` or `8U` of a height."""
+"""Numbers as spreadsheets write them: `17` or `U17` of a place, `8` or `8U` of a height."""
 
 COLUMNS = 200
-"""Columns that a sheet may have."""
+"""Maximum number of columns."""
 
 
 def read(text: str, source: str) -> Taken:
-    """Read a sheet; raises BadFile with the line of each row that is wrong."""
+    """Read a table; raises BadFile with the line of each row that is wrong."""
     head, rows = _table(text, source)
     keys, by_host = _keys(head, source)
     found = ImportedNodes(source)
@@ -72,7 +72,7 @@ Starts = list[tuple[int, int]]
 
 
 def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, list[str]]]]:
-    """Give the header, and the rows with where their cells begin; cells are parted as the header's are."""
+    """Return the header, and the rows with the start of each cell; rows use the header's separator."""
     lines = text.splitlines(keepends=True)
     mark = max(",;\t|", key=next((line for line in lines if line.strip()), "").count)
     reader = csv.reader(lines, delimiter=mark, strict=True)
@@ -102,7 +102,7 @@ def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
     for number, line in enumerate(lines, first):
         for column, letter in enumerate(line, 1):
             if letter == '"' and state in {"start", "closed"}:
-                state = "quoted"  # after one that closed: a pair, which stands for one quote
+                state = "quoted"  # after a closing quote: a pair is an escaped quote
             elif state == "quoted":
                 state = "closed" if letter == '"' else state
             elif letter == mark:
@@ -114,7 +114,7 @@ def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
 
 
 def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
-    """Give the key that each column fills, empty where it fills none, and whether nodes are named by their hosts.
+    """Return the key that each column fills, empty if it fills none, and whether nodes are named by their hosts.
 
     Raises BadFile without a column of names.
     """

@@ -44,10 +44,10 @@ def read(text: str, source: str) -> Taken:
 
 
 def _records(text: str) -> Iterator[Mapping[str, str]]:
-    """Give the fields of each record.
+    """Yield the fields of each record.
 
-    Values hold blanks (`OS=Linux 6.8.0 #1 SMP`), and a reason may hold anything, even `NodeAddr=`: of two equal
-    fields the first one counts, and Slurm prints reasons and comments after what we read.
+    Values contain blanks (`OS=Linux 6.8.0 #1 SMP`), and a reason may contain anything, even `NodeAddr=`: of two
+    equal fields the first counts, and Slurm prints reasons and comments after the fields that are read.
     """
     record: dict[str, str] = {}
     for line in text.splitlines():

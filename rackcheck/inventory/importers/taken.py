@@ -1,4 +1,4 @@
-"""What was taken over from another tool's inventory, gathered node by node; what could not be is noted."""
+"""Values imported from another tool's inventory, collected node by node; what cannot be imported is noted."""
 
 import ipaddress
 import re
@@ -14,13 +14,13 @@ from rackcheck.model.fold import fold
 from rackcheck.profile.schema import PORT
 
 LONGEST = 500
-"""Characters that a value may have."""
+"""Maximum characters of a value."""
 
 MEMBERS = 1_000_000
-"""Memberships of nodes in groups that one import may bring."""
+"""Maximum number of group memberships in one import."""
 
 SHOWN = 20
-"""Things of one kind that a note names."""
+"""Maximum number of names of one kind in a note."""
 
 SSH_PASSWORD = "env:RACKCHECK_SSH_PASSWORD"
 BMC_PASSWORD = "env:RACKCHECK_BMC_PASSWORD"
@@ -29,7 +29,7 @@ _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PORT = re.compile(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
-"""By key, what says why a value can never work."""
+"""By key, the function that returns why a value can never work."""
 
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
@@ -38,7 +38,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})(?::[0-9]{1,5})?")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Nodes with what is said of each (`host`, `ssh.user`, `bmc.url`, …), groups of them, and what was left out."""
+    """Nodes with their values (`host`, `ssh.user`, `bmc.url`, …), their groups, and what was left out."""
 
     nodes: Mapping[str, Mapping[str, str]]
     groups: Mapping[str, tuple[str, ...]]
@@ -46,7 +46,7 @@ class Taken:
 
 
 class ImportedNodes:
-    """Gathers nodes; whatever does not fit our form is noted, once for all nodes it is true of."""
+    """Collects nodes; what does not fit an inventory is noted, once for all nodes that it applies to."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -57,7 +57,7 @@ class ImportedNodes:
         self.members = 0
 
     def node(self, name: str) -> bool:
-        """Begin a node; gives whether its name can be one."""
+        """Add a node; return whether its name is valid."""
         if not is_name(name):
             self.note("left out, for this is no name of a node here", clean(name, 60) or "(none)")
             return False
@@ -67,7 +67,7 @@ class ImportedNodes:
         return True
 
     def say(self, name: str, key: str, value: object) -> None:
-        """Take one word over, if it is one that our form can hold."""
+        """Set one value, if an inventory can hold it."""
         text = _text(value)
         shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "ssh.port": _PORT}.get(key)
         check = _CHECKS.get(key)
@@ -77,7 +77,7 @@ class ImportedNodes:
             self.nodes[name][key] = text
 
     def bmc(self, name: str, value: object) -> None:
-        """Take a BMC's address over, as the url of its Redfish service."""
+        """Set a BMC's address, as the url of its Redfish service."""
         text = _text(value)
         url = None if text is None else _url(text)
         if url is None or unreachable.url(url):
@@ -86,7 +86,7 @@ class ImportedNodes:
             self.nodes[name]["bmc.url"] = url
 
     def password(self, name: str, key: str, value: object) -> None:
-        """Put a reference where a password stood; the password itself is never taken over."""
+        """Put a reference in place of a password; the password itself is never imported."""
         if isinstance(value, str) and _REFERENCE.fullmatch(value) and len(value) <= LONGEST and value.isprintable():
             self.nodes[name][key] = value
             return
@@ -107,15 +107,15 @@ class ImportedNodes:
             raise UserError(f"{self.source}: more than {MEMBERS} memberships in groups")
 
     def leave(self, key: str, name: str) -> None:
-        """Note a key of the source that our form has no word for; its value is not looked at."""
+        """Note a key of the source that an inventory has no equivalent for; its value is ignored."""
         self.left.setdefault(clean(key, 60), {})[name] = None
 
     def note(self, words: str, name: str) -> None:
-        """Note something odd about a node."""
+        """Add a note about a node."""
         self.odd.setdefault(words, {})[name] = None
 
     def finish(self) -> Taken:
-        """Give what was gathered; raises UserError where that is no node at all."""
+        """Return what was collected; raises UserError if there is no node."""
         if not self.nodes:
             raise UserError(f"{self.source} names no node")
         for name, words in self.nodes.items():
@@ -142,7 +142,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(value: object) -> str | None:
-    """Give a value as text that fits a line, or none. `{node}` would mean something else here than there."""
+    """Return a value as text that fits on a line, or None. `{node}` is rejected: an inventory would expand it."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     if isinstance(value, int) and abs(value) > 10**9:

@@ -1,4 +1,4 @@
-"""An inventory in our own form, written from what was taken over: equal nodes fold, what all share is a default."""
+"""Writes an imported inventory in rackcheck's form: equal nodes are folded, shared values become defaults."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 
 KEY = 900
-"""Characters that a key may have; YAML reads none beyond 1,024 as one."""
+"""Maximum characters of a key; YAML accepts at most 1,024."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_~/.](?:[A-Za-z0-9_./@+-]|:(?=[A-Za-z0-9_./]))*")
 _SET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
@@ -20,7 +20,7 @@ NodeWords = Mapping[str, str]
 
 
 def written(taken: Taken, source: str) -> str:
-    """Write an inventory; it reads back to the same nodes. `source` names, in words, where they come from."""
+    """Format an inventory, which reads back to the same nodes. `source` describes where they come from."""
     shared = _shared(taken)
     own = {name: {k: v for k, v in words.items() if k not in shared} for name, words in taken.nodes.items()}
     lines = [f"# Taken over from {clean(source)}."]
@@ -37,7 +37,7 @@ def written(taken: Taken, source: str) -> str:
 
 
 def _shared(taken: Taken) -> dict[str, str]:
-    """Give what every node says alike; of a BMC, what every node that has one says."""
+    """Return the values that all nodes share; for BMC keys, those that all nodes with a BMC share."""
     found: dict[str, str] = {}
     for key in _SHARED:
         asked = [w for w in taken.nodes.values() if "bmc.url" in w] if key.startswith("bmc.") else taken.nodes.values()
@@ -49,7 +49,7 @@ def _shared(taken: Taken) -> dict[str, str]:
 
 
 def _sets(nodes: Mapping[str, NodeWords]) -> Iterator[tuple[tuple[tuple[str, str], ...], list[str]]]:
-    """Gather nodes that say the same, their own names apart."""
+    """Yield groups of nodes with equal values, apart from their own names."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, words in nodes.items():
         bare = {key: _nameless(value, name) if key in {"host", "bmc.url"} else value for key, value in words.items()}
@@ -62,14 +62,14 @@ def _rank(word: tuple[str, str]) -> tuple[int, str]:
 
 
 def _nameless(text: str, name: str) -> str:
-    """Write `{node}` for a node's name that stands whole in a text; digits alone are part of an address, not a name."""
+    """Replace a node's name in a text by `{node}`, where it is a whole word; digits alone are part of an address."""
     if name.isdigit():
         return text
     return re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", "{node}", text)
 
 
 def _set_keys(names: Sequence[str]) -> Iterator[str]:
-    """Write names as one node set, or as several where one were too long for a key."""
+    """Yield names as one node set, or as several if one would be too long for a key."""
     key = fold(names)
     if len(key) > KEY and len(names) > 1:
         half = len(names) // 2
@@ -100,5 +100,5 @@ def _value(value: str | Mapping[str, str | dict[str, str]] | Mapping[str, str]) 
 
 
 def _text(text: str) -> str:
-    """Write a scalar: plain where every reader of YAML takes it as it stands, else in the quotes of JSON."""
+    """Format a scalar: plain if every YAML reader takes it as text, else in JSON quotes."""
     return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

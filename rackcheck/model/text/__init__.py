@@ -1,7 +1,7 @@
-"""Readers of common shapes: texts in, values out; what cannot be read is said, never guessed.
+"""Readers of common shapes: texts in, values out; unreadable input is reported, never guessed.
 
-What many probes share stands here by name; a large reader of one tool's output (`lspci`, `dmidecode`) is a module of
-its own below.
+Readers used by many probes are here by name; a large parser of one tool's output (`lspci`, `dmidecode`) has a module
+of its own below.
 """
 
 from rackcheck.model.fact import Sourced

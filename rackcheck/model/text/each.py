@@ -1,4 +1,4 @@
-"""The answers of a command that was asked once for every device."""
+"""The output of a command that was run once for every device."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ _END = re.compile(r"\n<== ([0-9]{1,3})\n")
 
 
 def each(answer: str, *, ok: tuple[int, ...] = (0,)) -> Mapping[str, str | Unknown]:
-    """Give what the command said of each device, or why nothing; raises Unreadable on an answer that was cut."""
+    """Return the output for each device, or why there is none; raises Unreadable if the output was cut."""
     found: dict[str, str | Unknown] = {}
     at = 0
     while at < len(answer):
@@ -23,7 +23,7 @@ def each(answer: str, *, ok: tuple[int, ...] = (0,)) -> Mapping[str, str | Unkno
         if status == 126 and not message:
             found[head[1]] = Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
         else:
-            # Whose fault a refusal is shows in its words: sudo's own stand in the answer, as all complaints do.
+            # The message shows who refused: sudo's own messages are in the output, as all errors are.
             found[head[1]] = message if status in ok else refusal(status, message, root=True, seconds=0)
         at = end.end()
     return found

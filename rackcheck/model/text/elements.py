@@ -1,4 +1,4 @@
-"""XML that a tool prints, as plain elements: bounded in size, depth and number, and without entities of its own."""
+"""XML output of a tool, as plain elements: bounded in size, depth and number, and without custom entities."""
 
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -15,18 +15,18 @@ _PIECE = 1 << 16
 
 @dataclass(slots=True)
 class Element:
-    """One element: its own text without the white space around it, and its children by name."""
+    """One element: its own text without surrounding white space, and its children by name."""
 
     name: str
     text: str = ""
     children: dict[str, list["Element"]] = field(default_factory=dict)
 
     def every(self, name: str) -> list["Element"]:
-        """Give the children of a name, in their order."""
+        """Return the children with a name, in document order."""
         return self.children.get(name, [])
 
     def only(self, name: str) -> "Element | None":
-        """Give the one child of a name, None if there is none; raises Unreadable if there are several."""
+        """Return the only child with a name, None if there is none; raises Unreadable if there are several."""
         found = self.every(name)
         if len(found) > 1:
             raise Unreadable(f"{len(found)} elements {clean(name)!r} in one {clean(self.name)!r}")
@@ -34,7 +34,7 @@ class Element:
 
 
 class _Builder:
-    """What expat calls; what it does not know cannot enter the tree."""
+    """The callbacks of expat; constructs without a callback cannot enter the tree."""
 
     def __init__(self) -> None:
         self.top = Element("")
@@ -67,19 +67,19 @@ def _refused(*_given: object) -> NoReturn:
 
 
 def _doctype(_name: str, _system: str | None, _public: str | None, has_internal_subset: bool) -> None:
-    if has_internal_subset:  # what it names is never fetched; what it declares, in here, could be anything
+    if has_internal_subset:  # external entities are never fetched; an internal subset could declare anything
         _refused()
 
 
 def elements(text: str) -> Element:
-    """Read a whole document, give its root; raises Unreadable for what is cut, malformed, too large or declares things.
+    """Parse a whole document and return its root; raises Unreadable if it is cut, malformed, too large or has a DTD.
 
-    A text is what stands in an element before, between and after its children, joined.
+    An element's text is everything before, between and after its children, joined.
     """
     if len(text) > MOST_CHARACTERS:
         raise Unreadable(f"{len(text)} characters of XML, more than {MOST_CHARACTERS}", Reason.TOO_LARGE)
     builder = _Builder()
-    parser = expat.ParserCreate("utf-8")  # whatever the document declares: it was decoded when it came
+    parser = expat.ParserCreate("utf-8")  # whatever the document declares: it was decoded on arrival
     parser.buffer_text = True
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end

@@ -1,4 +1,4 @@
-"""Files of a node as they were read, found by globs."""
+"""Files of a node as collected, found by globs."""
 
 import bisect
 import re
@@ -10,7 +10,7 @@ from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable, V
 from rackcheck.model.text.values import line, natural
 
 SILENT = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
-"""Why a file is not known of which a node said neither what it holds nor that it is not there."""
+"""The reason for a file of which `head` returned neither the contents nor an error."""
 
 
 def _pattern(glob: str) -> str:
@@ -27,20 +27,20 @@ def _glob(glob: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def covering(globs: Sequence[str]) -> re.Pattern[str]:
-    """Give one pattern of all files that some glob names: a node may name files by the million."""
+    """Return one pattern for all files that match a glob: a node may return millions of files."""
     return re.compile("|".join(map(_pattern, globs)))
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files of a node as they were read, and why others could not be; with `trouble`, there may be more of them."""
+    """Files of a node as collected, and why others could not be read; with `trouble`, there may be more of them."""
 
     contents: Mapping[str, str]
     refused: Mapping[str, Unknown]
     trouble: Unknown | None = None
 
     def text(self, path: str) -> str:
-        """Give a file's whole text; raises Unreadable where there is none to read."""
+        """Return a file's whole text; raises Unreadable if there is none to read."""
         if path in self.contents:
             return self.contents[path]
         trouble = self.refused.get(path, self.trouble)
@@ -49,7 +49,7 @@ class Files:
         raise Unreadable(f"{path} is not there", Reason.NOT_COLLECTED)
 
     def read(self, path: str, reader: Callable[[str], Value] = line) -> Sourced:
-        """Read one file with one reader: its value, absent where there is no file, unknown where it resists."""
+        """Read one file with one reader: its value, absent if there is no file, unknown if it cannot be read."""
         if path in self.contents:
             try:
                 return Sourced(reader(self.contents[path]), path)
@@ -58,7 +58,7 @@ class Files:
         return Sourced(self.refused.get(path, self.trouble or Absent(f"no {path}")), path)
 
     def has(self, path: str) -> bool:
-        """Whether the file is there, readable or not; raises Unreadable where nobody knows."""
+        """Whether the file exists, readable or not; raises Unreadable if that is unknown."""
         refusal = self.refused.get(path)
         there = path in self.contents or refusal not in (None, SILENT)
         trouble = SILENT if refusal == SILENT else self.trouble
@@ -67,10 +67,10 @@ class Files:
         return there
 
     def found(self, glob: str) -> Iterator[tuple[str, ...]]:
-        """What the stars of a glob stood for, once for every file that is there, in the order of their numbers.
+        """Yield what the stars of a glob matched, once for every existing file, in numeric order.
 
-        A folder that would not be listed raises Unreadable: nobody knows what is in it. Where there may be more of
-        them, that is said after the last: what was told of each one stands, and nothing can be said of all.
+        A folder that could not be listed raises Unreadable, since its contents are unknown. If there may be more files,
+        Unreadable is raised after the last one: facts about each file are valid, facts about all of them are not.
         """
         hidden = self.refused.get(glob)
         if hidden is not None:
@@ -83,12 +83,12 @@ class Files:
 
 
 def covers(glob: str, path: str) -> bool:
-    """Whether a glob of the node's shell would name this file."""
+    """Whether a glob would match this file in the node's shell."""
     return _glob(glob).fullmatch(path) is not None
 
 
 def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
-    """Find what a glob covers in a sorted list of paths: only those that begin as it does are looked at."""
+    """Yield the matches of a glob in a sorted list of paths: only those with its literal prefix are examined."""
     prefix = re.split(r"[*?\[]", glob, maxsplit=1)[0]
     fits = _glob(glob).fullmatch
     for at in range(bisect.bisect_left(paths, prefix), len(paths)):

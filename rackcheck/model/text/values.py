@@ -1,4 +1,4 @@
-"""Readers of common shapes: texts in, values out; what cannot be read is said, never guessed."""
+"""Readers of common shapes: texts in, values out; unreadable input is reported, never guessed."""
 
 import re
 from functools import lru_cache
@@ -6,11 +6,11 @@ from functools import lru_cache
 from rackcheck.model.fact import Unreadable, clean
 
 _BLANKS = " \t\r\n"
-"""What may stand around a number; other white space is nothing that a kernel prints."""
+"""White space allowed around a number; a kernel prints no other."""
 
 
 def flag(word: str, *, yes: str, no: str) -> bool:
-    """Read a two-word answer; a third word is not a no."""
+    """Read a text with two possible words; a third word is an error, not a no."""
     if word not in (yes, no):
         raise Unreadable(f"neither {yes!r} nor {no!r}: {clean(word)!r}")
     return word == yes
@@ -22,7 +22,7 @@ def bit(text: str) -> bool:
 
 
 def whole(text: str) -> int:
-    """Read a decimal whole number and nothing else."""
+    """Read a decimal integer and nothing else."""
     digits = text.strip(_BLANKS)
     if not re.fullmatch(r"[+-]?[0-9]{1,30}", digits):
         raise Unreadable(f"not a whole number: {clean(text)!r}")
@@ -38,7 +38,7 @@ def number(text: str) -> float:
 
 
 def line(text: str) -> str:
-    """Give the one line of a file; an empty one, or several, is not what was promised."""
+    """Return the only line of a file; an empty file, or several lines, are an error."""
     stripped = text.strip()
     if not stripped or "\n" in stripped:
         raise Unreadable(f"not one line: {clean(text)!r}")
@@ -46,7 +46,7 @@ def line(text: str) -> str:
 
 
 def rows(text: str) -> list[str]:
-    """Give the lines of an answer that came whole; a last line without an end was cut."""
+    """Return the lines of complete output; a last line without a line end was cut."""
     if text and not text.endswith("\n"):
         raise Unreadable(f"cut in its last line: {clean(text.rpartition(chr(10))[2])!r}")
     return text.split("\n")[:-1]
@@ -60,9 +60,9 @@ def kib(text: str) -> float:
 
 
 def numbers(text: str, *, limit: int = 65_536) -> frozenset[int]:
-    """Read the kernel's list of CPUs: `0-3,8`; an empty one names none."""
+    """Read the kernel's list of CPUs: `0-3,8`; an empty text is an empty list."""
     found: set[int] = set()
-    named = 0  # a kernel names each number once; who repeats them wants us to count for ever
+    named = 0  # a kernel lists each number once; repeated ranges are hostile input
     for part in text.strip().split(",") if text.strip() else ():
         match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
         named += 1 if match is None else max(1, int(match[2] or match[1]) - int(match[1]) + 1)
@@ -73,7 +73,7 @@ def numbers(text: str, *, limit: int = 65_536) -> frozenset[int]:
 
 
 def chosen(text: str) -> str:
-    """Give the bracketed word of `always [madvise] never`."""
+    """Return the bracketed word of `always [madvise] never`."""
     found = re.findall(r"\[([^\[\]\s]+)\]", text)
     if len(found) != 1:
         raise Unreadable(f"no single [word]: {clean(text)!r}")
@@ -101,7 +101,7 @@ def key_values(text: str, *, separator: str = ":") -> dict[str, str]:
 
 
 def unquoted(text: str) -> str:
-    """Take shell quotes off a value of os-release and its like."""
+    """Remove shell quotes from a value of os-release and similar files."""
     stripped = text.strip()
     if len(stripped) >= 2 and stripped[0] == stripped[-1] and stripped[0] in "\"'":
         stripped = stripped[1:-1]
@@ -110,6 +110,6 @@ def unquoted(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Give a sort key under which gpu/2 stands before gpu/10."""
+    """Return a sort key that orders gpu/2 before gpu/10."""
     parts = re.findall(r"\d{1,18}|\D+|\d+", text)
     return tuple((0, int(p), p) if p.isdecimal() and len(p) <= 18 else (1, 0, p) for p in parts)

@@ -1,1 +1,1 @@
-"""Parsers of Redfish resources, a module for a kind of resource."""
+"""Parsers of Redfish resources, one module per kind of resource."""

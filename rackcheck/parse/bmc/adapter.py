@@ -1,4 +1,4 @@
-"""Firmware of a network adapter: each of its controllers tells its own."""
+"""Firmware of a network adapter, reported by each of its controllers."""
 
 from collections.abc import Sequence
 
@@ -10,23 +10,23 @@ from rackcheck.parse.bmc.part import below, revision
 
 
 def adapters(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Gather the adapters of every chassis, and why they may not be all."""
+    """Return the adapters of every chassis, and why the list may be incomplete."""
     return in_chassis(docs, ("NetworkAdapters", "*"))
 
 
 def ports(docs: Documents, adapter: Resource) -> tuple[list[Resource], Unknown | None]:
-    """Gather the ports of an adapter in their newer form, else in the older, and why they may not be all."""
+    """Return the ports of an adapter, in the newer form or else the older, and why the list may be incomplete."""
     return below(docs, adapter, "Ports", "NetworkPorts")
 
 
 def walked(docs: Documents) -> None:
-    """Go to every port of every adapter."""
+    """Fetch every port of every adapter."""
     for adapter in adapters(docs)[0]:
         ports(docs, adapter)
 
 
 def firmware(adapter: Resource) -> Sourced:
-    """Give what all controllers of an adapter run; where one does not say, or they differ, nobody knows."""
+    """Return the version that all controllers of an adapter run; unknown where one lacks it or they differ."""
     source = inside(adapter.uri, "Controllers")
     if adapter.read("Status.State").reading == "Absent":
         return Sourced(Absent("the slot is empty"), source)

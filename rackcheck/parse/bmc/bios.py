@@ -1,4 +1,4 @@
-"""BIOS settings in vendor-neutral words: which attribute of this BIOS tells one, and what its value means."""
+"""BIOS settings in vendor-neutral words: which attribute of this BIOS holds one, and what its value means."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from rackcheck.parse.bmc.item import gather, not_there
 Attributes = Mapping[str, Any]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-"""What is displayed by a BIOS whose registry nobody read."""
+"""Displayed names of a BIOS whose registry was not read."""
 
 
 @dataclass(frozen=True)
 class SettingReport:
-    """What the attributes say of one setting, and which of them said it."""
+    """One setting as the attributes report it, and which attributes were used."""
 
     reading: Reading
     attributes: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class SettingReport:
         return setting.spell(self.reading) if isinstance(self.reading, (str, float)) else self.reading
 
     def sourced(self, bios: Resource) -> Sourced:
-        """Name the attributes that were used as the source, each with what the BIOS itself says."""
+        """Return the reading with its source: the attributes used, each with the value that the BIOS reports."""
         values = {a: clean(str(scalar(bios.body.get("Attributes", {}).get(a))), 60) for a in self.attributes}
         alike: dict[str, list[str]] = {}
         for attribute, value in values.items():
@@ -41,32 +41,32 @@ class SettingReport:
 
 
 def _several(names: list[str]) -> str:
-    """Name some attributes of one value: a family of ports has dozens."""
+    """Join the names of attributes of one value: a family of ports has dozens."""
     return ",".join(names) if len(names) <= FAMILY else f"{names[0]} and {len(names) - 1} more"
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """The settings that the next boot changes, with what they will say, and why there may be more of them."""
+    """Settings that the next boot changes, with their values after it, and why the list may be incomplete."""
 
     changes: Mapping[str, SettingReport]
     doubt: Unknown | None = None
 
 
 LONGEST = 200
-"""Characters of an attribute's name; the recorded ones have up to 61."""
+"""Longest attribute name read, in characters; the recorded ones have up to 61."""
 
 FAMILY = 4
-"""Attributes of one value that are named each; of more, the first."""
+"""Number of attributes of one value that are all named; of more, only the first."""
 
 MOST = 5_000
-"""Attributes that are read of one BIOS; the recorded machines have up to 455."""
+"""Number of attributes read of one BIOS; the recorded machines have up to 455."""
 
 
 def with_attributes(docs: Documents) -> list[Resource]:
-    """Give the Bios of every system that tells attributes: of several systems, the host.
+    """Return the Bios of every system that reports attributes; of several systems, the host's.
 
-    Raises Unreadable if there is none, or where one could not be read that may say something else.
+    Raises Unreadable if there is none, or if one that may report different values could not be read.
     """
     found, trouble = gather(docs.at("Systems/*/Bios"))
     telling = [bios for bios in found if attributes(bios)]
@@ -80,9 +80,9 @@ def with_attributes(docs: Documents) -> list[Resource]:
 
 
 def attributes(bios: Resource) -> Attributes:
-    """Give the attributes of a Bios resource or of its settings object, none where it has no such property.
+    """Return the attributes of a Bios resource or of its settings object; none if the property is missing.
 
-    Raises Unreadable where they are null, or too many.
+    Raises Unreadable if they are null, or too many.
     """
     found = bios.body.get("Attributes", {})
     if not isinstance(found, Mapping):
@@ -94,7 +94,7 @@ def attributes(bios: Resource) -> Attributes:
 
 
 def agreed(readings: Iterable[Sourced]) -> Sourced:
-    """Give what all systems of this BMC say; where they differ, nobody knows which one is meant."""
+    """Return the value that all systems of this BMC report; unknown where they differ."""
     first, *others = readings
     if all(other.reading == first.reading for other in others):
         return first
@@ -103,9 +103,9 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
 
 
 def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
-    """Read one setting: the first row that this BIOS has, and that does not point elsewhere, decides.
+    """Read one setting: the first row that this BIOS has, and that does not refer to other attributes, decides.
 
-    With what a registry displays, an attribute is known by that too, where no attribute is known by its name.
+    With the displayed names of a registry, attributes are also matched by those, if none matches by its own name.
     """
     found = _read_setting(setting, given, spelled(given))
     if found.attributes or not shown:
@@ -125,7 +125,7 @@ def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list
 def read_settings(
     known: BiosSettings, given: Attributes, shown: Mapping[str, str] = NOTHING
 ) -> dict[str, SettingReport]:
-    """Read all settings of a BIOS but those that a probe of their own gives; `shown` is what its registry displays."""
+    """Read all settings of a BIOS except those with their own probe; `shown` holds its registry's displayed names."""
     if shown:
         return {name: read_setting(setting, given, shown) for name, setting in known.items() if not setting.apart}
     spelt = spelled(given)
@@ -147,7 +147,7 @@ def _read_setting(setting: Setting, given: Attributes, spelt: Mapping[str, list[
 
 
 def _differing(setting: Setting, rows: list[Any]) -> Reading:
-    """Several attributes, several values: a quantity has no word for that."""
+    """Read several attributes with different values: unknown for a quantity, which has no word for that."""
     if setting.unit is None:
         return MIXED
     shown = ", ".join(sorted({setting.spell(m) for m in rows})[:3])
@@ -155,9 +155,9 @@ def _differing(setting: Setting, rows: list[Any]) -> Reading:
 
 
 def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
-    """Name the settings that the next boot changes; of what nobody knows now, nobody knows whether it changes.
+    """Return the settings that the next boot changes; if the present value is unknown, so is the change.
 
-    An attribute that tells no setting is there by its own name.
+    An attribute that belongs to no setting is listed under its own name.
     """
     changes: dict[str, SettingReport] = {}
     doubt: Unknown | None = None
@@ -194,6 +194,6 @@ def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mappi
 
 
 def _differ(now: object, then: object) -> bool | None:
-    """Whether two values differ; nobody knows where one of them says nothing."""
+    """Return whether two values differ; None where one of them is unknown."""
     before, after = scalar(now), scalar(then)
     return None if before is None or after is None else before != after

@@ -1,4 +1,4 @@
-"""The attribute registry of a BIOS: which one it names, what it displays, and what each attribute may be set to."""
+"""The attribute registry of a BIOS: which one it names, the names it displays, and the values attributes may have."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 from rackcheck.parse.bmc.item import gather
 
 FEW = 5
-"""A BIOS of which fewer settings are known by the names of their attributes is asked what it displays.
+"""Below this number of settings matched by attribute name, the registry of the BIOS is fetched.
 
-Each of the recorded ones has more. A registry is a megabyte: no BMC is asked for it as long as names suffice.
+Each of the recorded BIOSes has more. A registry is a megabyte: it is not fetched as long as names suffice.
 """
 
 BiosRegistry = Mapping[str, Any]
@@ -24,24 +24,23 @@ _VERSION = re.compile(r"([._-]?(en(-[a-z]{2})?|json|v?[0-9]+))*\Z", re.IGNORECAS
 
 
 def needed(known: BiosSettings, given: Attributes) -> bool:
-    """Whether attributes are so unlike all known names that only the registry can tell what they are."""
+    """Return whether so few attributes match known names that the registry is needed."""
     return sum(1 for found in read_settings(known, given).values() if found.attributes) < FEW
 
 
 def shown(docs: Documents, bios: Resource) -> dict[str, str]:
-    """Give what the registry of a BIOS displays for each attribute; empty where it has none that can be read."""
+    """Return the displayed name of each attribute from the registry of a BIOS; empty if no registry can be read."""
     try:
         registry = _named(docs, bios)
         return {} if registry is None else displayed(registry)
-    except (Unreadable, Missing):  # a capture of before this was asked has no registry either
+    except (Unreadable, Missing):  # older captures have no registry either
         return {}
 
 
 def displayed(registry: BiosRegistry) -> dict[str, str]:
-    """Read what an attribute registry calls each attribute on the screen; odd entries are passed over.
+    """Read the displayed name of each attribute from a registry; malformed entries are skipped.
 
-    An attribute that it calls by two names is none of them, and of a registry that is too long to be read whole nothing
-    is known.
+    An attribute with two displayed names gets neither. A registry too long to be read whole yields nothing.
     """
     found: dict[str, set[str]] = {}
     for entry in _entries(registry):
@@ -52,7 +51,7 @@ def displayed(registry: BiosRegistry) -> dict[str, str]:
 
 
 def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, str, str]]:
-    """Hold a table of settings against a registry: each (setting, attribute, value) that may be set and is not read."""
+    """Compare a table of settings with a registry; yield each allowed (setting, attribute, value) that is not read."""
     allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
     spelt = spelled(allowed)
     for setting in known.values():
@@ -64,7 +63,7 @@ def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, s
 
 
 def _names(value: object) -> list[str]:
-    """Name a value as attributes may say it: Supermicro numbers its values, and attributes say what is displayed."""
+    """Return the spellings of a value in attributes: Supermicro numbers values, attributes hold the displayed text."""
     rows = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
     return [name for name in rows if isinstance(name, str)]
 
@@ -81,9 +80,9 @@ def _entries(registry: BiosRegistry) -> list[Mapping[str, Any]]:
 
 
 def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
-    """Go to the registry that a BIOS names, else to the only one that is called the BIOS's; none where there is none.
+    """Fetch the registry that a BIOS names, else the only one named as a BIOS registry; None if there is none.
 
-    Its members are told apart by their URIs: a BMC has dozens of registries, and each GET is one of a megabyte.
+    Its members are distinguished by URI: a BMC has dozens of registries, and each GET returns about a megabyte.
     """
     collections, _ = gather(docs.at("Registries"))
     uris = [uri for each in collections for uri in _listed(docs, each)]
@@ -104,7 +103,7 @@ def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
 
 
 def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
-    """Whether a registry is of the version that a BIOS names: numbers may mean other attributes in another one."""
+    """Return whether a registry has the version that a BIOS names: in others, numbers may mean other attributes."""
     wanted = bios.body.get("AttributeRegistry")
     if by_name or not isinstance(wanted, str) or not wanted.strip():
         return True
@@ -113,13 +112,13 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
-    """Give a registry that has an entry for each attribute of a BIOS; one that has not is of another BIOS."""
+    """Return a registry that has an entry for each attribute of a BIOS; one without belongs to another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 
 
 def _plain(name: str) -> str:
-    """Spell a registry's name as versions are compared: `v1_0_0` and `1.0.0` are one."""
+    """Normalize a registry's name for comparing versions: `v1_0_0` and `1.0.0` are equal."""
     return re.sub(r"[^a-z0-9]|v(?=[0-9])", "", clean(name, 200).casefold().removesuffix(".json"))
 
 
@@ -131,7 +130,7 @@ def _listed(docs: Documents, collection: Resource) -> list[str]:
 
 
 def _english(locations: object) -> str | None:
-    """Give where a registry's body lies, in English where there are several languages."""
+    """Return the location of a registry's body, the English one if there are several languages."""
     found = [each for each in locations if isinstance(each, Mapping)] if isinstance(locations, list) else []
     english = [each for each in found if str(each.get("Language")).casefold().startswith("en")]
     place = (english or found)[0].get("Uri") if found else None
@@ -143,5 +142,5 @@ def _last(uri: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Leave the version and the language of a registry's name away: Dell names v1_0_3 and has v1_0_0."""
+    """Strip version and language from a registry's name: Dell refers to v1_0_3 and serves v1_0_0."""
     return _VERSION.sub("", clean(name, 200).strip().casefold())

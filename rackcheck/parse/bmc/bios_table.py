@@ -1,4 +1,4 @@
-"""The table of BIOS settings: which attributes tell a setting, and what their values mean in neutral words."""
+"""The table of BIOS settings: which attributes hold a setting, and what their values mean in neutral words."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,19 +12,19 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.redfish_value import BROKEN
 
 MIXED = "mixed"
-"""What a setting says whose attributes say different things."""
+"""Value of a setting whose attributes differ."""
 
 ELSEWHERE = "elsewhere"
-"""In a word table: this value says that other attributes decide (`PerPort`)."""
+"""In a word table: this value means that other attributes decide (`PerPort`)."""
 
 UNSAID = "unsaid"
-"""In a word table: this value says nothing of the setting (`Unspecified`; `Auto` where a size is asked for)."""
+"""In a word table: this value does not determine the setting (`Unspecified`; `Auto` where a size is expected)."""
 
 PLAIN = ("enabled", "disabled", "auto")
-"""What a setting says unless the table names words of its own."""
+"""Words of a setting unless the table defines its own."""
 
 SHOWN = 8
-"""Names of attributes that are shown where none of them was found."""
+"""Number of attribute names shown where none was found."""
 
 _SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
 _WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
@@ -36,9 +36,9 @@ _LETTER = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 
 @dataclass(frozen=True)
 class Candidate:
-    """Attributes that tell a setting: by name, or a family of them by pattern; all that are there must agree.
+    """Attributes that hold a setting, by name or by a pattern for a family of them; all that are present must agree.
 
-    `number` finds the digits in a value, as it is compared; `unit` is what those digits count.
+    `number` finds the digits in a value, in its compared spelling; `unit` is the unit of those digits.
     """
 
     names: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class Candidate:
     unit: str | None = None
 
     def among(self, spelt: Mapping[str, list[str]]) -> list[str]:
-        """Give those of the attributes that are of this row, as the BIOS spells them, in order."""
+        """Return those of the attributes that belong to this row, as the BIOS spells them, in order."""
         found = [name for spelling_ in self.names if spelling_ in spelt for name in spelt[spelling_]]
         if self.pattern is not None:
             found += (name for s in spelt if self.pattern.fullmatch(s) and s not in self.names for name in spelt[s])
@@ -57,9 +57,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting in neutral words; with a `unit` it says a quantity, with `counts` a word or a whole number.
+    """One setting in neutral words; with a `unit` it is a quantity, with `counts` a word or a whole number.
 
-    Of the rows, the first that a BIOS has decides. What stands `apart` is given by a probe of its own.
+    The first of the rows that a BIOS has decides. A setting marked `apart` has a probe of its own.
     """
 
     name: str
@@ -78,10 +78,10 @@ class Setting:
             value = quantity(self.unit, self.about)
         else:
             value = setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
-        return view(value)  # of the attribute, which is told beside it as the BIOS spells it
+        return view(value)  # of the attribute, which is reported beside it as the BIOS spells it
 
     def meaning(self, row: Candidate, name: str, value: object) -> str | float | Unknown:
-        """Say what an attribute's value means; a value that nobody listed is unknown, never guessed."""
+        """Return what an attribute's value means; a value that is not listed is unknown, never guessed."""
         given = scalar(value)
         if given is None:
             return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} says nothing")
@@ -99,7 +99,7 @@ class Setting:
         return Unknown(reason, f"{clean(name)} says {clean(given)!r}, {none}")
 
     def _number(self, row: Candidate, given: str) -> str | float | None:
-        """Read a number where this setting has one; zero is none that a machine runs with."""
+        """Read a number if this setting has one; zero is not a valid value on a machine."""
         if row.number is not None and (match := row.number.fullmatch(plain(given))) is not None:
             digits = int(match[1])
             if self.counts:
@@ -110,7 +110,7 @@ class Setting:
         return None
 
     def spell(self, value: str | float) -> str:
-        """Write what the setting says for people."""
+        """Format the value of the setting for people."""
         return value if isinstance(value, str) else unit.spell(value, self.unit or "")
 
 
@@ -118,7 +118,7 @@ BiosSettings = Mapping[str, Setting]
 
 
 def settings(table: Mapping[str, Any]) -> BiosSettings:
-    """Read the table; the words of a row are laid over those of its setting, and these over the common ones."""
+    """Read the table; the words of a row override those of its setting, and these override the common ones."""
     return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
 
 
@@ -150,7 +150,7 @@ def _words(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spelled(names: Iterable[str]) -> dict[str, list[str]]:
-    """Put attributes under the spelling by which they are compared; two may share one."""
+    """Group attributes by the spelling used for comparison; two may share one."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(spelling(name), []).append(name)
@@ -159,7 +159,7 @@ def spelled(names: Iterable[str]) -> dict[str, list[str]]:
 
 @lru_cache(maxsize=16384)
 def spelling(name: str) -> str:
-    """Spell an attribute's name as it is compared: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` are one.
+    """Normalize an attribute's name for comparison: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` are equal.
 
     Supermicro adds four hex digits to each name.
     """
@@ -167,14 +167,14 @@ def spelling(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Leave letters and digits: what is left is compared."""
+    """Reduce a text to its letters and digits, for comparison."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
 def scalar(value: object) -> str | None:
-    """Give an attribute's value as text; where it is an object, the current value in it; none where it says none.
+    """Return an attribute's value as text, or the current value of an object; None if it has no value.
 
-    A text that could not be decoded says none either.
+    A text that could not be decoded has none either.
     """
     if isinstance(value, Mapping):
         value = value.get("CurrentValue", value.get("Value"))

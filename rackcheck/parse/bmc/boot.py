@@ -1,4 +1,4 @@
-"""How a host starts, as its BMC tells it in the Boot part of the system."""
+"""How a host starts, from the Boot property of its system."""
 
 import re
 
@@ -8,39 +8,39 @@ from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.systems import Gathered, agreed, entries
 
 ENTRIES = 1000
-"""Entries of one boot order that are read at most; UEFI itself has room for 65,536."""
+"""Entries of one boot order that are read at most; UEFI itself allows 65,536."""
 
 OVERRIDES = ("Disabled", "Once", "Continuous")
-"""What BootSourceOverrideEnabled can say (DMTF's ComputerSystem schema)."""
+"""Values of BootSourceOverrideEnabled (DMTF's ComputerSystem schema)."""
 
 NOT_BOOTING = "None"
-"""The word for a target that is none; elsewhere the same word is said for a value that is not known."""
+"""The word for no target; other properties use the same word for an unknown value."""
 
 
 def order(value: object) -> tuple[str, ...]:
-    """Give the references of a boot order, first to last.
+    """Return the references of a boot order, first to last.
 
-    A host that has not booted since its BMC started has told it nothing: an empty order is none.
+    An empty order is unknown: a host that has not booted since its BMC started has not yet sent its order.
     """
     return tuple(_reference(each) for each in entries(value, ENTRIES))
 
 
 def _reference(value: object) -> str:
-    """Give the plain reference of `Boot0019`, and of `Boot0019: Ubuntu`, which some BMCs say."""
+    """Return the plain reference of `Boot0019`, or of the form `Boot0019: Ubuntu` that some BMCs return."""
     text = text_of(value)
     match = re.match(r"(Boot[0-9A-Fa-f]{4})\s*:", text)
     return match[1] if match else text
 
 
 def first(reading: Sourced | Unknown) -> Sourced | Unknown:
-    """Give the first of a boot order that was read."""
+    """Return the first entry of a boot order."""
     if isinstance(reading, Sourced) and isinstance(reading.reading, tuple):
         return Sourced(reading.reading[0], reading.source)
     return reading
 
 
 def override(value: object) -> str:
-    """Give whether another source than the order's is set for the next start, or for all."""
+    """Return whether a source other than the order's is set for the next start, or for all."""
     text = text_of(value)
     if text not in OVERRIDES:
         raise Unreadable(f"none of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
@@ -48,7 +48,7 @@ def override(value: object) -> str:
 
 
 def target(hosts: Gathered) -> Sourced | Reading:
-    """Read from where the next start is; absent where it follows the order, whatever the BMC keeps as a target."""
+    """Read the target of the next start; absent where it follows the order, even if the BMC keeps a target."""
     enabled = agreed(hosts, "Boot.BootSourceOverrideEnabled", override)
     if isinstance(enabled, Unknown) or isinstance(enabled.reading, Unknown):
         return enabled
@@ -65,7 +65,7 @@ def _word(value: object) -> str:
 
 
 def progress(hosts: Gathered) -> Sourced | Unknown:
-    """Read how far the host came; a vendor's own word stands beside `OEM`."""
+    """Read how far the host's start has come; a vendor's own word is appended to `OEM`."""
     reading = agreed(hosts, "BootProgress.LastState")
     if isinstance(reading, Sourced) and reading.reading == "OEM":
         return agreed(hosts, "BootProgress.OemLastState")

@@ -1,4 +1,4 @@
-"""Power controls of a BMC: what their set points bound, by the names they go by."""
+"""Power controls of a BMC: what their set points limit, by control name."""
 
 import re
 from collections.abc import Callable
@@ -18,17 +18,17 @@ PURPOSES = {
     "total": r"(?i)total.?gpu.?power",
     "limit": r"(?i)^power.?limit",
 }
-"""What a control bounds, by a word in its Id: as recorded of GB200 and DGX; PowerLimit is the standard's example."""
+"""What a control limits, by a word in its Id, as recorded of GB200 and DGX; PowerLimit is the standard's example."""
 
 DEVICES = frozenset({"TDP", "EDPp", "EDPc", "TGP"})
-"""Purposes of a device's own set points; none of them is the power cap of what holds the device."""
+"""Purposes of a single device's set points; none of them is the power cap of the device's enclosure."""
 
 WATTS = frozenset({"w", "watt", "watts"})
-"""Spellings of the unit; Lenovo's XCC says Watt, the standard W."""
+"""Spellings of the unit; Lenovo's XCC returns Watt, the standard W."""
 
 
 def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Give the controls of power of every chassis, and why they may not be all: one without a type may be another."""
+    """Return the power controls of every chassis, and why the list may be incomplete: one without a type may be one."""
     found, trouble = in_chassis(docs, ("Controls", "*"))
     types = [(each, each.read("ControlType").reading) for each in found]
     mute = next((kind for _, kind in types if isinstance(kind, Unknown)), None)
@@ -36,7 +36,7 @@ def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def purpose(value: object) -> str:
-    """Tell from a control's name what its set point bounds; a name with none of the known words tells nothing.
+    """Derive from a control's name what its set point limits; unknown for a name with none of the known words.
 
     TDP is sustained and EDPp peak power of one device, TGP that of a graphics card: they are never compared.
     """
@@ -47,7 +47,7 @@ def purpose(value: object) -> str:
 
 
 def kept(value: object) -> str:
-    """Tell from a control's name whether its set point outlives a restart."""
+    """Derive from a control's name whether its set point survives a restart."""
     word = re.search(r"(?i)(non_?)?volatile", text_of(value))
     if word is None:
         raise Unreadable(f"{clean(str(value), 80)!r} does not say whether it is kept", Reason.NOT_COLLECTED)
@@ -55,7 +55,7 @@ def kept(value: object) -> str:
 
 
 def watts(control: Resource, name: str, reader: Callable[[object], float]) -> Sourced:
-    """Read a set point or bound of a control in watts; one in another unit, or in none, is unknown."""
+    """Read a set point or limit of a control in watts; unknown if the unit is different or missing."""
     unit = control.read("SetPointUnits")
     if isinstance(unit.reading, Unknown):
         return unit

@@ -14,12 +14,12 @@ _WAY = ("Systems", "Systems/*", "Systems/*/Storage", "Systems/*/Storage/*", STOR
 
 
 def drives(docs: Documents) -> Gathered:
-    """Gather every drive once, and why they may not be all.
+    """Return every drive once, and why the list may be incomplete.
 
-    Storage lists them, and some BMCs list them again by chassis, under other Ids: one of the same serial number is the
-    same drive, and one of the same Id may be another: without the whole list of the storage, that of the chassis tells
-    nothing. Where neither tells of any drive, the devices of the simple storage stand in; a BMC that lists none at
-    all has not heard of them (yet).
+    Storage lists the drives, and some BMCs list them again by chassis, under other Ids. Drives with equal serial
+    numbers are the same drive; drives with equal Ids may differ, so without the whole list of the storage that of the
+    chassis is not used. If neither lists any drive, the devices of the simple storage are used; if a BMC lists none at
+    all, the drives are unknown.
     """
     stored, trouble = _listed(docs, STORAGE)
     placed, unread = _listed(docs, CHASSIS)
@@ -36,9 +36,9 @@ def _listed(docs: Documents, link: str) -> Gathered:
 
 
 def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
-    """Add to the drives of the storage those of the chassis that are others.
+    """Add to the drives of the storage those of the chassis that are not among them.
 
-    Where one on either side does not say its serial number, it may be one of the other side; an empty bay has none.
+    A drive without a serial number on either side may be one of the other side; an empty bay has none.
     """
     uris = {drive.uri for drive in stored}
     others = [drive for drive in placed if drive.uri not in uris]
@@ -64,13 +64,13 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Whether all that could tell of drives came, though it told of none: some BMCs send empty bodies there."""
+    """Return whether every resource that could list drives was read: some BMCs return empty bodies there."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 
 
 def _simple(docs: Documents) -> Gathered:
-    """Gather the devices of the simple storage, and why they may not be all."""
+    """Return the devices of the simple storage, and why the list may be incomplete."""
     holders, trouble = read_ones(*gather(docs.at(SIMPLE)))
     found: list[Resource] = []
     for holder in holders:
@@ -80,17 +80,17 @@ def _simple(docs: Documents) -> Gathered:
 
 
 def key(drive: Resource) -> str:
-    """Give the Id of a drive; a device of the simple storage has none, and goes by its name."""
+    """Return the Id of a drive; for a device of the simple storage, which has none, its name."""
     return named(drive) if "#" in drive.uri else drive.id
 
 
 def gigabytes(value: object) -> float:
-    """Give a size in bytes as GB; 0 is not known."""
+    """Return a size in bytes as GB; 0 is unknown."""
     return some(value) / 1e9
 
 
 def share(value: object) -> float:
-    """Give what is left of a drive's life in %; 0 may be that of a spent one, or of one that does not tell."""
+    """Return the remaining life of a drive in %; 0 is unknown: the drive may be spent, or not report it."""
     left = some(value)
     if left > 100:
         raise Unreadable(f"more than the whole: {left:g} %")

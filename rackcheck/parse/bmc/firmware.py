@@ -1,4 +1,4 @@
-"""What a component of a BMC's firmware inventory is for, and whether it is the one that runs."""
+"""What a component of a BMC's firmware inventory is for, and whether it is the running one."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -10,23 +10,23 @@ from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
 
 OTHER = "other"
-"""The function of a component whose signs say nothing that we know."""
+"""The function of a component that none of the known signs fits."""
 
 INSTALLED = "installed"
 REPEATED = "repeated"
-"""The role of a second entry for what another one lists as installed (`Current-...` beside `Installed-...`)."""
+"""The role of a duplicate entry for a component that is listed as installed (`Current-...` beside `Installed-...`)."""
 
 TEXTS = ("Id", "Name", "Description", "SoftwareId")
 LONG = 200
-"""Characters of one sign that are looked at."""
+"""Characters of one sign that are read."""
 
 MOST = 64
-"""Links and Oem parts of one component that are looked at."""
+"""Links and Oem parts of one component that are read."""
 
 
 @dataclass(frozen=True)
 class SignRow:
-    """A function or a role, and the signs of it."""
+    """A function or a role, and its signs."""
 
     name: str
     words: re.Pattern[str]
@@ -42,7 +42,7 @@ class SignTable:
     functions: tuple[SignRow, ...]
     roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
-    """States of a component that does not run, though no word says what it is kept for."""
+    """States of a component that does not run, though no word states its purpose."""
 
     single: frozenset[str]
     """Functions that have facts of their own elsewhere, or are no firmware."""
@@ -55,7 +55,7 @@ class SignTable:
 
 @dataclass(frozen=True)
 class FirmwareComponent:
-    """One component, what it is for and by which signs, and whether it runs."""
+    """One component, its function and the signs for it, and whether it runs."""
 
     key: str
     resource: Resource
@@ -65,7 +65,7 @@ class FirmwareComponent:
 
     @property
     def version(self) -> Sourced:
-        """The version that runs; that of a component whose role is not known, or that is not there, is not either."""
+        """The running version; unknown if the component's role is unknown, absent if the component is absent."""
         sourced = self.resource.read("Version")
         return sourced if isinstance(self.role, str) else Sourced(self.role, sourced.source)
 
@@ -91,16 +91,16 @@ def _row(name: str, row: Mapping[str, Any]) -> SignRow:
 
 
 def components(known: SignTable, resources: Iterable[tuple[str, Resource]]) -> list[FirmwareComponent]:
-    """Tell function and role of each; `resources` come with their keys."""
+    """Return each component with its function and role; `resources` come with their keys."""
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
     return [FirmwareComponent(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
 
 
 def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str, ...]]:
-    """Tell what a component is for, and which signs say so.
+    """Return the function of a component, and the signs for it.
 
-    Where no sign says anything we know, it is `other`; where it does not even say its name, nobody knows.
+    It is `other` where no known sign fits, and unknown where the component has no name.
     """
     texts, links = dict(_texts(component)), tuple(_links(component))
     for row in known.functions:
@@ -113,10 +113,10 @@ def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str,
 
 
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
-    """Tell whether a component runs; `installed` are the names that stand behind `Installed-` in this inventory.
+    """Return whether a component runs; `installed` are the names after `Installed-` in this inventory.
 
-    A component runs that says nothing else: that is what an inventory of firmware is for. One whose name or state
-    cannot be read may be a copy; one of the state Absent is not there.
+    A component runs unless a sign shows otherwise: an inventory of firmware lists what runs. If its name or state
+    cannot be read, it may be a copy; one of the state Absent is not there.
     """
     if component.unread is not None:
         return component.unread
@@ -140,12 +140,12 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
 
 
 def of(found: Iterable[FirmwareComponent], name: str) -> Iterator[FirmwareComponent]:
-    """Give the components of one function that run, that are not there, or of which nobody knows whether they run."""
+    """Yield the components of one function that run, are absent, or may run."""
     return (c for c in found if c.function == name and (c.role == INSTALLED or not isinstance(c.role, str)))
 
 
 def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
-    """Say why the components of one function may not be all; an inventory's silence is no proof that there is none."""
+    """Return why the components of one function may be incomplete; an empty list is no proof that there is none."""
     odd = next((c for c in found if isinstance(c.function, Unknown)), None)
     if odd is not None:
         return Unknown(Reason.NOT_COLLECTED, f"{clean(odd.key, 60)} does not say what it is: {odd.function}")
@@ -155,7 +155,7 @@ def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
 
 
 def _texts(component: Resource) -> Iterator[tuple[str, str]]:
-    """Give every text sign by name, in small letters: as it stands, and with its `RunTogether` words parted."""
+    """Yield every text sign by name, in lower case: as it stands, and with its `RunTogether` words split."""
     signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in TEXTS]
     if not isinstance(component.body.get("Id"), str):
         signs[0] = ("Id", component.id)
@@ -180,7 +180,7 @@ def _links(component: Resource) -> Iterator[str]:
 
 
 def _one(component: Resource) -> bool:
-    """Whether the description is one word, as a name is, and not a sentence that may speak of anything."""
+    """Return whether the description is one word, as a name is, and not a sentence on anything."""
     value = component.body.get("Description")
     return isinstance(value, str) and len(value.split()) == 1
 

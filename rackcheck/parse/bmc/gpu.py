@@ -1,4 +1,4 @@
-"""GPUs as a BMC lists them: processors of their own type, else PCIe devices that are called GPUs."""
+"""GPUs as a BMC lists them: processors of type GPU, else PCIe devices named as GPUs."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,35 +14,35 @@ from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 
 UNLIMITED = 65535
-"""What stands for no limit where a limit is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
+"""Marks no limit where a limit is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
 
 CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
-"""How a PCIe device's Id or Name calls a GPU: GPU1, GPU_SXM_3; not a riser for GPUs."""
+"""A PCIe device's Id or Name that denotes a GPU: GPU1, GPU_SXM_3; not a riser for GPUs."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU, and the PCIe device that the processor links to, where it links to one."""
+    """One GPU, and the PCIe device that the processor links to, if it links to one."""
 
     resource: Resource
     device: Resource | None = None
 
     def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
-        """Read a property; where the processor does not have it at all, its PCIe device tells it.
+        """Read a property of the processor; of its PCIe device if the processor does not have the property at all.
 
-        What the processor has and does not say, nothing else may say in its place.
+        A property that the processor has without a value is not read from the PCIe device.
         """
         sourced = self._own(name).read(name, reader)
         return sourced if name == "Status.State" else self.there(sourced)
 
     @property
     def link(self) -> str:
-        """Where its PCIe link is told: in the processor itself where it tells of one, else in the PCIe device."""
+        """Where its PCIe link is reported: in the processor if it has one there, else in the PCIe device."""
         own = self.resource.body.get("SystemInterface")
         return "SystemInterface.PCIe" if isinstance(own, Mapping) and "PCIe" in own else "PCIeInterface"
 
     def there(self, sourced: Sourced) -> Sourced:
-        """Give what was told of it; of an empty place all is absent, whatever was told."""
+        """Return a value of the GPU; absent for an empty place, whatever the BMC reports."""
         if self._own("Status").read("Status.State").reading == "Absent":
             return Sourced(Absent("no GPU is in this place"), sourced.source)
         return sourced
@@ -55,9 +55,9 @@ class Gpu:
 
 
 def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
-    """Gather the GPUs of all systems, each with its key, and why they may not be all.
+    """Return the GPUs of all systems, each with its key, and why the list may be incomplete.
 
-    A BMC that lists none is not one that knows there is none: most list no GPU of any kind.
+    An empty list does not prove that there is none: most BMCs list no GPU of any kind.
     """
     systems, trouble = members(docs, "Systems")
     found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
@@ -70,7 +70,7 @@ def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
 
 
 def walked(docs: Documents) -> None:
-    """Go to every GPU and its memory."""
+    """Fetch every GPU and its memory."""
     for _, gpu in gpus(docs)[0]:
         memory(docs, gpu)
 
@@ -86,7 +86,7 @@ def _called(device: Resource) -> bool:
 
 
 def memory(docs: Documents, gpu: Gpu) -> Sourced:
-    """Sum up the memory that a GPU links to; unknown where it links to none, or one part does not say its size."""
+    """Sum up the memory that a GPU links to; unknown if it links to none, or a part does not report its size."""
     parts, trouble = gather(docs.at("Links/Memory/*", gpu.resource))
     if trouble is not None or not parts:
         none = trouble or Unknown(Reason.NOT_COLLECTED, f"{gpu.resource.uri} links to no memory")
@@ -98,13 +98,13 @@ def memory(docs: Documents, gpu: Gpu) -> Sourced:
 
 
 def limit(value: object) -> float:
-    """Give a limit, infinite where the number is the mark for none."""
+    """Return a limit, infinite where the number marks none."""
     number = some(value)
     return float("inf") if number == UNLIMITED else number
 
 
 def uuid(value: object) -> str:
-    """Give a UUID; one of nothing but zeros is nobody's."""
+    """Return a UUID; one of all zeros is unknown."""
     text = text_of(value)
     if not text.strip("0-"):
         raise Unreadable(f"says {text[:40]!r}", Reason.NOT_COLLECTED)

@@ -1,4 +1,4 @@
-"""Which machine a BMC manages: signs of several of its resources, held against a table of machines."""
+"""Which machine a BMC manages: signs of several of its resources, compared with a table of machines."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,10 +18,13 @@ LINKS = {
     "cpu": "Systems/*/Processors/*",
     "gpu": "Systems/*/Processors/*",
 }
-"""Kinds of signs, and where each is read; `baseboard` is a system beside the host, which has no BIOS of its own."""
+"""Kinds of signs, and where each is read; `baseboard` is a system beside the host, without a BIOS of its own."""
 
 COUNT = "Count"
-"""The sign that is no property: how many there are. Another number says nothing: one may be broken, or listed twice."""
+"""The sign that is no property: the number of items.
+
+A different number is no evidence: one may be broken, or duplicate.
+"""
 
 ENOUGH = 2
 """Kinds of signs that must fit: one product string may name a board that two kinds of machine have."""
@@ -29,7 +32,7 @@ ENOUGH = 2
 
 @dataclass(frozen=True)
 class Sign:
-    """What one property of one kind of resource says of a machine: any of these words, folded."""
+    """One sign of a machine: a property of one kind of resource with any of these words, folded."""
 
     kind: str
     name: str
@@ -49,10 +52,10 @@ class KnownMachine:
     names: tuple[Sign, ...]
     fits: tuple[Sign, ...]
     must: frozenset[tuple[str, str]]
-    """Places that contradict where they say another word; silence there leaves it in doubt."""
+    """Places that contradict with a different word; a missing one leaves the match in doubt."""
 
     against: frozenset[tuple[str, str]]
-    """Places that contradict too, but need not speak; the words of all others may name a part, or a variant."""
+    """Places that contradict too, but may be missing; the words of all others may name a part, or a variant."""
 
     within: str
     """The wider family this machine belongs to, which its signs fit too."""
@@ -65,26 +68,26 @@ class KnownMachine:
 
 @dataclass
 class ReportedIdentity:
-    """What the resources say, by kind and property; and of which kinds or properties one was silent, with the why."""
+    """What the resources report, by kind and property; and which kinds or properties could not be read, and why."""
 
     values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     silent: dict[tuple[str, str], Unknown] = field(default_factory=dict)
     unread: dict[str, Unknown] = field(default_factory=dict)
 
     def mute(self, sign: Sign) -> Unknown | None:
-        """Why this sign may say more than it does."""
+        """Why this sign may have more texts than were read."""
         return self.unread.get(sign.kind) or self.silent.get(sign.place)
 
     def said(self, sign: Sign) -> list[str]:
-        """Give the different texts of this sign, as spelled."""
+        """Return the different texts of this sign, as spelled."""
         return list(dict.fromkeys(self.values.get(sign.place, ())))
 
     def fitting(self, sign: Sign) -> list[str]:
-        """Give the texts that are the sign's words."""
+        """Return the texts that are the sign's words."""
         return [value for value in self.said(sign) if fold(value) in sign.words]
 
     def other(self, sign: Sign) -> list[str]:
-        """Give the texts that are not."""
+        """Return the texts that are not."""
         return [value for value in self.said(sign) if fold(value) not in sign.words]
 
 
@@ -119,11 +122,11 @@ def fold(text: str) -> str:
 
 
 def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, Reading]:
-    """Name the machine, and the signs that say so.
+    """Return the machine, and the signs that identify it.
 
-    It is the one machine that a naming sign says, that another kind of resource bears out, and that nothing
-    contradicts; a machine of a family stands before the family. Where none fits, or several do, it is absent: no
-    machine we know. Where what decides was not told, nobody knows.
+    It is the one machine with a fitting naming sign, confirmed by another kind of resource and not contradicted; a
+    machine of a family takes precedence over the family. Where none fits, or several do, it is absent: not a known
+    machine. Where what decides is missing, it is unknown.
     """
     machines = tuple(known)
     identity = gathered(docs, machines)
@@ -131,7 +134,7 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
     wider = {machine.within for machine, fit, _ in rows if fit}
     sure = [machine for machine, fit, _ in rows if fit and machine.name not in wider]
     doubts = [(machine, why) for machine, _, why in rows if why is not None]
-    if sure:  # one that nothing names is not in doubt beside one that is named; nor is its own wider family
+    if sure:  # one that no sign names is not in doubt beside one that is named; nor is its own wider family
         settled = {*wider, *(machine.name for machine in sure)}
         doubts = [(m, why) for m, why in doubts if m.name not in settled and any(map(identity.fitting, m.names))]
     for machine, why in doubts:
@@ -146,7 +149,7 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
 
 
 def _judge(machine: KnownMachine, identity: ReportedIdentity) -> tuple[bool, Unknown | None]:
-    """Tell whether it is this machine, and what keeps us from telling: then it may be, and may not be."""
+    """Return whether it is this machine, and why that is uncertain, if it is."""
     if any(identity.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
         return False, None
     named = any(map(identity.fitting, machine.names))
@@ -181,7 +184,7 @@ def _sentence(sign: Sign, words: list[str]) -> str:
 
 
 def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity:
-    """Gather what the resources say of all signs of the table."""
+    """Collect the values of all signs of the table from the resources."""
     identity = ReportedIdentity()
     asked: dict[str, set[str]] = {kind: set() for kind in LINKS}
     for sign in (sign for machine in known for sign in machine.signs):
@@ -203,7 +206,7 @@ def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity
 
 
 def _resources(docs: Documents, identity: ReportedIdentity) -> dict[str, list[Resource]]:
-    """Give the resources of each kind, and note in `told` where they may not be all."""
+    """Return the resources of each kind, and note in `identity` where they may be incomplete."""
     root, no_root = gather(docs.at(""))
     systems, trouble = members(docs, "Systems")
     main, no_host = hosts(docs)

@@ -1,4 +1,4 @@
-"""Integrity of a component (SPDM, TPM): what the BMC says of it and of its identity's proof."""
+"""Integrity of a component (SPDM, TPM): its state, and the result of verifying its identity."""
 
 from collections.abc import Mapping
 
@@ -14,12 +14,12 @@ PROOFS = (
 
 
 def proof(component: Resource) -> str:
-    """Name the property that says whether the component's identity was verified: that of its protocol."""
+    """Return the name of the property with the result of verifying the component's identity, by its protocol."""
     return PROOFS[1] if isinstance(component.body.get("TPM"), Mapping) else PROOFS[0]
 
 
 def protocol(value: object) -> str:
-    """Give the version of a protocol; `0.0.0` is one that was never asked."""
+    """Return the version of a protocol; `0.0.0` marks one that was never queried."""
     word = revision(value)
     if not word.strip("0."):
         raise Unreadable(f"says {word[:40]!r}", Reason.NOT_COLLECTED)
@@ -27,7 +27,7 @@ def protocol(value: object) -> str:
 
 
 def target(value: object) -> str:
-    """Give the last two words of the link to a component, `Chassis/HGX_ERoT_BMC_0`: no place on a server."""
+    """Return the last two words of the link to a component, `Chassis/HGX_ERoT_BMC_0`: no place on a server."""
     if not isinstance(value, str) or not value.startswith("/") or BROKEN in value:
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a link: {clean(repr(value))}", reason)

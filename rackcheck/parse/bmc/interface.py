@@ -11,7 +11,7 @@ NAME = "EthernetInterfaces"
 
 
 def of_systems(docs: Documents) -> Gathered:
-    """Gather the interfaces of every system; a GPU baseboard has none, and need not speak of them."""
+    """Return the interfaces of every system; a GPU baseboard has none, and may omit them."""
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
     known = False
@@ -26,7 +26,7 @@ def of_systems(docs: Documents) -> Gathered:
 
 
 def of_one(docs: Documents, owner: Resource) -> Gathered:
-    """Gather the interfaces of one system or controller, and why they may not be all."""
+    """Return the interfaces of one system or controller, and why the list may be incomplete."""
     collections, trouble = gather(docs.at(NAME, owner))
     if not collections and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{owner.uri} has no {NAME}")
@@ -38,5 +38,5 @@ def of_one(docs: Documents, owner: Resource) -> Gathered:
 
 
 def mac(value: object) -> str:
-    """Give a hardware address in small letters with colons; zeros are none."""
+    """Return a hardware address in lower case with colons; all zeros are none."""
     return addresses([value])[0]

@@ -1,4 +1,4 @@
-"""Items of a BMC's collections: gathered as far as they can be read, keyed by the names the BMC gives them."""
+"""Items of a BMC's collections: collected as far as they can be read, keyed by the names the BMC uses."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ LinkForm = tuple[str, str]
 
 
 def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """Take what resources there are, and why they are not all, if they are not."""
+    """Collect the resources up to the first failure, and why the list may be incomplete."""
     found: list[Resource] = []
     try:
         for resource in resources:
@@ -25,10 +25,10 @@ def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | Non
 
 
 def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
-    """Leave out what could not be fetched, and say so: without a body nobody knows what it is called.
+    """Drop what could not be fetched, and return why the list may be incomplete: without a body the name is unknown.
 
     A name taken from its URI would stand beside the item of the true name, which would then seem absent. A member that
-    its own BMC calls not found never had another name.
+    its own BMC reports as not found never had another name.
     """
     kept = [r for r in found if r.unread is None or not_there(r.unread)]
     lost = next((r.unread for r in found if r.unread is not None and not not_there(r.unread)), None)
@@ -36,7 +36,7 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
 
 
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
-    """Gather a collection's members; a BMC without the collection is not one without members."""
+    """Return a collection's members; a missing collection does not mean that there are none."""
     collections, trouble = gather(docs.at(link))
     if trouble is None and not collections:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
@@ -48,7 +48,7 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
 
 
 def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
-    """Gather the items of every chassis from the first form that tells any, and why they may not be all."""
+    """Return the items of every chassis from the first form that lists any, and why the list may be incomplete."""
     chassis, trouble = members(docs, "Chassis")
     holdings = _Holdings(docs)
     for place in chassis:
@@ -63,7 +63,7 @@ def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unkno
 
 
 class _Holdings:
-    """What the chassis of one BMC hold, each thing once: several chassis may share what holds it."""
+    """The items that the chassis of one BMC hold, each once: several chassis may share what holds it."""
 
     def __init__(self, docs: Documents) -> None:
         self.docs = docs
@@ -72,7 +72,7 @@ class _Holdings:
         self._held: dict[str, tuple[bool, Unknown | None]] = {}
 
     def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
-        """Take the items of one chassis; gives why they may not be all."""
+        """Collect the items of one chassis; returns why they may be incomplete."""
         failed: Unknown | None = None
         known, silent = False, None
         for link, holder in forms:
@@ -86,7 +86,7 @@ class _Holdings:
                 known = known or cut is None
                 some, unread = some or any_, unread or cut
             if some or (unread is not None and not not_there(unread)):
-                # The older form names the same parts differently: it stands in only for one that is not there.
+                # The older form names the same parts differently: it is used only where the newer one does not exist.
                 self.told = self.told or known
                 return unread
             failed = failed or unread
@@ -94,7 +94,7 @@ class _Holdings:
         return failed or (None if known else silent)
 
     def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
-        """Whether something holds any items, once they are taken, and why they may not be all."""
+        """Collect the items of a resource; returns whether it holds any, and why they may be incomplete."""
         known = self._held.get(resource.uri)
         if known is None:
             more, cut = gather(self.docs.at("*", resource) if holder == "*" else resource.parts(holder))
@@ -105,14 +105,14 @@ class _Holdings:
 
 
 def not_there(unread: Unknown) -> bool:
-    """Whether a resource could not be read because its own BMC has none there."""
+    """Return whether a resource could not be read because the BMC does not have it."""
     return unread.reason is Reason.NOT_COLLECTED and "HTTP 404" in unread.detail
 
 
 def keyed(
     resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
 ) -> Iterator[tuple[str, Resource]]:
-    """Pair each with its own name; names that clash get the chassis' Id before, then the place, at last the URI.
+    """Yield each resource with its name; names that clash get the chassis' Id before, then the place, last the URI.
 
     Raises Unreadable where they clash even so: a name may be made up to look like the other's URI.
     """
@@ -138,7 +138,7 @@ def _with_uri(key: str, resource: Resource) -> str:
 
 
 def named(resource: Resource) -> str:
-    """Give the name a sensor goes by, else the last word of the link to it, else its Id."""
+    """Return the name of a sensor, else the last word of the link to it, else its Id."""
     for name in ("Name", "DeviceName", "DataSourceUri"):
         own = resource.body.get(name)
         if isinstance(own, str) and own.strip("/ ") and BROKEN not in own:
@@ -147,7 +147,7 @@ def named(resource: Resource) -> str:
 
 
 def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
-    """Read a property of a thing in a slot; all of an empty slot is absent, also the zeros some BMCs give for it."""
+    """Read a property of a thing in a slot; absent for an empty slot, even where some BMCs return zeros."""
     sourced = resource.read(name, reader)
     state = resource.read("Status.State").reading
     if state == "Absent":

@@ -1,4 +1,4 @@
-"""What kind of machine a BMC manages, by what it is made of: processors, switches, power equipment, a card."""
+"""What kind of machine a BMC manages, by its parts: processors, switches, power equipment, a card."""
 
 from collections.abc import Mapping
 
@@ -12,11 +12,11 @@ from rackcheck.parse.bmc.item import gather, members
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 
 PARTS = frozenset({"Card", "Component", "Module", "Zone"})
-"""Types of chassis that are parts of something; a machine of nothing else, with a card in it, is that card."""
+"""Types of chassis that are parts of something; a machine with only such chassis, one of them a card, is that card."""
 
 
 def kind(docs: Documents) -> Sourced | Reading:
-    """Tell the kind, with the property that decided; what could not be read may have decided otherwise."""
+    """Return the kind, with the property that decided; unknown if an unread resource may decide otherwise."""
     chassis, trouble = members(docs, "Chassis")
     types = [each.read("ChassisType") for each in chassis]
     systems, unread = gather(docs.at("Systems/*"))
@@ -33,7 +33,7 @@ def kind(docs: Documents) -> Sourced | Reading:
 
 
 def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
-    """Tell a machine that is no card: by processors, else by switches, else by power equipment."""
+    """Return the kind of a machine that is no card: by processors, else by switches, else by power equipment."""
     counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
     for count in counts:
         if not isinstance(count.reading, Unknown) and count.reading != 0:

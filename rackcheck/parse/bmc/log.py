@@ -1,4 +1,4 @@
-"""Event logs of a BMC: which logs tell events, and their newest entries, without a walk through all of them."""
+"""Event logs of a BMC: which logs hold events, and their newest entries, without reading every entry."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from rackcheck.parse.bmc.item import gather, read_ones
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 NEWEST = 50
-"""Entries of one log that are looked at, the newest."""
+"""Newest entries of one log that are read."""
 
 SHOWN = 5
 """Entries of one log that are quoted."""
@@ -26,15 +26,15 @@ _EVENTS = re.compile(r"event|sel|iml|iel|health|fault|alert|system log|chassis l
 _OTHERS = re.compile(
     r"audit|security|journal|post.?code|dump|debug|token|diagnostic|flight|fdr|console|host.?logger", re.I
 )
-"""Words of a log's Id and Name: those of hardware's events, and those of logins, traces, codes and files."""
+"""Words of a log's Id and Name: those of hardware events, and those of logins, traces, codes and files."""
 
 _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 
 
 def logs(docs: Documents, *places: str) -> Gathered:
-    """Gather the logs of events in these places (`Systems/*/LogServices/*`), and why they may not be all.
+    """Return the event logs in these places (`Systems/*/LogServices/*`), and why the list may be incomplete.
 
-    A BMC that shows none is not one where nothing happened.
+    A BMC without any does not prove that there were no events.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -48,18 +48,18 @@ def logs(docs: Documents, *places: str) -> Gathered:
 
 
 def tells_events(log: Resource) -> bool:
-    """Whether a log holds events of the hardware, as its own names say, or else the kind of its entries."""
+    """Return whether a log holds hardware events, by its own names, or else by the type of its entries."""
     names = " ".join(name for name in (log.body.get("Id"), log.body.get("Name")) if isinstance(name, str))
     if _OTHERS.search(names):
         return False
     return _EVENTS.search(names) is not None or log.body.get("LogEntryType") in (
         "Event",
         "SEL",
-    )  # no set: a list may stand there
+    )  # no set: the value may be a list
 
 
 def facts(docs: Documents, area: str, *places: str) -> Facts:
-    """Tell every log of events in these places: how many entries, and how bad the newest are."""
+    """Return the facts of every event log in these places: number of entries, and severity of the newest."""
     found, trouble = logs(docs, *places)
     for log in found:
         item = f"{area}/{spell_key(named(log))}"
@@ -74,7 +74,7 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
 
 
 def gives(area: str, where: str) -> dict[str, Kind]:
-    """Name the facts of logs in one area."""
+    """Return the names of the log facts in one area."""
     return {
         area: collection(f"logs of hardware events {where}, by where they stand; not those of logins, traces or dumps"),
         f"{area}/*.entries": integer("entries that the log counts", Class.MEASUREMENT),
@@ -86,7 +86,7 @@ def gives(area: str, where: str) -> dict[str, Kind]:
 
 
 def way(*places: str) -> Walk:
-    """Go to the entries of every log of events in these places."""
+    """Fetch the entries of every event log in these places."""
 
     def walked(docs: Documents) -> None:
         for log in logs(docs, *places)[0]:
@@ -96,13 +96,13 @@ def way(*places: str) -> Walk:
 
 
 def named(log: Resource) -> str:
-    """Name a log by where it stands: `Managers/BMC/SEL`; two of one name are common (`Log1`)."""
+    """Return the name of a log by its place: `Managers/BMC/SEL`; two logs of one name are common (`Log1`)."""
     return log.uri.removeprefix("/redfish/v1/").replace("/LogServices/", "/")
 
 
 @dataclass(frozen=True)
 class LogEntries:
-    """What was read of a log: how many entries it counts, the newest of them, and why those could not be had."""
+    """What was read of a log: its number of entries, the newest of them, and why those could not be read."""
 
     source: str
     count: int | Unknown
@@ -110,7 +110,7 @@ class LogEntries:
     trouble: Unknown | None = None
 
     def severe(self, word: str) -> Sourced:
-        """Count the newest entries of one severity that nobody marked as resolved."""
+        """Count the newest entries of one severity that are not marked as resolved."""
         if self.trouble is not None:
             return Sourced(self.trouble, self.source)
         rows = [entry.read("Severity", health).reading for entry in self.newest]
@@ -131,9 +131,9 @@ class LogEntries:
 
 
 def entries(docs: Documents, log: Resource) -> LogEntries:
-    """Read a log's newest entries: of a log in pages the first and the last page, never those between them.
+    """Read a log's newest entries: of a log in pages only the first and the last page.
 
-    The entries must lie in the page itself, as all recorded BMCs give them: one GET for each would cost minutes.
+    The entries must be in the page itself, as in all recorded BMCs: one GET for each would take minutes.
     """
     pages, trouble = gather(docs.at("Entries", log))
     source = pages[0].uri if pages else log.uri
@@ -181,13 +181,13 @@ def _count(page: Resource, held: int) -> int:
 
 
 def _next(page: Resource) -> object:
-    """Give the link to the page that follows; None on the last one, and where a page names itself."""
+    """Return the link to the next page; None on the last page, and where a page links to itself."""
     link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
     return None if isinstance(link, str) and link.rstrip("/") == page.uri.rstrip("/") else link
 
 
 def _last(docs: Documents, first: Resource, held: list[Resource], count: int) -> list[Resource]:
-    """Read the last page of a log, where the BMC's own link to the next page tells how pages are named."""
+    """Read the last page of a log, if the BMC's link to the next page shows how pages are named."""
     link = _next(first)
     base, query = (link.partition("?")[0], link[link.find("?") :]) if isinstance(link, str) else ("", "")
     if base.rstrip("/") != first.uri.rstrip("/") or not _SKIP.fullmatch(query):
@@ -206,10 +206,10 @@ def _last(docs: Documents, first: Resource, held: list[Resource], count: int) ->
 
 
 def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
-    """Take the newest entries, newest first: some BMCs list them from the oldest, some from the newest.
+    """Return the newest entries, newest first: some BMCs list them from the oldest, some from the newest.
 
-    Their times decide, from entry to entry: a clock that is set once does not turn a list round. Where they cannot, and
-    there are more than are looked at, nobody knows which are the newest.
+    Their times decide, from entry to entry: setting a clock once does not reverse a list. Where the times cannot
+    decide, and there are more entries than are read, the newest are unknown.
     """
     listed = first if first is last else [*first, *last]
     pairs = [(_time(one), _time(other)) for one, other in pairwise(listed)]
@@ -220,7 +220,7 @@ def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
     newest = first[:NEWEST] if 2 * upward < len(steps) else last[::-1][:NEWEST]
     times = {entry.uri: _time(entry) for entry in newest}
     known = {uri: time for uri, time in times.items() if time is not None}
-    # Two lines of one second may stand either way round in a list, and clocks are set while a log is kept.
+    # Two entries of one second may be in either order, and clocks are set while a log is kept.
     return sorted(newest, key=lambda e: known[e.uri], reverse=True) if len(known) == len(newest) else newest
 
 

@@ -1,4 +1,4 @@
-"""Memory modules of a host, told from a GPU's memory."""
+"""Memory modules of a host, without a GPU's memory."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown
@@ -8,17 +8,17 @@ from rackcheck.parse.bmc.item import fitted
 from rackcheck.parse.bmc.systems import Gathered, below, entries, has_some, some
 
 STACKED = ("HBM", "GDDR")
-"""How the types begin of memory that is soldered to a GPU, in Redfish's MemoryDeviceType."""
+"""Prefixes of Redfish's MemoryDeviceType for memory that is soldered to a GPU."""
 
 RATES = 64
-"""Rates that one module can run at, at most."""
+"""Number of rates of one module, at most."""
 
 
 def modules(docs: Documents, hosts: Gathered) -> Gathered:
-    """Gather the memory of the hosts that is no GPU's.
+    """Return the memory of the hosts that is not a GPU's.
 
-    Most BMCs list none of a GPU's there, and some of them tell no module's type. Where one does list it, a module
-    without a type may be one more.
+    Most BMCs do not list a GPU's there, and some of them report no module's type. Where one does list it, a module
+    without a type may be a GPU's.
     """
     systems, trouble = hosts
     found, cut = below(docs, systems, "Memory")
@@ -39,7 +39,7 @@ def _of_gpu(memory: Resource) -> bool:
 
 
 def rated(memory: Resource) -> Sourced:
-    """Read the highest rate of those a module can run at; most BMCs leave the list out, or empty."""
+    """Read the highest rate a module can run at; most BMCs omit the list, or leave it empty."""
     return fitted(memory, "AllowedSpeedsMHz", _highest)
 
 

@@ -1,4 +1,4 @@
-"""Metric reports of a BMC: many sensors' present values in one body."""
+"""Metric reports of a BMC: present values of many sensors in one body."""
 
 import re
 from collections import Counter
@@ -14,18 +14,18 @@ from rackcheck.parse.bmc.item import gather, members
 from rackcheck.parse.bmc.power import drawn
 
 SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
-"""A property that is a whole sensor. What has a fragment is a property of something else, often its history."""
+"""A property that is a whole sensor. One with a fragment belongs to something else, often its history."""
 
 KINDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
     for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
 }
-"""Kind by the end of a sensor's name: reports give no units. `..._TempLimit_0` and `..._Energy_0` are none of these."""
+"""Kind by the end of a sensor's name: reports have no units. `..._TempLimit_0` and `..._Energy_0` are none of these."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """The present value of one sensor, as one report gives it."""
+    """The present value of one sensor, from one report."""
 
     name: str
     kind: str
@@ -34,7 +34,7 @@ class Metric:
 
     @property
     def value(self) -> Sourced:
-        """The value; a stale one, and one of several in a row, is not the present one."""
+        """The value; unknown if it is stale, or if there are several."""
         if not self.alone:
             return Sourced(Unknown(Reason.NOT_COLLECTED, "reports give several values of it"), self.entry.uri)
         if _stale(self.entry.body):
@@ -43,7 +43,7 @@ class Metric:
 
 
 def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
-    """Give the sensors that reports tell, and why they may not be all."""
+    """Return the sensors in the reports, and why the list may be incomplete."""
     reports, trouble = members(docs, "TelemetryService/MetricReports")
     found: dict[str, list[Resource]] = {}
     for report in reports:
@@ -59,7 +59,7 @@ def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
 
 
 def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
-    """Name each by its sensor; names that two chassis share get the chassis' before."""
+    """Yield each metric with the name of its sensor; names that two chassis share get the chassis' before."""
     parted = {place: SENSOR.fullmatch(place) for place in found}
     names = Counter(match["sensor"] for match in parted.values() if match)
     for place, match in parted.items():
@@ -71,7 +71,7 @@ def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
 
 
 def _stale(entry: Mapping[str, object]) -> bool:
-    """Whether a vendor's words call a value stale, or are none that can be read; where there are none, it is not."""
+    """Return whether a vendor's property marks a value as stale, or cannot be read; False if it is missing."""
     oem = entry.get("Oem", {})
     vendors = list(oem.values()) if isinstance(oem, Mapping) else [oem]
     return any(not isinstance(vendor, Mapping) or vendor.get(STALE, False) is not False for vendor in vendors)

@@ -12,13 +12,13 @@ from rackcheck.parse.bmc.systems import Gathered, some
 
 UP = ("LinkUp", "Up")
 STATUSES = (*UP, "LinkDown", "Down", "NoLink", "Starting", "Training")
-"""Words for a port's LinkStatus, newer and older (DMTF's Port and NetworkPort schemas)."""
+"""Values of a port's LinkStatus, newer and older (DMTF's Port and NetworkPort schemas)."""
 
 
 def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
-    """Gather the NVLink ports of one GPU, and why they may not be all.
+    """Return the NVLink ports of one GPU, and why the list may be incomplete.
 
-    A GPU whose BMC lists no port, and does not know its model either, is not ready: nobody knows that it has none.
+    Without a port and a model of the GPU, the BMC has not detected it yet: the ports are unknown.
     """
     ports, trouble = read_ones(*gather(docs.at("Ports/*", gpu.resource)))
     if "Ports" not in gpu.resource.body:
@@ -41,14 +41,14 @@ def count(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
 
 
 def count_up(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
-    """Count those that are up; one that does not say leaves the count unknown."""
+    """Count the ports that are up; unknown if one does not report its state."""
     rows = [port.read("LinkStatus", _status).reading for port in ports]
     mute = trouble or next((each for each in rows if isinstance(each, Unknown)), None)
     return mute if mute is not None else sum(each in UP for each in rows)
 
 
 def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
-    """Give the lowest speed of those that are up, in Gb/s; absent where none is up."""
+    """Return the lowest speed of the ports that are up, in Gb/s; absent where none is up."""
     up = count_up(ports, trouble)
     if isinstance(up, Unknown):
         return up

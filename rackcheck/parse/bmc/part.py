@@ -1,4 +1,4 @@
-"""What the resources of parts share: properties of two names, numbers on a label, one resource below another."""
+"""Shared by the resources of parts: properties with two names, numbers on a label, resources below another."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
@@ -8,12 +8,12 @@ from rackcheck.parse.bmc.item import gather, not_there, read_ones
 
 
 def named_first(resource: Resource, *names: str) -> str:
-    """Choose the name that a resource uses for a property whose name differs between versions of the schema."""
+    """Return the name that a resource uses for a property whose name differs between versions of the schema."""
     return next((name for name in names if name.partition(".")[0] in resource.body), names[0])
 
 
 def label(value: object) -> str:
-    """Give a number or tag as it stands on a label; one that was never written is all zeros, or `nil`."""
+    """Return a number or tag as printed on a label; one that was never written is all zeros, or `nil`."""
     word = text_of(value)
     if not word.strip("0"):
         raise Unreadable(f"says {word[:40]!r}", Reason.NOT_COLLECTED)
@@ -21,7 +21,7 @@ def label(value: object) -> str:
 
 
 def revision(value: object) -> str:
-    """Give a version or number as spelled; `nil` (AMI's firmware of a part that did not answer) is none."""
+    """Return a version or number as spelled; `nil` (AMI's firmware of a part that does not respond) is none."""
     word = text_of(value)
     if word.casefold() == "nil":
         raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
@@ -29,7 +29,7 @@ def revision(value: object) -> str:
 
 
 def listed(value: object) -> list[object]:
-    """Give a list of bounded length; null and what is no list are unknown."""
+    """Return a list of bounded length; null and other types are unknown."""
     if not isinstance(value, list):
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a list: {clean(repr(value))}", reason)
@@ -39,7 +39,7 @@ def listed(value: object) -> list[object]:
 
 
 def whole(value: object) -> int:
-    """Give a whole number that is not below zero."""
+    """Return a whole number that is not below zero."""
     number = measured(value)
     if number != int(number) or number < 0:
         raise Unreadable(f"no whole number: {number:g}")
@@ -47,7 +47,7 @@ def whole(value: object) -> int:
 
 
 def only(docs: Documents, link: str, start: Resource) -> Resource | Unknown:
-    """Give the one resource that a link leads to; else why there is none."""
+    """Return the one resource that a link leads to; else why there is none."""
     found, trouble = gather(docs.at(link, start))
     if found and found[0].unread is None:
         return found[0]
@@ -57,9 +57,9 @@ def only(docs: Documents, link: str, start: Resource) -> Resource | Unknown:
 
 
 def below(docs: Documents, start: Resource, *links: str) -> tuple[list[Resource], Unknown | None]:
-    """Gather the members of the first of these collections that has any, and why they may not be all.
+    """Return the members of the first of these collections that has any, and why the list may be incomplete.
 
-    A later one, of the older schema, stands in only for one that is not there or empty.
+    A later one, of the older schema, is used only if the earlier ones are missing or empty.
     """
     trouble: Unknown | None = None
     known = False

@@ -10,14 +10,14 @@ from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, rea
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
-"""Where a device tells the label of its slot: the standard's place, and the one that other parts have."""
+"""Where a device has the label of its slot: the standard's place, and that of other parts."""
 
 
 def devices(docs: Documents) -> Gathered:
-    """Gather the PCIe devices of every chassis, else those that the systems list, and why they may not be all.
+    """Return the PCIe devices of every chassis, else of the systems, and why the list may be incomplete.
 
-    Several BMCs list the same devices twice, under URIs of their own: the systems' list stands in where no chassis has
-    one. No machine is without such devices: where a BMC lists none, it has not heard of them (yet).
+    Several BMCs list the same devices twice, under different URIs: the systems' list is used if no chassis has one.
+    Every machine has such devices: an empty list means that the BMC has not detected them (yet).
     """
     listed, lost = gather(docs.at("Chassis/*/PCIeDevices/*"))
     if listed or (lost is not None and not not_there(lost)):
@@ -31,7 +31,7 @@ def devices(docs: Documents) -> Gathered:
 
 
 def generation(value: object) -> int:
-    """Give the generation of PCIe: 5 of `Gen5`."""
+    """Return the generation of PCIe: 5 of `Gen5`."""
     word = text_of(value)
     match = re.fullmatch(r"(?i)gen ?([1-9])", word)
     if match is None:

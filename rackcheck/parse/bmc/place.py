@@ -1,4 +1,4 @@
-"""Where a machine stands, and what kind of chassis it is, as its BMC was told."""
+"""Where a machine stands, and what kind of chassis it is, as configured in its BMC."""
 
 from collections.abc import Callable
 
@@ -18,11 +18,11 @@ PLACES: dict[str, tuple[str, ValueReader]] = {
     "room": ("Location.PostalAddress.Room", text_of),
     "building": ("Location.PostalAddress.Building", text_of),
 }
-"""The words of a place, by fact."""
+"""The properties of a place, by fact."""
 
 
 def kind(value: object) -> str:
-    """Give the type of a chassis; AMI says the property's own name where it knows none."""
+    """Return the type of a chassis; AMI returns the property's own name where it has none."""
     word = text_of(value)
     if word == "ChassisType":
         raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
@@ -30,9 +30,9 @@ def kind(value: object) -> str:
 
 
 def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Gather the chassis that the host is in, and why they may not be all.
+    """Return the chassis that the host is in, and why the list may be incomplete.
 
-    The host is the system with a BIOS: that of a GPU baseboard has none, and says so by lacking the property.
+    The host is the system with a BIOS: a GPU baseboard does not have the property.
     """
     systems, trouble = members(docs, "Systems")
     hosts = [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
@@ -48,7 +48,7 @@ def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknown | Sourced:
-    """Give one word of the host's place: what its chassis that have one say with one voice."""
+    """Return one property of the host's place, if all its chassis that have one agree."""
     if trouble is not None:
         return trouble
     name, reader = PLACES[fact]

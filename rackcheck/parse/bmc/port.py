@@ -1,4 +1,4 @@
-"""Ports of network adapters: the older NetworkPort and the newer Port say the same in other words and units."""
+"""Ports of network adapters: the older NetworkPort and the newer Port, which differ in words and units."""
 
 import re
 
@@ -14,7 +14,7 @@ _ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
 
 
 def link(value: object) -> str:
-    """Give the state of a link in one set of words."""
+    """Return the state of a link in one set of words."""
     word = text_of(value)
     if word.casefold() not in LINKS:
         raise Unreadable(f"no state of a link: {clean(word, 60)!r}")
@@ -22,7 +22,7 @@ def link(value: object) -> str:
 
 
 def gbps(value: object) -> float:
-    """Give a speed in Gb/s; zero is what BMCs say of a link that has none, or of one they cannot see."""
+    """Return a speed in Gb/s; zero is unknown: BMCs return it for no link, and for one they cannot read."""
     number = amount(value)
     if not number:
         raise Unreadable("says 0", Reason.NOT_COLLECTED)
@@ -30,14 +30,14 @@ def gbps(value: object) -> float:
 
 
 def mbps(value: object) -> float:
-    """Give a speed in Gb/s that is told in Mb/s."""
+    """Return a speed in Gb/s from one in Mb/s."""
     return gbps(value) / 1000
 
 
 def addresses(value: object) -> tuple[str, ...]:
-    """Give hardware addresses as Linux spells them: MACs `aa:bb:cc:dd:ee:ff`, GUIDs `aabb:ccdd:eeff:0011`.
+    """Return hardware addresses as Linux spells them: MACs `aa:bb:cc:dd:ee:ff`, GUIDs `aabb:ccdd:eeff:0011`.
 
-    An address of zeros is the place of one that is not there.
+    An address of zeros is an unused place.
     """
     found = [_address(each) for each in listed(value)]
     kept = tuple(dict.fromkeys(each for each in found if each.strip("0:")))

@@ -1,4 +1,4 @@
-"""Power of a BMC's chassis: redundancy groups, what the whole draws and may draw, in the older and the newer form."""
+"""Power of a BMC's chassis: redundancy groups, power drawn and its limits, in the older and the newer form."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from rackcheck.parse.bmc.item import LinkForm, gather, in_chassis, members, not_
 
 SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
 SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"
-"""Where a power shelf lists its supplies that no chassis does."""
+"""Where a power shelf lists its supplies, which no chassis lists."""
 
 GROUPS: tuple[LinkForm, LinkForm] = (("PowerSubsystem", "PowerSupplyRedundancy"), ("Power", "Redundancy"))
 
@@ -22,11 +22,11 @@ METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "input_power": ("InputPowerWatts", ("PowerInputWatts",)),
     "output_power": ("OutputPowerWatts", ("PowerOutputWatts", "LastPowerOutputWatts")),
 }
-"""Where the metrics of a power supply say a thing, and where the older form says it."""
+"""Where a measure is in the metrics of a power supply, and where in the older form."""
 
 
 def drawn(value: object) -> float:
-    """Give watts that flow; a zero is what a machine that is off says, and one that does not measure."""
+    """Return watts that flow; zero is unknown: a machine that is off returns it, and one that does not measure."""
     watts = amount(value)
     if watts == 0:
         raise Unreadable("says 0, as one does that does not know", Reason.NOT_COLLECTED)
@@ -34,9 +34,9 @@ def drawn(value: object) -> float:
 
 
 def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Give the power supplies of every chassis, else those of the power shelves, and why they may not be all.
+    """Return the power supplies of every chassis, else of the power shelves, and why the list may be incomplete.
 
-    A member that its BMC does not find, though the collection holds its body, is that body.
+    A member that its BMC does not find, though the collection holds its body, is read from that body.
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
@@ -45,12 +45,12 @@ def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     silent = unread is None and not any(form[0].partition("/")[0] in each.body for each in chassis for form in SUPPLIES)
     shelved, cut = read_ones(*gather(docs.at(SHELVES)))
     if silent and (shelved or cut is not None):
-        trouble = cut  # the chassis need not speak of supplies that stand in the shelf
+        trouble = cut  # the chassis may omit supplies that are in the shelf
     return [_embedded(each) for each in shelved], trouble or cut
 
 
 def walked(docs: Documents) -> None:
-    """Go to the metrics of every power supply."""
+    """Fetch the metrics of every power supply."""
     for supply in supplies(docs)[0]:
         gather(docs.at("Metrics", supply))
 
@@ -67,9 +67,9 @@ def _embedded(supply: Resource) -> Resource:
 
 
 def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Give the redundancy groups of every chassis, and why they may not be all.
+    """Return the redundancy groups of every chassis, and why the list may be incomplete.
 
-    A chassis without power supplies need not speak of redundancy; one that has some and is silent leaves it unknown.
+    A chassis without power supplies may omit redundancy; with supplies, a missing one is unknown.
     """
     supplies, trouble = in_chassis(docs, *SUPPLIES)
     fed = {owner.uri for supply in supplies if (owner := supply.owner) is not None}
@@ -85,7 +85,7 @@ def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resource], Unknown | None]:
-    """Give the groups of one chassis in the first form that lists any, or why none does."""
+    """Return the groups of one chassis in the first form that lists any, or why none does."""
     failed: Unknown | None = None
     known = False
     for link, name in GROUPS:
@@ -103,7 +103,7 @@ def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resourc
 
 
 def count(value: object) -> int:
-    """Give a number of things."""
+    """Return a number of things."""
     number = amount(value)
     if number != int(number):
         raise Unreadable(f"no number of things: {number:g}")
@@ -111,7 +111,7 @@ def count(value: object) -> int:
 
 
 def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]]) -> Sourced | Reading:
-    """Read one measure of a supply: of its Metrics where it has such, else of itself, as the older form does."""
+    """Read one measure of a supply: from its Metrics if it has them, else from itself, as in the older form."""
     newer, older = places
     reader = amount if "Voltage" in newer else drawn
     if supply.read("Status.State").reading == "Absent":
@@ -123,7 +123,7 @@ def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]])
 
 
 def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown | None]:
-    """Give every chassis that has EnvironmentMetrics with that resource, and why they may not be all."""
+    """Return every chassis that has EnvironmentMetrics with that resource, and why the list may be incomplete."""
     chassis, trouble = members(docs, "Chassis")
     found: list[tuple[Resource, Resource]] = []
     for place in chassis:
@@ -136,10 +136,10 @@ def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown |
 
 
 def cap(environment: Resource) -> Sourced:
-    """Give the power cap of a chassis, where it names the control it is of.
+    """Return the power cap of a chassis, if it names its control.
 
-    One recorded machine gives TDP for its first processor and EDPp for its second in this very place, and names
-    neither: what does not say its purpose, and what is a set point of one device, is left to the controls.
+    One recorded machine has TDP for its first processor and EDPp for its second in this property, and names neither: a
+    value without a purpose, and the set point of one device, are left to the controls.
     """
     sourced = environment.read("PowerLimitWatts.SetPoint", drawn)
     if isinstance(sourced.reading, Unknown):
@@ -157,7 +157,7 @@ def cap(environment: Resource) -> Sourced:
 
 
 def listed(group: Resource) -> Sourced:
-    """Count the supplies of one group, by the links it lists; several links to one are one."""
+    """Count the supplies of one group, by the links it lists; several links to one count once."""
     name = "RedundancyGroup" if "RedundancyGroup" in group.body else "RedundancySet"
     return group.read(name, _links)
 
@@ -172,7 +172,7 @@ def _links(value: object) -> int:
 
 
 def controls(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Give the first PowerControl of every chassis, which stands for the whole of it, and why they may not be all.
+    """Return the first PowerControl of every chassis, which covers the whole of it, and why the list may be incomplete.
 
     The others, if any, are those of subsystems (processors, memory): they are parts of the first.
     """
@@ -194,7 +194,7 @@ def whole(
     reader: Callable[[object], Value],
     trouble: Unknown | None,
 ) -> Sourced | Reading:
-    """Give what one chassis says of the whole machine; where several are there, nobody knows which is the whole."""
+    """Return the value of the one chassis that reports the whole machine; unknown if several do."""
     if trouble is not None:
         return trouble
     if not resources:

@@ -1,4 +1,4 @@
-"""Processors as a BMC lists them: CPUs told from GPUs by their type, and how many are there."""
+"""Processors as a BMC lists them: CPUs and GPUs by their type, and their number."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.systems import Gathered, below, has_some
 
 
 def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
-    """Gather the processors of one ProcessorType; one without a type may be one more."""
+    """Return the processors of one ProcessorType; one without a type may be one more."""
     places, trouble = systems
     processors, cut = below(docs, places, "Processors")
     trouble = trouble or cut
@@ -23,12 +23,12 @@ def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
 
 
 def cpus(docs: Documents, hosts: Gathered) -> Gathered:
-    """Gather the CPU sockets of the hosts."""
+    """Return the CPU sockets of the hosts."""
     return has_some(*of_type(docs, hosts, "CPU"), "CPU")
 
 
 def count(states: Iterable[Reading], trouble: Unknown | None) -> Reading:
-    """Count by their states what is fitted; a place that does not say whether it is empty leaves the count unknown."""
+    """Count what is fitted, by state; unknown if a place does not report whether it is empty."""
     rows = list(states)
     mute = trouble or next((state for state in rows if isinstance(state, Unknown)), None)
     return mute if mute is not None else sum(state != "Absent" for state in rows)

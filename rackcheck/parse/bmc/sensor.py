@@ -1,4 +1,4 @@
-"""Sensors of a BMC: what kind each one is, what it reads, and the air that goes in and out."""
+"""Sensors of a BMC: their kinds and readings, and the temperatures of intake and exhaust air."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,7 +22,7 @@ UNITS: Mapping[str, str] = {
     "amps": "current",
     "rpm": "speed",
 }
-"""Kind by unit, in any letter case; Lenovo's XCC says C and Watts, the standard Cel and W."""
+"""Kind by unit, in any letter case; Lenovo's XCC returns C and Watts, the standard Cel and W."""
 
 TYPES: Mapping[str, str] = {
     "Temperature": "temperature",
@@ -45,7 +45,7 @@ READERS: Mapping[str, Callable[[object], float]] = {
 
 
 def above_zero(value: object) -> float:
-    """Give a threshold; BMCs write 0 for one that is not set."""
+    """Return a threshold; BMCs return 0 for one that is not set."""
     number = measured(value)
     if number <= 0:
         raise Unreadable(f"says {number:g}, as for one that is not set", Reason.NOT_COLLECTED)
@@ -53,9 +53,9 @@ def above_zero(value: object) -> float:
 
 
 def kind(sensor: Resource) -> Sourced:
-    """Tell what a sensor measures; `other` for what has no kind here (a share, a frequency, an energy).
+    """Return what a sensor measures; `other` for what has no kind here (a share, a frequency, an energy).
 
-    The unit decides: one recorded BMC says Current of what is in watts, and AirFlow of what turns.
+    The unit decides: one recorded BMC returns Current for a sensor in watts, and AirFlow for a fan's.
     """
     unit, kind_ = sensor.read("ReadingUnits"), sensor.read("ReadingType")
     if isinstance(unit.reading, Unknown):
@@ -68,17 +68,17 @@ def kind(sensor: Resource) -> Sourced:
 
 
 def value(sensor: Resource, what: str) -> Sourced:
-    """Read a sensor of a known kind; one whose unit is an empty text is a flag, and reads nothing."""
+    """Read a sensor of a known kind; unknown for a flag, whose unit is an empty text."""
     if sensor.body.get("ReadingUnits") == "":
         return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, no measure"), sensor.uri)
     return fitted(sensor, "Reading", READERS[what])
 
 
 def air(docs: Documents, context: str) -> Sourced | Reading:
-    """Give the temperature of the air at Intake or Exhaust.
+    """Return the temperature of the air at Intake or Exhaust.
 
-    The summary of one chassis tells it; else the only sensor of that context. Where several say they sit there,
-    nobody knows: one recorded BMC says Intake of all its 120 sensors.
+    It is in the summary of one chassis; else in the only sensor of that context. It is unknown if several sensors have
+    that context: one recorded BMC returns Intake for all its 120 sensors.
     """
     chassis, trouble = members(docs, "Chassis")
     rows: list[Sourced] = []
@@ -106,7 +106,7 @@ TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics",
 
 
 def _has(metrics: Resource, context: str) -> bool:
-    """Whether a summary tells of this context; one that is null does not say that it tells nothing of it."""
+    """Return whether a summary has this context; a null summary may have it."""
     if "TemperatureSummaryCelsius" not in metrics.body:
         return False
     summary = metrics.body["TemperatureSummaryCelsius"]
@@ -116,7 +116,7 @@ def _has(metrics: Resource, context: str) -> bool:
 def sorted_by_kind(
     sensors: Sequence[tuple[str, Resource]],
 ) -> tuple[dict[str, list[tuple[str, Resource]]], Unknown | None]:
-    """Part sensors by kind, and say so where one does not tell what it measures: it may be of any kind."""
+    """Group sensors by kind, and return why the groups may be incomplete: a sensor of unknown kind may be in any."""
     found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in READERS}
     mute: list[str] = []
     for key, sensor in sensors:

@@ -1,4 +1,4 @@
-"""Services of a management controller: its NetworkProtocol resource has one property for each."""
+"""Services of a management controller, each a property of its NetworkProtocol resource."""
 
 import re
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ NAMES = frozenset(
         *("SSH", "Telnet", "VirtualMedia"),
     }
 )
-"""Protocols of the DMTF's ManagerNetworkProtocol schema: a null under one of these is a service, not another thing."""
+"""Protocols of the DMTF's ManagerNetworkProtocol schema: a null under one of these names is a service."""
 
 _CLIENT = "NTP"
-"""A protocol too, but one that the controller asks others with; it has facts of its own."""
+"""A protocol too, but one where the controller is the client; it has facts of its own."""
 
 
 def services(network: Resource) -> tuple[list[str], Unknown | None]:
-    """Name the services that a NetworkProtocol resource tells of, and why they may not be all."""
+    """Return the services that a NetworkProtocol resource lists, and why the list may be incomplete."""
     found: list[str] = []
     trouble: Unknown | None = None
     for name, body in network.body.items():
@@ -38,7 +38,7 @@ def services(network: Resource) -> tuple[list[str], Unknown | None]:
 
 
 def port(value: object) -> int:
-    """Give a port of TCP or UDP; 0 is none."""
+    """Return a port of TCP or UDP; 0 is none."""
     number = whole(value)
     if not 0 < number < 65536:
         raise Unreadable(f"no port: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)
@@ -46,7 +46,7 @@ def port(value: object) -> int:
 
 
 def servers(value: object) -> tuple[str, ...]:
-    """Give the time servers that are set; empty places (null, blank) of a list of fixed length are none."""
+    """Return the time servers that are set; empty places (null, blank) of a list of fixed length are none."""
     return tuple(dict.fromkeys(_server(each) for each in listed(value) if each is not None and not _blank(each)))
 
 

@@ -1,4 +1,4 @@
-"""Switches of a machine's own fabrics: NVLink switches told from PCIe switches and retimers."""
+"""Switches of a machine's own fabrics: NVLink switches, PCIe switches and retimers."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, clean
@@ -11,10 +11,10 @@ KINDS = {NVSWITCH: "NVLink switch", PCIE_SWITCH: "PCIe switch", RETIMER: "PCIe r
 
 
 def switches(docs: Documents) -> dict[str, Gathered]:
-    """Gather the switches of all fabrics by kind; those of another protocol (a storage backplane's) are none of them.
+    """Return the switches of all fabrics by kind; those of another protocol (a storage backplane's) are left out.
 
-    A switch that does not say its type may be of any kind. A BMC that lists none of a kind does not know of any:
-    most have no fabrics at all.
+    A switch without a type may be of any kind. An empty list does not prove that there is none: most BMCs have no
+    fabrics at all.
     """
     fabrics, trouble = members(docs, "Fabrics")
     found: dict[str, list[Resource]] = {kind: [] for kind in KINDS}
@@ -33,6 +33,6 @@ def switches(docs: Documents) -> dict[str, Gathered]:
 
 
 def _retimes(switch: Resource, fabric: Resource) -> bool:
-    """Whether it is a retimer, which Redfish has no type for: its own name or its fabric's says so."""
+    """Return whether it is a retimer, by its own name or its fabric's: Redfish has no type for retimers."""
     names = (switch.id, fabric.id, switch.body.get("Name"))
     return any(isinstance(name, str) and "retimer" in name.casefold() for name in names)

@@ -1,4 +1,4 @@
-"""Systems behind one BMC: which of them is the host, what each of them lists, and what they say with one voice."""
+"""Systems behind one BMC: which of them is the host, what each lists, and the values they agree on."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,13 +10,13 @@ from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.item import gather, members, read_ones
 
 Gathered = tuple[list[Resource], Unknown | None]
-"""What resources there are, and why they are not all, if they are not."""
+"""The resources found, and why the list may be incomplete."""
 
 
 def hosts(docs: Documents) -> Gathered:
-    """Gather the systems that have a BIOS; a GPU baseboard has none, and says so by lacking the property.
+    """Return the systems that have a BIOS; a GPU baseboard does not have the property.
 
-    Where none has one, as on a switch tray, all of them are hosts; where one could not be read, it may be the host.
+    If none has one, as on a switch tray, all of them are hosts; one that could not be read may be the host.
     """
     systems, trouble = members(docs, "Systems")
     trouble = trouble or next((system.unread for system in systems if system.unread is not None), None)
@@ -25,9 +25,9 @@ def hosts(docs: Documents) -> Gathered:
 
 
 def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
-    """Gather the members of one collection of each system; a system without the collection is not one without members.
+    """Return the members of one collection of each system; a missing collection does not mean that there are none.
 
-    What several systems share comes once.
+    What several systems share is listed once.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -45,14 +45,14 @@ def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathered:
-    """Take what a machine cannot be without; where its BMC lists none, it has not heard of them (yet)."""
+    """Return items that every machine has; if the BMC lists none, it has not detected them (yet)."""
     if not found and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC lists no {what}")
     return found, trouble
 
 
 def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
-    """Read one property that the hosts of a BMC must tell alike; where one of them does not say it, nobody knows."""
+    """Read one property on which the hosts of a BMC must agree; unknown where one does not report it."""
     found, trouble = systems
     if trouble is not None:
         return trouble
@@ -67,7 +67,7 @@ def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = tex
 
 
 def parts(systems: Sequence[Resource], name: str) -> Gathered:
-    """Gather the parts of one list inside each system; a system without the list is not one without parts."""
+    """Return the parts of one list inside each system; a missing list does not mean that there are none."""
     found: list[Resource] = []
     trouble: Unknown | None = None
     for system in systems:
@@ -79,7 +79,7 @@ def parts(systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def entries(value: object, most: int) -> list[object]:
-    """Give the entries of a list that holds some; an empty one is what BMCs say where they do not know."""
+    """Return the entries of a list that must hold some; BMCs return an empty one for unknown."""
     if not isinstance(value, list):
         raise Unreadable(
             f"is no list: {clean(repr(value))}", Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
@@ -92,7 +92,7 @@ def entries(value: object, most: int) -> list[object]:
 
 
 def some(value: object) -> float:
-    """Give an amount of which there must be some: a zero is what BMCs say where they do not know."""
+    """Return an amount that must be above zero; BMCs return zero for unknown."""
     number = amount(value)
     if number == 0:
         raise Unreadable("is 0, which nothing has", Reason.NOT_COLLECTED)
@@ -100,12 +100,12 @@ def some(value: object) -> float:
 
 
 def gibibytes(value: object) -> float:
-    """Give a size in MiB as GiB; 0 is not known."""
+    """Return a size in MiB as GiB; 0 is unknown."""
     return some(value) / 1024
 
 
 def whole(value: object) -> int:
-    """Give a count of things of which there must be some: cores, threads, ranks."""
+    """Return a count that must be above zero: cores, threads, ranks."""
     number = measured(value)
     if number != int(number):
         raise Unreadable(f"not a whole number: {number:g}")

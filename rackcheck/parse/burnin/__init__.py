@@ -1,1 +1,1 @@
-"""What is concluded from a burn-in: its records read, its figures judged among their peers. Pure."""
+"""Evaluation of a burn-in: its records are read, its figures compared among peers. Pure."""

@@ -1,7 +1,7 @@
-"""The speed of light: what observed clocks, units and links allow at most, and what may explain a gap to it. Pure.
+"""The speed of light: upper limits from observed clocks, units and links, and what may explain a gap to them. Pure.
 
-A limit is computed from what the machine itself says it is and does, never looked up by its name. Where one number is
-missing, or no source says what a unit does per clock, there is no limit: None.
+A limit is computed from what the machine itself reports, never looked up by its name. If a number is missing, or no
+source documents what a unit does per clock, there is no limit: None.
 """
 
 import math
@@ -28,7 +28,7 @@ No source was found for 10.0 and 12.0.
 """
 
 STACK = 1024
-"""Bits of one stack of HBM: narrower memory is of another kind, whose transfers a clock differ."""
+"""Bits of one stack of HBM: narrower memory is of another kind, with a different number of transfers per clock."""
 
 TRANSFERS = 2
 """Transfers of HBM a memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM; NVIDIA's clocks are counted alike:
@@ -51,16 +51,16 @@ REASONS = {
 """Why clocks are not higher: NVML's bits (NVML API reference R550, NvmlClocksEventReasons)."""
 
 SMALL = 0.02
-"""Part by which a clock or a cap may be below its most without explaining anything."""
+"""Part by which a clock or a cap may be below its maximum without explaining anything."""
 
 MEMORY, COMPUTE, PCIE, NVLINK = "memory", "compute", "pcie", "nvlink"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What was seen of one GPU while it worked; None where it was not told. Clocks in Hz, caps in W.
+    """Values observed of one GPU while it worked; None where not reported. Clocks in Hz, caps in W.
 
-    `gen`, `width` and their most are of its PCIe link, `reasons` are NVML's bits, gathered over the piece of work.
+    `gen`, `width` and their maxima are of its PCIe link, `reasons` are NVML's bits, collected over the piece of work.
     """
 
     clock: float | None = None
@@ -80,14 +80,14 @@ class Observed:
 
 
 def memory(clock: float | None, width: int | None) -> float | None:
-    """Give what HBM of so many bits carries at most at a memory clock in Hz, in B/s; None for other memory."""
+    """Return what HBM of so many bits carries at most at a memory clock in Hz, in B/s; None for other memory."""
     if not _known(clock) or not _known(width) or width < STACK:
         return None
     return clock * TRANSFERS * width / 8
 
 
 def tensor(capability: str, sms: int | None, clock: float | None, kind: str = "bf16") -> float | None:
-    """Give what the tensor cores of so many SMs do at most at a clock in Hz, dense, in FLOP/s or OP/s."""
+    """Return what the tensor cores of so many SMs do at most at a clock in Hz, dense, in FLOP/s or OP/s."""
     per_clock = PER_CLOCK.get(capability, {}).get(kind)
     if per_clock is None or not _known(sms) or not _known(clock):
         return None
@@ -95,7 +95,7 @@ def tensor(capability: str, sms: int | None, clock: float | None, kind: str = "b
 
 
 def pcie(gen: int | None, width: int | None) -> float | None:
-    """Give what a link of a PCIe generation and so many lanes carries one way at most, in B/s, less the coding."""
+    """Return what a link of a PCIe generation and so many lanes carries one way at most, in B/s, less the coding."""
     if gen is None or not 1 <= gen <= len(GIGATRANSFERS) or not _known(width):
         return None
     speed = GIGATRANSFERS[gen - 1]
@@ -103,26 +103,26 @@ def pcie(gen: int | None, width: int | None) -> float | None:
 
 
 def nvlink(links: int | None, rate: float | None) -> float | None:
-    """Give what so many NVLinks of a rate in B/s carry one way at most."""
+    """Return what so many NVLinks of a rate in B/s carry one way at most."""
     return links * rate if _known(links) and _known(rate) else None
 
 
 def reached(rate: float | None, limit: float | None) -> float | None:
-    """Give the part of a limit that a rate reached; above 1 the rate, the limit or a clock was told wrong."""
+    """Return the part of a limit that a rate reached; above 1 the rate, the limit or a clock is wrong."""
     return rate / limit if _known(limit) and rate is not None and math.isfinite(rate) and rate >= 0 else None
 
 
 def reasons(bits: int) -> tuple[str, ...]:
-    """Name the reasons that are set, the lowest bit first; a bit that nobody has named as its number."""
+    """Return the names of the bits that are set, the lowest bit first; a bit without a name as its number."""
     each = (1 << n for n in range(max(0, bits).bit_length()))
     return tuple(REASONS.get(bit, f"reason {bit:#x}") for bit in each if bits & bit)
 
 
 def explanations(of: str, seen: Observed) -> tuple[str, ...]:
-    """Say what was observed that may explain why a rate is below its limit or its peers: one sentence each.
+    """Return the observations that may explain why a rate is below its limit or its peers: one sentence each.
 
-    `of` is what the rate is of: `memory`, `compute`, `pcie` or `nvlink`. What was not told explains nothing, and
-    clears nothing either. Raises ValueError for another word.
+    `of` is what the rate is of: `memory`, `compute`, `pcie` or `nvlink`. A missing value neither explains nor excludes
+    anything. Raises ValueError for another word.
     """
     ways = {MEMORY: _of_memory, COMPUTE: _of_compute, PCIE: _of_pcie, NVLINK: _of_nvlink}
     if of not in ways:

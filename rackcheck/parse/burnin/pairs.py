@@ -1,11 +1,11 @@
-"""Rates between pairs of ends: whom to pair when, and from the rates which end or which link is slow. Pure.
+"""Rates between pairs of ends: a schedule of pairs, and which end or which link is slow by their rates. Pure.
 
-An end is whatever is paired: a node, or one NIC of a rail. Every round pairs each end at most once, so that nobody
-shares. A slow end makes all its pairs slow, a slow link one: the table of pairs, taken apart by medians into a level,
-an effect of each end and what is left of each link, tells them apart. An end's effect is the median of its pairs, so
-partners that are slow themselves bend it only where they are half of all; so one sweep does, and no second is needed.
+An end is whatever is paired: a node, or one NIC of a rail. Every round pairs each end at most once, so that no end is
+shared. A slow end makes all its pairs slow, a slow link one. Medians split the table of pairs into a level, an effect
+of each end and a rest of each link, which distinguishes the two. An end's effect is the median of its pairs, so slow
+partners change it only where they are half of all; one sweep is enough.
 
-A pair that told nothing may be anything: see `spans`.
+A pair without a value may have any: see `spans`.
 """
 
 import math
@@ -18,23 +18,23 @@ from statistics import median
 from rackcheck.parse.burnin.spans import HOLE, NumberRange, scale
 
 FEWEST = 3
-"""Pairs of one end below which nobody knows whether it or its partners are odd."""
+"""Pairs of one end below which it is unknown whether it or its partners are odd."""
 
 ENDS = 4
-"""Ends below which nobody knows which are odd: of three ends each pair shares an end with each other."""
+"""Ends below which it is unknown which are odd: of three ends each pair shares an end with each other."""
 
 SLOW = -0.1
-"""Part below the level from which on an end or a link is slow."""
+"""An end or a link is slow at this part below the level, or more."""
 
 Z_END, Z_LINK = -4.0, -6.0
-"""Standard deviations below from which on it is no chance; a link is one of many, and measured once."""
+"""Number of standard deviations below that rules out chance; a link is one of many, and measured once."""
 
 LinkEnds = tuple[str, str]
 """Two ends, the lesser name first."""
 
 
 class PairOutcome(StrEnum):
-    """What comes of an end or a link."""
+    """The outcome for an end or a link."""
 
     SLOW = "slow"
     FINE = "fine"
@@ -53,7 +53,7 @@ class PairEffect:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What pairs of rates say: `level` is the rate between two ends like most, in the unit of the rates."""
+    """The result for rates of pairs: `level` is the rate between two typical ends, in the unit of the rates."""
 
     level: float | None
     ends: Mapping[str, PairEffect]
@@ -61,10 +61,10 @@ class Solved:
 
 
 def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEnds, ...], ...]:
-    """Pair all ends at random, so many times; no pair comes twice. One end of an odd number rests in each round.
+    """Return random pairings of all ends, one per round, without repeated pairs; of an odd number one end rests.
 
-    Rounds of a round-robin over shuffled ends, so there are at most as many as `round_robin` has. The same ends in
-    whatever order and the same seed give the same pairs. Raises ValueError where an end is given twice.
+    Rounds of a round-robin over shuffled ends, so there are at most as many as `round_robin` has. The same ends in any
+    order and the same seed give the same pairs. Raises ValueError if an end is repeated.
     """
     order = sorted(ends)
     rng = random.Random(seed)  # noqa: S311  a schedule, no secret
@@ -74,17 +74,17 @@ def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEn
 
 
 def round_robin(ends: Sequence[str]) -> tuple[tuple[LinkEnds, ...], ...]:
-    """Pair every end with every other once: one round less than there are ends, or as many where they are odd.
+    """Pair every end with every other once: one round less than there are ends, or as many if their number is odd.
 
-    Raises ValueError where an end is given twice.
+    Raises ValueError if an end is repeated.
     """
     return tuple(_circle(sorted(ends)))
 
 
 def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
-    """Find the slow ends and links; None, or what is no positive finite number, is a pair that told nothing.
+    """Find the slow ends and links; None, or a value that is not a positive finite number, is a pair without a rate.
 
-    Raises ValueError where a pair is given in both orders, or an end with itself.
+    Raises ValueError if a pair is in the table in both orders, or an end is paired with itself.
     """
     for one, other in rates:
         if one == other:
@@ -140,7 +140,7 @@ def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[Pair
 
 
 def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
-    """Slow where it is for all that holes may hold, fine where it is for none of it."""
+    """Return slow if it is slow for all values of the holes, fine if it is slow for none of them."""
     half, line = left.middle, math.log1p(SLOW)
     if left.high < line and left.high < z * by.high:
         outcome = PairOutcome.SLOW
@@ -154,7 +154,7 @@ def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
 
 
 def _circle(order: Sequence[str]) -> list[tuple[LinkEnds, ...]]:
-    """Pair by the circle: the first end stays, the others move on by one; a seat that is empty is a rest."""
+    """Pair by the circle method: the first end stays, the others move on by one; an empty seat is a rest."""
     if len(set(order)) < len(order):
         twice = next(end for end in order if order.count(end) > 1)
         raise ValueError(f"{twice} is given twice")

@@ -1,4 +1,4 @@
-"""What a burn-in does when: its tiers, as a schedule that travels to the node. Pure.
+"""What a burn-in does when: its tiers, as a schedule that is sent to the node. Pure.
 
 Everything runs at once on all processors and GPUs of a node, and on all nodes: supplies, airflow and cross-talk fail
 under the whole load. CPU and GPU have schedules of their own on one clock.
@@ -13,7 +13,7 @@ from rackcheck.model.burn_record import WIRE
 
 
 class Tier(StrEnum):
-    """How long a burn-in takes: 15 seconds, a minute, ten minutes."""
+    """Length of a burn-in: 15 seconds, a minute, ten minutes."""
 
     SMOKE = "smoke"
     VALIDATE = "validate"
@@ -21,13 +21,13 @@ class Tier(StrEnum):
 
     @property
     def seconds(self) -> float:
-        """How long the load lasts on one node."""
+        """Length of the load on one node."""
         return {Tier.SMOKE: 15.0, Tier.VALIDATE: 60.0, Tier.SOAK: 600.0}[self]
 
 
 @dataclass(frozen=True, slots=True)
 class StageSlot:
-    """A stage on all things of a kind, from and until so many seconds after the load began."""
+    """A stage on all things of a kind, with start and end in seconds after the load began."""
 
     of: str
     stage: str
@@ -44,18 +44,18 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
         "cpu": (("fingerprint", 2), ("crypto", 5), ("fma", 13), ("triad", 13), ("ram", 16), ("fma", 10)),
         "gpu": (("memory", 10), ("tensor", 30), ("scalar", 4), ("links", 8), ("together", 7)),
     },
-    Tier.SOAK: {  # a minute of it, ten times: memory and links are looked at again while they are hot
+    Tier.SOAK: {  # a minute of it, ten times: memory and links are tested again while they are hot
         "cpu": (("fingerprint", 2), ("crypto", 4), ("fma", 12), ("triad", 8), ("ram", 16), ("fma", 18)),
         "gpu": (("memory", 6), ("tensor", 30), ("scalar", 6), ("links", 6), ("together", 12)),
     },
 }
-"""Seconds of each stage, the last of which are those in which all parts work together.
+"""Seconds of each stage; in the last stages all parts work together.
 
-What is left of a tier is for beginning, for counters and for the way back.
+The rest of a tier is for starting, for counters and for returning the results.
 """
 
 STEP = 0.15
-"""Seconds between two GPUs of a node that begin or end: a rack's supplies see steps, and no cliff."""
+"""Seconds between two GPUs of a node that begin or end, so that a rack's supplies see small steps of load."""
 
 RAMP = 10.0
 """Seconds over which the nodes of a run begin, at most."""
@@ -64,24 +64,24 @@ START = 8.0
 """Seconds that a driver may take to be ready, before the load begins."""
 
 AGAIN = 25.0
-"""Seconds in which a GPU does again what it did wrong, hot and then cold; where nothing was, none are needed."""
+"""Seconds in which a GPU repeats failed work, hot and then cold; not used if nothing failed."""
 
 SCRATCH = 16 << 30
-"""Bytes of a scratch file, at most: as many as half of the tier's time takes."""
+"""Bytes of a scratch file, at most: what half of the tier's time takes."""
 
 PULSE = 5.0
-"""Seconds of silence on the way to the node after which it ends the load by itself."""
+"""Seconds without a message to the node after which it ends the load by itself."""
 
 
 TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
     "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
 }  # fmt: skip
-"""Tools that may be on a node already, and how many seconds each may take there."""
+"""Tools that may be installed on a node, and how many seconds each may take there."""
 
 
 def slots(tier: Tier) -> Iterator[StageSlot]:
-    """Every stage of a tier in its order, the CPU's and then the GPUs'."""
+    """Yield every stage of a tier in its order, the CPU's and then the GPUs'."""
     rounds = 10 if tier is Tier.SOAK else 1
     for of, stages in _LENGTHS[tier].items():
         for number in range(rounds):
@@ -92,7 +92,7 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
 
 
 def starts(nodes: Sequence[str]) -> dict[str, float]:
-    """When each node begins, in seconds after the first: half a second apart, all within the ramp."""
+    """Return when each node begins, in seconds after the first: half a second apart, all within the ramp."""
     step = min(0.5, RAMP / max(1, len(nodes) - 1))
     return {name: round(number * step, 3) for number, name in enumerate(nodes)}
 
@@ -101,9 +101,9 @@ def document(
     tier: Tier, *, seed: int, start: float = 0.0, tools: Sequence[str] = (), gpus: bool = True, line: str = "stdin",
     scratch: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the plan as it travels; `line` is where the node looks for the end of our connection.
+    """Return the plan as it is sent; `line` is where the node detects the end of the connection.
 
-    `scratch` names a file that is not there, for the disk below it to be written and read; without it no disk is.
+    `scratch` names a file that does not exist, used to write and read the disk below it; without it no disk is tested.
     """
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}

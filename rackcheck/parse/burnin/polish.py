@@ -1,8 +1,8 @@
-"""A table of rows and columns with holes, taken apart by medians: a level, row and column effects, what is left. Pure.
+"""A table of rows and columns with holes, split by medians: a level, row and column effects, and a rest. Pure.
 
 Tukey's median polish, which one wild cell cannot bend. A cell that was not measured is left out of the table: this is
-for sparse tables, of which most was never measured. For a table that should be full, where a hole is a value that
-nobody told, see `spans`.
+for sparse tables, most of which was never measured. For a table that should be full, where a hole is a missing value,
+see `spans`.
 """
 
 import math
@@ -14,10 +14,10 @@ NORMAL = 1.4826
 """The standard deviation of a normal distribution by its median absolute deviation, 1 / 0.67449."""
 
 SETTLED = 1e-9
-"""A polish ends where no effect moves by more."""
+"""A polish ends when no effect moves by more."""
 
 MOST = 20
-"""Rounds after which a polish ends: of an even number of cells the medians may swing for ever."""
+"""Rounds after which a polish ends: with an even number of cells the medians may oscillate forever."""
 
 CellKey = tuple[str, str]
 """The row and the column."""
@@ -25,7 +25,7 @@ CellKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Polished:
-    """A table taken apart: each known cell is `level + rows[row] + columns[column] + left[row, column]`."""
+    """A split table: each known cell is `level + rows[row] + columns[column] + left[row, column]`."""
 
     level: float
     rows: Mapping[str, float]
@@ -34,10 +34,10 @@ class Polished:
 
 
 def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
-    """Take a table apart; effects of rows, and of columns, have a median of 0.
+    """Split a table; effects of rows, and of columns, have a median of 0.
 
-    A row of one known cell takes the whole of what is odd about that cell as its effect: judge no such row or cell.
-    Raises ValueError where no cell is known or one is no finite number.
+    The effect of a row with one known cell takes up any oddity of that cell: judge no such row or cell. Raises
+    ValueError if no cell is known or one is not a finite number.
     """
     _finite(cells)
     by_row, by_column = _lines(cells, 0), _lines(cells, 1)
@@ -56,9 +56,9 @@ def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
 
 
 def scale(values: Iterable[float], centre: float | None = None) -> float:
-    """Give the robust standard deviation of values about their median, or about a centre that is known.
+    """Return the robust standard deviation of values about their median, or about a known centre.
 
-    0 where more than half of them are the same. Raises ValueError where there are none.
+    0 if more than half of them are the same. Raises ValueError if there are none.
     """
     known = list(values)
     if not known:
@@ -76,7 +76,7 @@ def _finite(cells: Mapping[CellKey, float]) -> None:
 
 
 def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
-    """The cells of each row (0) or column (1)."""
+    """Return the cells of each row (0) or column (1)."""
     lines: dict[str, list[CellKey]] = {}
     for cell in cells:
         lines.setdefault(cell[end], []).append(cell)
@@ -84,7 +84,7 @@ def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
 
 
 def _sweep(left: dict[CellKey, float], lines: Mapping[str, list[CellKey]], effects: dict[str, float]) -> float:
-    """Move each line's median from what is left into its effect; give how far the farthest moved."""
+    """Move each line's median from the rest into its effect; return the largest move."""
     moved = 0.0
     for name, line in lines.items():
         by = median(left[cell] for cell in line)

@@ -1,6 +1,6 @@
-"""From a burn-in's records to readings: figures of stages, moved counters, and why something was not tested. Pure.
+"""Readings from a burn-in's records: figures of stages, counters that moved, and why something was not tested. Pure.
 
-What was found wrong stands, however little was tested; that nothing was found counts only where all was tested.
+A fault that was found counts, however little was tested; finding none counts only if all was tested.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,11 +11,11 @@ from rackcheck.model.burn_record import Burn, Fault, Record, Stage
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown
 
 VERIFYING = ("mismatch", "disagree", "not finite", "alias")
-"""Names of findings that say that something computed, stored or moved a wrong value."""
+"""Names of findings of a wrong value that was computed, stored or moved."""
 
 
 def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
-    """Say why there is no figure: the first reason that a stage gives, or that it was never told of."""
+    """Return why there is no figure: the first reason that a stage reports, or that no stage was reported."""
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
@@ -23,7 +23,7 @@ def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
 
 
 def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
-    """Give a figure of stages, the middle one of several or the lowest; unknown where any of them was not tested."""
+    """Return a figure of stages, the middle one of several or the lowest; unknown if any of them was not tested."""
     if not stages or not all(stage.done for stage in stages):
         return untested(burn, stages)
     found = [value for stage in stages if (value := stage.number(name)) is not None]
@@ -35,9 +35,9 @@ def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median")
 def mismatches(
     burn: Burn, things: Iterable[str], stages: Sequence[Stage], wanted: Iterable[str], beside: Sequence[Stage] = ()
 ) -> Reading:
-    """Count what was wrong with some things; that nothing was counts only where every wanted stage was tested.
+    """Count the faults of some things; a count of 0 is returned only if every wanted stage was tested.
 
-    Work `beside` counts as the stages do, and stands for none of the wanted ones.
+    Work `beside` counts as the stages do, and replaces none of the wanted ones.
     """
     named = set(things)
     wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
@@ -53,7 +53,7 @@ def mismatches(
 
 
 def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
-    """Give the samples of a thing that were taken within spans of time, each once."""
+    """Yield the samples of a thing that were taken within spans of time, each once."""
     kept = sorted(spans)
     at = 0
     for row in sorted(burn.samples.get(of, ()), key=lambda each: each.t):
@@ -64,18 +64,18 @@ def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[
 
 
 def begun(stage: Stage) -> float:
-    """Say when some work began."""
+    """Return when some work began."""
     begin = stage.number("from")
     return begin if begin is not None else stage.t
 
 
 def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
-    """Say from when until when a stage worked, without its first seconds where those are to settle."""
+    """Return when a stage began and ended its work, without its first seconds if those are to settle."""
     return begun(stage) + settle, stage.t
 
 
 def stretch(work: Sequence[Stage]) -> tuple[float, float]:
-    """From when until when the first unbroken stretch of some work went: records of one stage follow each other."""
+    """Return start and end of the first unbroken stretch of some work: records of one stage follow each other."""
     begin, end = span(work[0])
     for stage in work[1:]:
         if begun(stage) - end > 1.0:
@@ -85,16 +85,16 @@ def stretch(work: Sequence[Stage]) -> tuple[float, float]:
 
 
 def column(found: Iterable[Record], name: str) -> list[float]:
-    """Give the values of one column that were told."""
+    """Return the reported values of one column."""
     return [value for row in found if (value := row.number(name)) is not None]
 
 
 EDGE = 2.0
-"""Seconds before and after some work within which a sample of once a second must lie, to speak of all of it."""
+"""Seconds before and after some work within which a sample of once a second must lie, to cover all of it."""
 
 
 def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
-    """Say why samples of a thing do not speak of the load: it did not do all of it, or they do not reach around it."""
+    """Return why samples of a thing do not cover the load: it did not do all of it, or they do not span it."""
     work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
     undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")
     if not burn.whole or undone or not all(stage.done for stage in work):
@@ -106,9 +106,9 @@ def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | N
 
 
 def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -> Reading:
-    """Say how far a counter moved meanwhile; unknown where it was told once, or went back.
+    """Return how far a counter moved meanwhile; unknown if it was reported once, or went back.
 
-    With `wanted`, stages that are the load, that it did not move counts only where it was seen before them and after.
+    With `wanted`, stages that are the load, a move of 0 is returned only if it was read before them and after.
     """
     values = column(burn.samples.get(of, ()), name)
     if len(values) < 2:
@@ -120,7 +120,7 @@ def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -
 
 
 def described(fault: Fault) -> str:
-    """Say in one line what was wrong: with what, in which test, where, and what it was instead of what."""
+    """Return one line on a fault: on what, in which test, where, and the wrong and the right value."""
     parts = [f"{fault.of} {fault.name}"]
     test = " ".join(dict.fromkeys(word for word in (fault.word("stage"), fault.word("test")) if word))
     parts += [f"in {test}"] if test else []
@@ -138,7 +138,7 @@ def described(fault: Fault) -> str:
 
 
 def again(burn: Burn, of: str) -> Reading:
-    """Say whether what was wrong came again: `always`, `hot`, `cold`, `at times`, `never`; absent where nothing was."""
+    """Return whether a fault recurred: `always`, `hot`, `cold`, `at times`, `never`; absent if there was none."""
     items = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
     if not items:
         wrong = any(fault.name in VERIFYING for fault in burn.of_thing(of))
@@ -150,7 +150,7 @@ def again(burn: Burn, of: str) -> Reading:
 
 
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
-    """Give a count with the first thing that it counted as its source."""
+    """Return a count with the first thing that it counted as its source."""
     wanted = set(things)
     of_stage = (fault for fault in burn.faults if not stage or fault.word("stage") == stage)
     found = [fault for fault in of_stage if fault.of in wanted and fault.name in VERIFYING]
@@ -164,10 +164,10 @@ def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") 
 
 
 def mean(values: Sequence[float]) -> Reading:
-    """Give the mean; unknown of nothing."""
+    """Return the mean; unknown if there are no values."""
     return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken meanwhile")
 
 
 def highest(values: Sequence[float]) -> Reading:
-    """Give the highest; unknown of nothing."""
+    """Return the highest; unknown if there are no values."""
     return max(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken")

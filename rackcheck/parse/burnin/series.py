@@ -1,7 +1,7 @@
-"""A burn-in as curves: what was sampled of each thing over time, thinned so that a spike of one sample survives. Pure.
+"""A burn-in as curves: samples of each thing over time, thinned so that a spike of one sample survives. Pure.
 
-Times are seconds since the load began on that node: curves of nodes that began one after the other lie over each other.
-Everything is bounded: a node may tell of any number of things, as often as it likes.
+Times are seconds since the load began on that node, so that curves of nodes that began at different times align.
+Everything is bounded: a node may report any number of things, at any rate.
 """
 
 import math
@@ -23,16 +23,16 @@ BANDS = 64
 """Spans of stages that are kept of a node's GPUs, and as many of its processors."""
 
 PAUSE = 1.0
-"""Seconds between two pieces of one stage that do not part it."""
+"""Seconds between two pieces of one stage that do not separate them."""
 
 WILD = 1e8
-"""Seconds, degrees, watts, MHz and rounds a minute that are nothing: such a sample has no place on a scale."""
+"""Seconds, degrees, watts, MHz and rounds a minute beyond any real value: such a sample is dropped."""
 
 BINS = 100
 """Points of an envelope."""
 
 HERTZ = 1e-6
-"""What one Hz is of the unit in which clocks are drawn."""
+"""One Hz in the unit in which clocks are drawn."""
 
 SeriesPoints = tuple[tuple[float, float], ...]
 
@@ -41,7 +41,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, float], ...]] = {
     "node": (("temp", 1.0), ("clock", HERTZ), ("load", 1.0)),
     "bmc": (("inlet", 1.0), ("power", 1.0)),
 }
-"""What is drawn of each kind of thing, and by what each column is multiplied: degrees C, W, MHz."""
+"""The columns drawn of each kind of thing, and the factor of each: degrees C, W, MHz."""
 
 FAN = "fan "
 
@@ -57,7 +57,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A stage from and until so many seconds, on a node's `gpu` or `cpu` side."""
+    """A stage with start and end in seconds, on a node's `gpu` or `cpu` side."""
 
     side: str
     stage: str
@@ -66,12 +66,12 @@ class Band:
 
 
 def began(burn: Burn) -> float:
-    """Give when the load began, in seconds of the node's clock: with the first piece of work; 0 where none is told."""
+    """Return the start of the load, in seconds of the node's clock: the first piece of work; 0 if none is reported."""
     return min((begin for stage in burn.stages if (begin := stage.number("from")) is not None), default=0.0)
 
 
 def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
-    """Give every curve of a node that has any point, things in their natural order."""
+    """Yield every curve of a node that has any point, things in their natural order."""
     zero = began(burn)
     for kind, columns in COLUMNS.items():
         things = sorted((of for of in burn.samples if of.partition("/")[0] == kind), key=natural)
@@ -84,7 +84,7 @@ def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
 
 
 def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoints:
-    """Give at most so many of the points, at least 4: of each stretch its lowest and its highest, and both ends."""
+    """Return at most so many of the points, at least 4: of each stretch its lowest and its highest, and both ends."""
     if len(points) <= most:
         return tuple(points)
     inner = points[1:-1]
@@ -99,7 +99,7 @@ def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoint
 
 
 def bands(burn: Burn) -> tuple[Band, ...]:
-    """Give what was worked on when: pieces of one stage that follow each other are one span.
+    """Return what ran when: pieces of one stage that follow each other are one span.
 
     It ends where the next one begins: things of a node begin one after the other, and so their spans overlap.
     """
@@ -119,7 +119,7 @@ def bands(burn: Burn) -> tuple[Band, ...]:
 
 
 def envelope(curves: Sequence[SeriesPoints], bins: int = BINS) -> tuple[SeriesPoints, SeriesPoints, SeriesPoints]:
-    """Give the lowest, the median and the highest of many curves over time; three times nothing of none."""
+    """Return the lowest, the median and the highest of many curves over time; three empty curves if there are none."""
     times = [t for points in curves for t, _ in points]
     if not times:
         return (), (), ()
@@ -144,7 +144,7 @@ def _points(burn: Burn, of: str, name: str, factor: float, zero: float) -> list[
     rows = ((row.t - zero, row.number(name)) for row in burn.samples[of])
     found = [(t, value * factor) for t, value in rows if value is not None]
     kept = [(t, value) for t, value in found if abs(t) < WILD and abs(value) < WILD]
-    # Samples come in the order of their times; of a node that tells them otherwise a curve would run back.
+    # Samples come in the order of their times; if a node reports them in another order, a curve would run back.
     return kept if all(a[0] <= b[0] for a, b in pairwise(kept)) else sorted(kept)
 
 

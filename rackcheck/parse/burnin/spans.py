@@ -1,13 +1,12 @@
-"""A table that should be full, taken apart so that a value which nobody told can turn no judgement on. Pure.
+"""A table that should be full, split so that a missing value cannot change a judgement. Pure.
 
 A hole may hold any value. So every result is a span: the least and the most that any values in the holes could make of
-it. Without holes the ends meet; a hole can only widen. Who blames only where the whole span is beyond the limit, and
-clears only where none of it is, is never turned from one to the other by what was not told.
+it. Without holes the ends meet; a hole can only widen. A rule that blames only if the whole span is beyond the limit,
+and clears only if none of it is, is never turned from one to the other by a missing value.
 
-The level of a short line is the mean of the middle half of its cells, which wavers less than the median does; a quarter
-of them may be wild or holes. Of a long line the median wavers little enough, and half may be wild. A row's effect is
-drawn to nothing by one cell of 0 for every four that it has: rows are held to be alike until most of a row says
-otherwise.
+The level of a short line is the mean of the middle half of its cells, which varies less than the median does; a quarter
+of them may be wild or holes. Of a long line the median varies little enough, and half may be wild. A row's effect is
+shrunk by one cell of 0 for every four that it has: rows are taken as alike unless most of a row differs.
 """
 
 import math
@@ -17,33 +16,33 @@ from dataclasses import dataclass
 from rackcheck.parse.burnin.polish import NORMAL
 
 FEWEST = 3
-"""Cells of a line below which it has no effect of its own: of two cells nobody knows which is the odd one."""
+"""Cells of a line below which it has no effect of its own: of two cells it is unknown which is the odd one."""
 
 FINEST = 1e-6
-"""No scale is smaller: rates are not told finer, and equal ones have a scale of 0."""
+"""Smallest scale: rates are not reported finer, and equal ones have a scale of 0."""
 
 SHORT = range(4, 33)
-"""Numbers of cells of which the middle half has a mean that is better than the median."""
+"""Numbers of cells for which the mean of the middle half is better than the median."""
 
 DRAWN = 4
-"""Cells of a row for each 0 that stands beside them."""
+"""Cells of a row for each 0 that is added to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """The least and the most that a number may be; the ends meet where it is known."""
+    """The least and the most that a number may be; equal if it is known."""
 
     low: float
     high: float
 
     @property
     def middle(self) -> float | None:
-        """Halfway; none where an end is open."""
+        """The middle; None if an end is open."""
         half = (self.low + self.high) / 2
         return half if math.isfinite(half) else None
 
     def less(self, other: "NumberRange") -> "NumberRange":
-        """What is left when the other is taken away."""
+        """Return this range less the other."""
         return NumberRange(self.low - other.high, self.high - other.low)
 
 
@@ -53,7 +52,7 @@ NOTHING = NumberRange(0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class CellTable:
-    """The cells in order, and of each the number of its row and of its column; both count from 0."""
+    """The cells in order, with the row and column number of each; both count from 0."""
 
     cells: Sequence[NumberRange]
     rows: Sequence[int]
@@ -62,7 +61,7 @@ class CellTable:
 
 @dataclass(frozen=True, slots=True)
 class PolishedTable:
-    """A table taken apart: the columns' levels, the rows' effects, and what is left of each cell, with its scale.
+    """A split table: the columns' levels, the rows' effects, and the rest of each cell, with its scale.
 
     A row or column of fewer than three cells has none of its own: a row's effect is then 0, and a column's level is
     that of the whole table.
@@ -75,7 +74,7 @@ class PolishedTable:
 
 
 def apart(table: CellTable, by_row: bool) -> PolishedTable:
-    """Take a table apart; without `by_row` no row has an effect."""
+    """Split a table; without `by_row` no row has an effect."""
     columns = _lines(table.columns)
     whole = _level(table.cells) if any(len(line) < FEWEST for line in columns) else NOTHING
     levels = [_level([table.cells[n] for n in line]) if len(line) >= FEWEST else whole for line in columns]
@@ -91,9 +90,9 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
 
 
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
-    """Give the robust standard deviation of what is left, about 0.
+    """Return the robust standard deviation of the rest, about 0.
 
-    `taken` says how many levels and effects were taken from the same cells, by which what is left looks too small.
+    `taken` is the number of levels and effects taken from the same cells, which make the rest look too small.
     """
     free = math.sqrt(len(left) / max(1, len(left) - taken))
     least = _median([max(0.0, cell.low, -cell.high) for cell in left])
@@ -102,7 +101,7 @@ def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
 
 
 def middle(values: Sequence[float]) -> float:
-    """Give the level of a line: the mean of the middle half, or the median, as the module tells; at least one value.
+    """Return the level of a line of at least one value: the mean of the middle half, or the median (see the module).
 
     It never falls when a value rises, so the least values give its least. Their order changes nothing.
     """
@@ -118,7 +117,7 @@ def _median(values: Sequence[float]) -> float:
 
 
 def _lines(numbers: Sequence[int]) -> list[list[int]]:
-    """The cells of each row or column, by its number."""
+    """Return the cells of each row or column, by its number."""
     lines: list[list[int]] = [[] for _ in range(max(numbers, default=-1) + 1)]
     for cell, number in enumerate(numbers):
         lines[number].append(cell)

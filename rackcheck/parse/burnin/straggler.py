@@ -1,15 +1,15 @@
 """Which GPUs of a fleet of equal ones are slower than their peers, and which slots and nodes. Pure.
 
-Two things are judged apart. *Work per clock* is near-constant by physics, so little is much: every GPU is held against
-the whole fleet. *The rate at the power cap* is that times the clock, which a chip's luck and its cooling decide: it is
-held against what its slot and its node let expect, and a finding of it is a weaker one. A slot that is low on every
+Two things are judged separately. *Work per clock* is near-constant by physics, so little is much: every GPU is compared
+with the whole fleet. *The rate at the power cap* is that times the clock, which depends on the chip and its cooling: it
+is compared with what its slot and its node let expect, and a finding of it is a weaker one. A slot that is low on every
 node (airflow) and a node whose GPUs are all low (inlet air, a cap) are findings of their own and no fault of the GPUs.
 
-Only GPUs of one model that did the same work may stand in one fleet. A fleet that is slow as a whole is not seen here;
-limits of a profile and the speed of light see it.
+Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here,
+but by limits of a profile and the speed of light.
 
-A value that nobody told is a hole: it may be anything. Slow is what is slow whatever stands in the holes, fine is what
-is fine whatever stands in them, and all else is not tested. So to take a value away never blames or clears anybody.
+A missing value is a hole: it may be anything. A GPU is slow if it is slow for all values of the holes, fine if it is
+fine for any, and otherwise not tested. So removing a value never blames or clears a GPU.
 """
 
 import math
@@ -20,11 +20,11 @@ from enum import StrEnum
 from rackcheck.parse.burnin.spans import FEWEST, HOLE, CellTable, NumberRange, apart, middle, scale
 
 FLEET = 16
-"""GPUs that must tell a number before its spread over a fleet means anything."""
+"""GPUs that must report a number before its spread over a fleet means anything."""
 
 
 class StragglerOutcome(StrEnum):
-    """What comes of holding something against its peers."""
+    """The outcome of comparing something with its peers."""
 
     SLOW = "slow"
     FINE = "fine"
@@ -42,14 +42,14 @@ class Limit:
 PER_CLOCK = Limit(-4.0, -0.01)
 AT_CAP = Limit(-3.0, -0.03)
 FAR = Limit(-6.0, -0.06)
-"""What luck and cooling do not explain any more."""
+"""A difference that chip variation and cooling do not explain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One GPU: `rate` in work a second, the same work on all, `clock` in Hz over the same time; None where not told.
+    """One GPU: `rate` in work a second, the same work on all, `clock` in Hz over the same time; None if not reported.
 
-    What is no positive finite number counts as not told.
+    A value that is not a positive finite number counts as not reported.
     """
 
     node: str
@@ -60,10 +60,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class PeerComparison:
-    """One thing held against its peers: a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty).
+    """One thing compared with its peers: a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty).
 
-    `effect` is the part above (+) or below (-) what was expected, `z` the same in standard deviations; None where
-    holes leave them open. `far` is the outcome by the limit `FAR`. `why` says why something was not tested.
+    `effect` is the part above (+) or below (-) what was expected, `z` the same in standard deviations; None where holes
+    leave them open. `far` is the outcome by the limit `FAR`. `why` is the reason why something was not tested.
     """
 
     node: str
@@ -77,7 +77,7 @@ class PeerComparison:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """What a fleet's numbers say: of each GPU by work per clock and by rate, in the order they were given."""
+    """The result for a fleet: of each GPU by work per clock and by rate, in the order of the input."""
 
     work_per_clock: tuple[PeerComparison, ...]
     rate: tuple[PeerComparison, ...]
@@ -86,9 +86,9 @@ class Fleet:
 
 
 def judge(gpus: Iterable[Measured]) -> Fleet:
-    """Hold every GPU, slot and node against its peers; the order of the GPUs changes nothing but the order of answers.
+    """Compare every GPU, slot and node with its peers; the order of the GPUs affects only the order of the result.
 
-    Every GPU that is expected must be given, also those that told nothing. Raises ValueError where one is given twice.
+    Every expected GPU must be in the input, also one without values. Raises ValueError if one is repeated.
     """
     given = list(gpus)
     seen: set[tuple[str, str]] = set()
@@ -104,7 +104,7 @@ def judge(gpus: Iterable[Measured]) -> Fleet:
 
 
 def _log(value: float | None) -> NumberRange:
-    """In logarithms, so that a factor that is the same for all changes nothing."""
+    """Return the logarithm, so that a factor that is the same for all changes nothing."""
     if value is None or not value > 0 or math.isinf(value):
         return HOLE
     return NumberRange(math.log(value), math.log(value))
@@ -148,9 +148,9 @@ def _at_cap(
 def _lines(
     names: dict[str, int], numbers: Sequence[int], levels: Sequence[NumberRange], spread: NumberRange, node: bool
 ) -> tuple[PeerComparison, ...]:
-    """Hold slots, or nodes, against each other: those that have enough cells for a level of their own.
+    """Compare slots, or nodes, with each other: those that have enough cells for a level of their own.
 
-    Slots are few and what they differ by is no luck: they are judged by how well their level is known, nodes also by
+    Slots are few and their differences are systematic: they are judged by how well their level is known, nodes also by
     how much nodes differ.
     """
     cells = [0] * len(names)
@@ -195,7 +195,7 @@ def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: L
 
 
 def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
-    """Slow where it is for all that holes may hold, fine where it is for none of it."""
+    """Return slow if it is slow for all values of the holes, fine if it is slow for none of them."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
         return StragglerOutcome.SLOW
@@ -209,11 +209,11 @@ def _not_measured(node: str, slot: str, why: str) -> PeerComparison:
 
 
 def _small(values: Sequence[NumberRange], what: str) -> str:
-    """Why a fleet is too small to have a spread; empty where it is not."""
+    """Return why a fleet is too small to have a spread; empty if it is not."""
     known = sum(value is not HOLE for value in values)
     return "" if known >= FLEET else f"{known} GPUs tell {what}: under {FLEET} a fleet has no spread to judge by"
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Each name with a number, in the order they come."""
+    """Number the names in the order they come."""
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -1,17 +1,17 @@
-"""How hot a GPU will get, from the first minute of load: a first-order fit of its temperature. Pure.
+"""The temperature a GPU will reach, from the first minute of load: a first-order fit. Pure.
 
-Under a steady power a part warms as `T(t) = end - (end - start) exp(-t / tau)`, and its thermal resistance is
-`(end - inlet) / power`: what its heatsink and the air do, whatever the power. The fit is a straight line in
-`exp(-t / tau)` for each tau, so the best tau is a search in one dimension. Sensors tell whole degrees, and a fit of
-numbers that are rounded says more than it knows: no spread is taken for less than the rounding's, and no more samples
-for independent ones than degrees were told. The first seconds, in which the chip itself jumps on its heatsink, are left
-out.
+Under a steady power a part warms as `T(t) = end - (end - start) exp(-t / tau)`, and its thermal resistance is `(end -
+inlet) / power`: the effect of its heatsink and the air, whatever the power. The fit is a straight line in `exp(-t /
+tau)` for each tau, so the best tau is a search in one dimension. Sensors report whole degrees, and a fit of rounded
+numbers looks more exact than it is: no spread is taken as less than the rounding's, and no more samples as independent
+than degrees were reported. The first seconds, in which the chip itself jumps on its heatsink, are left out.
 
-What warms over minutes, as a chassis does, is not seen in one: where 4 degrees come with a time constant of 150 s, the
-temperature after ten minutes is up to 3 degrees above what the first minute lets expect (tests/burnin/test_thermal.py).
+What warms over minutes, as a chassis does, does not show in one: where 4 degrees come with a time constant of 150 s,
+the temperature after ten minutes is up to 3 degrees above what the first minute lets expect
+(tests/burnin/test_thermal.py).
 
-A fit is refused where it would be a guess: too short, power not steady, no warming to see, an end that the data do not
-reveal, a poor fit.
+A fit is refused if it would be a guess: too short, power not steady, no measurable warming, an end that the data do not
+determine, a poor fit.
 """
 
 import math
@@ -27,7 +27,7 @@ JUMP = 3.0
 """Seconds at the beginning that are left out."""
 
 POINTS = 60
-"""Means of equal times that stand for the samples: as many as a fit needs, so that a hall of GPUs is fitted soon."""
+"""Means of equal times that replace the samples: as many as a fit needs, so that a hall of GPUs is fitted soon."""
 
 FARTHEST = 20.0
 """Longest time constant that is tried, in lengths of the samples."""
@@ -45,16 +45,16 @@ POOR = 1.5
 """Root mean square in degrees between the fit and the samples above which it is not of this shape."""
 
 SEEN = 0.6
-"""Part of the way to its end that a temperature must have gone in the samples: what is farther is a guess."""
+"""Part of the way to its end that a temperature must have gone in the samples: farther ends are a guess."""
 
 WARMING = 3.0
-"""Degrees that it must have warmed for a time constant to be seen."""
+"""Degrees that it must have warmed for a time constant to be measurable."""
 
 ROUNDING = 1 / math.sqrt(12)
-"""Standard deviation of what whole degrees leave out."""
+"""Standard deviation of the error from rounding to whole degrees."""
 
 WILD = 1e10
-"""No second, degree or watt of a sample that means anything."""
+"""Limit of seconds, degrees and watts of a plausible sample."""
 
 SURE = 1.96
 """Standard deviations to each side that hold 95 %."""
@@ -62,7 +62,7 @@ SURE = 1.96
 
 @dataclass(frozen=True, slots=True)
 class TemperatureSample:
-    """One sample: seconds, degrees C, and watts where they were told."""
+    """One sample: seconds, degrees C, and watts if reported."""
 
     t: float
     temp: float
@@ -74,7 +74,7 @@ class ThermalFit:
     """A first-order fit: `end` and `ahead` (at 600 s) in degrees C, `tau` in s, mean `power` in W, `rms` in degrees.
 
     `give` is how far `ahead` may be off, with 95 % certainty if the part is of first order. `resistance` is in K/W,
-    None where the inlet's temperature was not told.
+    None if the inlet's temperature was not reported.
     """
 
     end: float
@@ -88,16 +88,16 @@ class ThermalFit:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why nothing is fitted, and whether a longer load of the same kind may show it."""
+    """Why there is no fit, and whether a longer load of the same kind may allow one."""
 
     why: str
     longer: bool = False
 
 
 def fit(samples: Sequence[TemperatureSample], inlet: float | None = None) -> ThermalFit | Refused:
-    """Fit the samples of one steady load from its beginning; where that cannot be, the reason.
+    """Fit the samples of one steady load from its beginning; if that is not possible, return the reason.
 
-    `inlet` is the mean temperature of the air that comes in, in degrees C, over the same time.
+    `inlet` is the mean temperature of the incoming air, in degrees C, over the same time.
     """
     known = sorted((s for s in samples if abs(s.t) < WILD and abs(s.temp) < WILD), key=lambda s: (s.t, s.temp))
     why = _short(known)
@@ -163,7 +163,7 @@ def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | Non
 
 
 def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float]]:
-    """The means of equal times, from the load's beginning on."""
+    """Return the means of equal times, from the load's beginning on."""
     begun, last = known[0].t, known[-1].t
     bins: list[list[TemperatureSample]] = [[] for _ in range(POINTS)]
     for sample in known:
@@ -175,7 +175,7 @@ def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float
 
 
 def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
-    """The line of the best tau: the best of a coarse ladder, then a golden section around it, in logarithms."""
+    """Return the line of the best tau: the best of a coarse ladder, then a golden section around it, in logarithms."""
     rungs = 24
     step = math.log(FARTHEST * 100) / rungs
     ladder = [math.log(span / 100) + n * step for n in range(rungs + 1)]
@@ -191,7 +191,7 @@ def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
 
 
 def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: float, limit: float) -> _Line | None:
-    """The line between the best tau and another at which the squares reach the limit; none where they do not."""
+    """Return the line between the best tau and another where the squares reach the limit; None if they do not."""
     if _line(times, temps, tau).squares <= limit:
         return None
     near, far = math.log(best.tau), math.log(tau)
@@ -205,7 +205,7 @@ def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: floa
 
 
 def _line(times: Sequence[float], temps: Sequence[float], tau: float) -> _Line:
-    """Least squares of the temperature on `exp(-t / tau)`."""
+    """Return the least squares of the temperature on `exp(-t / tau)`."""
     falling = [math.exp(-t / tau) for t in times]
     middle, mean = fmean(falling), fmean(temps)
     spread = math.fsum((x - middle) ** 2 for x in falling)

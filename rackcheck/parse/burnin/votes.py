@@ -1,12 +1,12 @@
-"""Results that must be the same bits wherever they were computed: who is the odd one, by votes and by a golden. Pure.
+"""Results that must be the same bits wherever they are computed: the odd ones, by votes and by a golden. Pure.
 
-Equal work is given to the SMs of a GPU, the GPUs of a node, the nodes of a fleet. At each level what more than half of
-those that are expected say is right there; who says nothing counts as if it differed, so silence can cost a majority
-and never make one. With two voters a disagreement blames nobody. The golden is the result that was computed when the
-kernels were built, and outranks the votes, but where most of a fleet says otherwise, that is a finding of its own: the
-kernels, the driver or the golden is wrong, and no part.
+Equal work runs on the SMs of a GPU, the GPUs of a node, the nodes of a fleet. At each level the result of more than
+half of the expected voters is right; a voter without a result counts as if it differed, so missing results can cost a
+majority and never make one. With two voters a disagreement blames neither. The golden is the result that was computed
+when the kernels were built, and outranks the votes; but if most of a fleet differs from it, that is a finding of its
+own: the kernels, the driver or the golden is wrong, and no part.
 
-The word of the widest majority counts: where most of a node's GPUs err alike, the fleet names the node and not those
+The result of the widest majority counts: if most of a node's GPUs err alike, the fleet blames the node and not those
 GPUs of it that are right.
 """
 
@@ -20,7 +20,7 @@ VotePlace = tuple[str, ...]
 
 
 class VoteOutcome(StrEnum):
-    """What comes of one voter's result."""
+    """The outcome for one voter's result."""
 
     AGREES = "agrees"
     ODD = "odd"
@@ -29,7 +29,7 @@ class VoteOutcome(StrEnum):
 
 
 class Name(StrEnum):
-    """What a finding says."""
+    """The kind of a finding."""
 
     ODD = "odd"
     DISPUTED = "disputed"
@@ -38,11 +38,11 @@ class Name(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VoteFinding:
-    """One thing to tell: an odd one, voters that disagree so that nobody is blamed, or a majority against the golden.
+    """One finding: an odd voter, voters that disagree without one to blame, or a majority against the golden.
 
     `at` is the odd one, or whose voters disagree (empty: the fleet's). `got` is the hash it has, `want` the one it
-    should have, empty where nobody knows. `agree` of `voters` say `want`, those expected beside it; 0 of 0 where the
-    golden alone says it.
+    should have, empty if unknown. `agree` of `voters` have `want`, those expected beside it; 0 of 0 if only the golden
+    has it.
     """
 
     name: Name
@@ -55,7 +55,7 @@ class VoteFinding:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The votes on one piece of work: what is right, what comes of every voter, and the findings."""
+    """The votes on one piece of work: the right result, the outcome of every voter, and the findings."""
 
     right: str | None
     said: Mapping[VotePlace, VoteOutcome]
@@ -63,10 +63,10 @@ class Count:
 
 
 def count(results: Mapping[VotePlace, str | None], golden: str | None = None) -> Count:
-    """Count the votes on one piece of work: the hash of every voter that is expected, None of one that told none.
+    """Count the votes on one piece of work: the hash of every expected voter, None if it has no result.
 
-    The order of the voters changes nothing but the order of the answers. Raises ValueError where places are of
-    different depths, as an SM is no peer of a GPU, or empty.
+    The order of the voters affects only the order of the result. Raises ValueError if places are of different depths,
+    as an SM is no peer of a GPU, or empty.
     """
     depths = {len(place) for place in results}
     if len(depths) > 1 or 0 in depths:
@@ -87,7 +87,7 @@ def count(results: Mapping[VotePlace, str | None], golden: str | None = None) ->
 
 
 def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", golden: str) -> Count:
-    """Say that most are against the golden; odd is only who has neither result."""
+    """Return the count for a majority against the golden; only a voter with neither result is odd."""
     right = fleet.right or ""
     findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
     values: dict[VotePlace, VoteOutcome] = {}
@@ -101,7 +101,7 @@ def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", gold
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A voter, or voters that are peers: what more than half of those expected say, and how many."""
+    """A voter, or voters that are peers: the result of more than half of those expected, and how many have it."""
 
     at: VotePlace
     right: str | None
@@ -109,13 +109,13 @@ class _Group:
     parts: Sequence["_Group"] = ()
 
     def could_say(self, word: str) -> bool:
-        """Whether this would be its word if those that say nothing said so."""
+        """Return whether this would be its result if all missing results were this one."""
         if not self.parts:
             return self.right in (None, word)
         return sum(part.could_say(word) for part in self.parts) * 2 > len(self.parts)
 
     def voters(self) -> Iterator["_Group"]:
-        """Every voter below."""
+        """Yield every voter below."""
         if not self.parts:
             yield self
         for part in self.parts:
@@ -123,7 +123,7 @@ class _Group:
 
 
 def _grown(results: Mapping[VotePlace, str | None], at: VotePlace) -> _Group:
-    """Gather voters into the groups that they stand in, from the parts up."""
+    """Group voters by their places, from the parts up."""
     if at in results:
         return _Group(at, results[at])
     below: dict[VotePlace, dict[VotePlace, str | None]] = {}
@@ -137,7 +137,7 @@ def _grown(results: Mapping[VotePlace, str | None], at: VotePlace) -> _Group:
 
 @dataclass
 class _Counting:
-    """What has been said so far of the voters of a fleet."""
+    """The outcomes so far for the voters of a fleet."""
 
     fleet: _Group
     golden: str | None
@@ -147,7 +147,7 @@ class _Counting:
     findings: list[VoteFinding] = field(default_factory=list)
 
     def hold(self, group: _Group, right: str, peers: _Group) -> None:
-        """Hold a group against the result that wider votes, or the golden, found right."""
+        """Compare a group with the result that wider votes, or the golden, found right."""
         if group.right not in (None, right):
             blamed = self._blamable(group.right or "", right)
             name = Name.ODD if blamed else Name.DISPUTED
@@ -161,7 +161,7 @@ class _Counting:
             self.hold(part, right, group)
 
     def apart(self, group: _Group, above: VoteOutcome = VoteOutcome.NOT_TESTED) -> None:
-        """Judge a group of which nobody wider has found what is right: by its own majority, if it has one."""
+        """Judge a group without a right result from a wider one: by its own majority, if it has one."""
         words = Counter(part.right for part in group.parts if part.right is not None)
         if group.right is None and len(words) > 1:
             above = VoteOutcome.DISPUTED
@@ -178,7 +178,7 @@ class _Counting:
                 self.apart(part, above)
 
     def _blamable(self, word: str, right: str) -> bool:
-        """Whether this word cannot become the fleet's, against the golden, once the silent ones speak."""
+        """Return whether this result cannot become the fleet's, against the golden, once the missing ones are known."""
         return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_say(word)
 
     def _word(self, voter: _Group, right: str, otherwise: VoteOutcome) -> VoteOutcome:

@@ -1,4 +1,4 @@
-"""From a file's tree to a typed profile: parents laid under, params put in, every fact and operand read by its kind."""
+"""From a file's tree to a typed profile: parents merged, params filled in, facts and operands read by their kind."""
 
 import hashlib
 import json
@@ -15,16 +15,16 @@ from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, text
 from rackcheck.profile.schema import profile as profile_schema
 from rackcheck.profile.schema_check import deviations
 
-# What a profile says itself wins over what most nodes say: consensus is asked only of the facts left open. Pure.
+# A profile's own rules win over the majority of nodes: consensus is only for the facts left open. Pure.
 
 PINS = frozenset({"is", "one-of", "like", "matches", "same-as", "within", "mask"})
-"""Operators that say what a fact must be, and not only what it must not."""
+"""Operators that state what a fact must be, and not only what it must not be."""
 
 
 def unpinned(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Take from each rule across nodes the facts that another rule pins on all of them, in every run.
+    """Remove from each rule across nodes the facts that another rule pins on all of them, in every run.
 
-    Decided by the profile and its params alone: a rule whose param is unset, or that has a condition, pins nothing.
+    Decided by the profile and its params alone: a rule with an unset param or a condition pins nothing.
     """
     found = tuple(rules)
     pins = {(fact, role) for rule in found for fact in _pinned(rule) for role in rule.roles}
@@ -53,11 +53,11 @@ def _without(rule: Rule, pins: set[tuple[Path, str]]) -> Rule:
     return replace(rule, across=replace(rule.across, shared=kept))
 
 
-# Holds the `needs` of rules against each other: they name rules of their own kind, and run in no circle.
+# Checks the `needs` of rules: they name rules of the same kind, without a circle.
 
 
 def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None:
-    """Check that `needs` name rules and run in no circle."""
+    """Check that `needs` name rules and contain no circle."""
     tables = found.rules
     for rule in rules.values():
         for need in texts(tables[rule.id], "needs"):
@@ -96,18 +96,18 @@ def compile_profile(
     values: Mapping[str, str],
     known: Sequence[Problem] = (),
 ) -> Profile:
-    """Read every rule; raises BadFile with all problems at once, the `known` ones of the files among them."""
+    """Read every rule; raises BadFile with all problems at once, including the `known` ones of the files."""
     ctx = CompileContext(catalogue, sources, _params(found, values))
     rules = unpinned(_built_in(rule_of(ctx, i, table), found) for i, table in found.rules.items())
     ctx.problems += known
-    if not known:  # a rule that could not be read is missing, and would be told as a need that nobody meets
+    if not known:  # a rule that could not be read is missing, and would be reported as an unknown need
         order(ctx, {rule.id: rule for rule in rules}, found)
     if not any(not rule.built_in for rule in rules) and not known:
         ctx.problems.append(Problem(found.head.place, f"profile {found.name} has no rule"))
     if ctx.problems:
         raise BadFile(ctx.problems)
     applies = {key: tuple(text.text for text in listed(node)) for key, node in found.applies.items()}
-    # Built-in rules belong to the law, which every run names; what drops one belongs to the profile.
+    # Built-in rules belong to the law, which every run names; dropping one belongs to the profile.
     own = {i: plain(t) for i, t in found.rules.items() if i not in found.built_in}
     resolved = {"rules": own, "params": ctx.params, "name": found.name}
     without = sorted(found.built_in & found.dropped.keys())
@@ -124,7 +124,7 @@ def compile_profile(
 
 
 def _built_in(rule: Rule, found: Layers) -> Rule:
-    """Mark a rule that belongs to every profile: what is unknown of it does not decide, as nobody asked for it."""
+    """Mark a rule of every profile: its unknown verdicts do not decide, because the profile did not require it."""
     return replace(rule, built_in=True, unknown_is_minor=True) if rule.id in found.built_in else rule
 
 
@@ -144,9 +144,9 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def read_profile(node: YamlNode) -> tuple[YamlMapping, list[Problem]]:
-    """Give a profile file's table without the rules whose shape is wrong, and what is wrong with those.
+    """Return a profile file's table without the rules of wrong shape, and the problems of those.
 
-    So that what is wrong with the other rules can be told in the same breath; raises BadFile where the head is wrong.
+    So the problems of the other rules can be reported together; raises BadFile if the head is wrong.
     """
     found = list(deviations(node, profile_schema()))
     spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}

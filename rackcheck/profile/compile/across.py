@@ -1,4 +1,4 @@
-"""Reads whom a rule holds side by side, and in what they are to agree."""
+"""Reads the `across` of a rule: which nodes it compares, and the facts on which they must agree."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 HALF, WHOLE = 50.0, 100.0
-"""Shares of the expected nodes, in %, between which a quorum lies."""
+"""Bounds of a quorum, as shares of the expected nodes in %."""
 
 
 def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
-    """Read whom a rule holds side by side, and in what; a wrong one is noted and the rest still read."""
+    """Read which nodes a rule compares, and on which facts; a wrong entry is noted and the rest still read."""
     node, agree = table.get("across"), table.get("agree")
     if not isinstance(node, YamlMapping):
         if agree is not None:
@@ -65,9 +65,9 @@ def _quorum(ctx: CompileContext, table: YamlMapping, agree: YamlNode | None) -> 
 
 
 def _shared(ctx: CompileContext, node: Scalar) -> Iterator[AgreedFact]:
-    """Give the fact, or with a last segment `*` every one below that is configuration or a version.
+    """Yield the fact, or with a last segment `*` every fact below it that is configuration or a version.
 
-    A view of other facts is left out: these say the same, and a machine that has no such view does not lack them.
+    A view of other facts is skipped: it repeats them, and a machine without such a view lacks nothing.
     """
     if node.text.endswith(".*"):
         below = node.text.removesuffix("*")

@@ -1,4 +1,4 @@
-"""Reads what a rule asks: its facts, each with its operators."""
+"""Reads the clauses of a rule: its facts, each with its operators."""
 
 from rackcheck.model.catalogue import Entry, Kind, Type
 from rackcheck.model.fact import Plane
@@ -38,7 +38,7 @@ def clauses_of(
         for op in operators:
             ctx.note(table.keys[op], f"`{op}` stands beside `{given[0]}`; it belongs to a fact inside")
     if look is None and any(mode in table.items for mode in LOOKS):
-        return (), "all"  # the look itself is wrong and has been told
+        return (), "all"  # the look itself is wrong and has been reported
     only = "no" if look is not None and look.mode == "no" else ""
     found = [ctx.quiet(lambda leaf=leaf: clause_of(ctx, leaf, within, plain_only=only)) for leaf in leaves]  # type: ignore[misc]
     for leaf in leaves:
@@ -62,7 +62,7 @@ def _count(ctx: CompileContext, table: YamlMapping, operators: list[str], given:
 
 
 def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, plain_only: str) -> Clause:
-    """Read one fact with its operators; `plain_only` names a place that has no warning. Raises Bad."""
+    """Read one fact with its operators; `plain_only` names a place that does not allow warnings. Raises Bad."""
     node = table.items["fact"]
     assert isinstance(node, Scalar)
     entry, path = ctx.fact(node, within)
@@ -89,7 +89,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
     relative = path if within is None else Path(path.segments[len(within.segments) :])
     if any(segment.key == EVERY for segment in relative.segments):
         ctx.note(node.place, f"`*` stands in a look; {node.text} is one fact")
-    # Where nothing is to hold, or nothing else is asked than whether it is there, absence would excuse an item.
+    # Under `no`, or with only `present`, absence would excuse an item.
     excuses = bool(plain_only) or (bool(tests) and all(test.op == "present" for test in tests))
     siblings = _siblings(ctx, within, relative) if excuses else None
     beside = _siblings(ctx, within if at_item else None, other) if other is not None and plain_only else None
@@ -99,7 +99,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
 
 
 def _siblings(ctx: CompileContext, within: Path | None, fact: Path) -> Siblings | None:
-    """Find the siblings that have the fact too, where its absence among them is silence."""
+    """Return the siblings that also have the fact, if its absence among them means that it was not reported."""
     whole = fact if within is None else within.item(EVERY) + fact
     entry = ctx.catalogue.find(whole)
     return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)

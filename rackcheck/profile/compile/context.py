@@ -1,4 +1,4 @@
-"""What every part of a rule is read with: the catalogue, the params, and a place for what is wrong."""
+"""The context in which all parts of a rule are read: the catalogue, the params, and the list of problems."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from rackcheck.profile.layers import did_you_mean
 T = TypeVar("T")
 
 GROUPS = frozenset({Scope.RACK.value, Scope.FLEET.value})
-"""First words of facts that are no node's."""
+"""First words of facts that do not belong to a node."""
 
 
 class Bad(Exception):
@@ -23,9 +23,9 @@ class Bad(Exception):
 
 @dataclass
 class CompileContext:
-    """What a rule is read with; what is wrong is noted in `problems` instead of stopping the reading.
+    """The context of a rule; problems are collected in `problems` instead of stopping the reading.
 
-    `unset` and `scope` are of the rule that is being read: the params it uses that have no value, and what it judges.
+    `unset` and `scope` belong to the current rule: the params it uses that have no value, and what it judges.
     """
 
     catalogue: Catalogue
@@ -36,18 +36,18 @@ class CompileContext:
     scope: Scope = Scope.NODE
 
     def note(self, place: SourcePlace, text: str) -> None:
-        """Keep a problem; they are all told at once."""
+        """Add a problem; all are reported at once."""
         self.problems.append(Problem(place, text))
 
     def quiet(self, read: Callable[[], T]) -> T | None:
-        """Give what can be read, or nothing where a problem has been noted."""
+        """Return what can be read, or None if a problem has been noted."""
         try:
             return read()
         except Bad:
             return None
 
     def given(self, node: Scalar) -> str | None:
-        """Give an operand's text; `$name` is the param's value, None where the site has not set it."""
+        """Return an operand's text; for `$name` the param's value, None if the site has not set it."""
         if not node.text.startswith("$"):
             return node.text
         name = node.text[1:]
@@ -59,7 +59,7 @@ class CompileContext:
         return self.params[name]
 
     def fact(self, node: Scalar, within: Path | None) -> tuple[Entry, Path]:
-        """Find a fact in the catalogue; inside a look it starts at the item."""
+        """Find a fact in the catalogue; inside a look its path starts at the item."""
         try:
             path = paths.parse(node.text)
         except paths.BadPath as error:
@@ -79,7 +79,7 @@ class CompileContext:
         return entry, path if within is None else within + path
 
     def held(self, place: SourcePlace, whole: Path) -> bool:
-        """Note a fact of a rack in a rule of a node, or the other way about; whether it is none."""
+        """Note a fact of a rack in a rule of a node, or the reverse; return whether the scopes match."""
         first = whole.segments[0].word
         holder = Scope(first) if first in GROUPS else Scope.NODE
         if holder is not self.scope:

@@ -1,4 +1,4 @@
-"""Reads one rule, whole."""
+"""Reads one complete rule."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ from rackcheck.profile.schema import LOOKS, NARROWING
 
 
 def rule_of(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
-    """Read one rule; what is wrong with it is noted and the rest still read."""
+    """Read one rule; its problems are noted, and the rest is still read."""
     ctx.unset = []
     ctx.scope = Scope(word(table, "scope", "node"))
     across = across_of(ctx, table)
@@ -55,7 +55,7 @@ def _refs(ctx: CompileContext, table: YamlMapping) -> tuple[str, ...]:
     return tuple(refs)
 
 
-# Reads where a rule looks: the collection, and which of its items count.
+# Reads the look of a rule: the collection, and which of its items count.
 
 
 def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
@@ -109,14 +109,14 @@ def _whole(ctx: CompileContext, table: YamlMapping, key: str) -> int | None:
     return None
 
 
-# What a waiver pins of a rule: a digest of all that decides its verdict, and of nothing that is only said.
+# What a waiver pins of a rule: a digest of all that decides its verdict, without the descriptive keys.
 
 UNJUDGED = frozenset({"title", "why", "fix", "refs"})
-"""Keys that no verdict depends on; whether every source is from memory is told apart."""
+"""Keys that do not affect a verdict; whether every source is from memory is part of the digest separately."""
 
 
 def rule_digest(table: YamlMapping, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
-    """Give the SHA-256 of a rule as it is laid, with the values of the params it names, and the package it calls."""
+    """Return the SHA-256 of a merged rule, with the values of the params it uses and the package it calls."""
     judged = {key: plain(node) for key, node in table.items.items() if key not in UNJUDGED}
     named = {text[1:] for text in _texts(judged) if text.startswith("$")}
     values = {name: params[name] for name in sorted(named) if name in params}
@@ -136,11 +136,11 @@ def _texts(node: object) -> Iterator[str]:
                 yield from _texts(value)
 
 
-# Reads the call of a rule that a package writes in Python.
+# Reads the call of a rule that a package implements in Python.
 
 
 def called_of(ctx: CompileContext, table: YamlMapping) -> Called | None:
-    """Find the rule that is called, and the facts that it declares; a wrong one is noted and the rest still read."""
+    """Find the called rule and the facts that it declares; a wrong one is noted and the rest still read."""
     node = table.get("call")
     if not isinstance(node, Scalar):
         return None

@@ -1,6 +1,6 @@
-"""From what machines told of one fact to what a rule may say of it, or why there is no rule.
+"""From the values of one fact on several machines to the claim of a rule, or the reason why there is no rule.
 
-Pure. The class of the fact decides. Nothing is claimed that does not hold on every machine it was learned from.
+Pure. The class of the fact decides. A claim always holds on every machine it was learned from.
 """
 
 import math
@@ -16,28 +16,28 @@ from rackcheck.model.fact import Class, Value
 from rackcheck.model.operator import BadOperand, Test, Within
 
 ENOUGH = 3
-"""Machines, or runs, from which on a measurement has a middle and a spread."""
+"""Minimum number of machines or runs for the median and spread of a measurement."""
 
 LONGEST = 200
-"""Characters of a text, and of a path, that a person still reads in a rule."""
+"""Maximum characters of a text, and of a path, in a rule."""
 
 MEMBERS = 40
-"""Members of a list that a person still reads in a rule."""
+"""Maximum members of a list in a rule."""
 
 SHARE = 0.02
-"""The least band around a median, as a share of it; else three times the median absolute deviation."""
+"""Minimum width of a band around a median, as a share of it; else three times the median absolute deviation."""
 
 _ERRORS = re.compile(
     r"error|fault|fail|correct|panic|oops|crash|fatal|malformed|checksum|medium|machine check|\bbad\b|\bs?xids?\b"
 )
-"""Words of a counter's name or help that say that it counts what must not happen."""
+"""Words in a counter's name or help that show that it counts errors."""
 
 _IDLE = re.compile(r"\bidle|\bnow\b|\blately\b|\bdraws?\b|in use", re.IGNORECASE)
-"""Words of a help that say that the value is another one under load."""
+"""Words in a fact's help that show that its value depends on the load."""
 
 
 class Why(StrEnum):
-    """Why a fact got no rule; the words name what is counted."""
+    """Why a fact has no rule; the words describe what is counted."""
 
     IDENTITY = "facts that tell one machine from another"
     COUNTER = "counters that are not 0, or that count no errors"
@@ -53,7 +53,7 @@ class Why(StrEnum):
 
 
 class Doubt(StrEnum):
-    """Why a fact became a question: a person knows, the machines do not."""
+    """Why a fact became a question: a person must decide, the values do not."""
 
     DIFFER = "differ"
     OUTSIDE = "are not all within the band around their median"
@@ -63,7 +63,7 @@ class Doubt(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a rule says of a fact: an operator and its operand as a profile writes them; a pair is a band's parts."""
+    """A rule's claim about a fact: an operator and its operand as in a profile; a tuple contains a band's parts."""
 
     op: str
     operand: str | tuple[str, ...]
@@ -72,9 +72,9 @@ class Claim:
 def claimed(
     kind: Kind, found: Sequence[Value], path: str, *, machines: int, at_least: bool, tells: Callable[[str], bool]
 ) -> Claim | Doubt | Why:
-    """Give what may be claimed of a fact whose values on `machines` machines are these.
+    """Return the claim for a fact with these values on `machines` machines, or why there is none.
 
-    `tells` says of a text whether it tells one machine from another.
+    `tells` returns whether a text identifies a single machine.
     """
     match kind.cls:
         case Class.IDENTITY:
@@ -94,18 +94,18 @@ def claimed(
         return Doubt.DIFFER
     if at_least and kind.type is Type.VERSION and kind.ordered:
         raised = _held(Claim("at-least", str(found[0])), found, kind)
-        if isinstance(raised, Claim):  # a version that cannot be ordered is held to as it is
+        if isinstance(raised, Claim):  # a version that cannot be ordered must stay equal
             return raised
     return _held(_exactly(found[0], kind), found, kind)
 
 
 def says_errors(path: str, kind: Kind) -> bool:
-    """Whether a fact's name or its help says that what it counts must not happen."""
+    """Whether a fact's name or its help shows that it counts errors."""
     return _ERRORS.search(f"{path.replace('_', ' ')} {kind.help}".lower()) is not None
 
 
 def spelt(value: float, kind: Kind) -> str:
-    """Write a quantity without loss, in its own unit or where that is long in the one that is shortest."""
+    """Format a quantity without loss: in its own unit, or if that is long, in the unit with the shortest text."""
     if math.isinf(value):
         return "unlimited"
     own = _exact(value, kind.unit, kind)
@@ -136,7 +136,7 @@ def _same(left: Value, right: Value, kind: Kind) -> bool:
 
 
 def _exactly(value: Value, kind: Kind) -> Claim | Why:
-    """Say of a fact that it is this value; of a list, that it holds these members."""
+    """Return the claim that a fact has this value; for a list, that it includes these members."""
     if isinstance(value, tuple):
         if any(text.startswith("$") or "*" in text for text in value):
             return Why.UNSAYABLE
@@ -150,7 +150,7 @@ def _exactly(value: Value, kind: Kind) -> Claim | Why:
     text = " ".join(str(value).split()) if kind.type is Type.SETTING else str(value)
     if len(text) > LONGEST:
         return Why.LONG
-    # A value that begins with a dollar would be taken for a param's name.
+    # A value that begins with a dollar would be read as a param's name.
     return Claim("matches", f"^{_quoted(text)}$") if text.startswith("$") else Claim("is", text)
 
 
@@ -159,7 +159,7 @@ def _quoted(text: str) -> str:
 
 
 def _measured(kind: Kind, found: Sequence[Value], machines: int) -> Claim | Doubt | Why:
-    """Give a band around the median, of what is a rate of work and no state of the moment."""
+    """Return a band around the median, for a rate of work and not for a momentary state."""
     numbers = [float(value) for value in found if isinstance(value, (int, float)) and math.isfinite(value)]
     if not kind.unit.endswith("/s") or _IDLE.search(kind.help) or len(numbers) < len(found):
         return Why.MEASUREMENT
@@ -179,13 +179,13 @@ def _rounded(number: float, kind: Kind) -> str:
 
 
 def _up(number: float) -> float:
-    """Round up to three digits: a band is never narrower than was measured."""
+    """Round up to three digits: a band is never narrower than the measured one."""
     step = 10.0 ** (math.floor(math.log10(number)) - 2)
     return math.ceil(number / step) * step
 
 
 def _held(claim: Claim | Why, found: Sequence[Value], kind: Kind) -> Claim | Why:
-    """Give the claim if a profile can say it and it holds for every value, as the judge would read it."""
+    """Return the claim if a profile can express it and it holds for every value, as a rule evaluates it."""
     if isinstance(claim, Why):
         return claim
     try:

@@ -1,6 +1,6 @@
-"""What was learned, written as a profile that a person reads and edits; whatever a node says cannot leave its place.
+"""Writes a learned profile as a file that a person reads and edits; text from a node cannot break out of its value.
 
-Pure. Every text of a node is quoted so that YAML gives it back as it is, and in a comment it holds no line's end.
+Pure. Every text from a node is quoted so that YAML returns it unchanged; in a comment it contains no line break.
 """
 
 import re
@@ -13,16 +13,16 @@ from rackcheck.profile.learn.claim import Claim, Why
 from rackcheck.profile.learn.rules import QUESTIONS, Learned, LearnQuestion, Lesson
 
 WIDTH = 120
-"""Characters of a line, where its words allow that."""
+"""Maximum characters of a line, if its words allow."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+%-]+)*\Z")
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-"""Texts that other readers of YAML would take for something else; of flags they are what is meant."""
+"""Texts that other YAML readers would convert to another type; for flags that type is the intended one."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedHead:
-    """What stands above the rules: `origin` says of which machines and runs this was learned."""
+    """The head of the file, above the rules: `origin` describes the machines and runs it was learned from."""
 
     name: str
     version: str
@@ -32,7 +32,7 @@ class LearnedHead:
 
 
 def text(learned: Learned, head: LearnedHead) -> str:
-    """Write the profile's file."""
+    """Format the profile's file."""
     return "\n".join(_lines(learned, head)) + "\n"
 
 
@@ -106,7 +106,7 @@ def _leaf(fact: str, claim: Claim) -> Mapping[str, str]:
 
 
 def quoted(value: str) -> str:
-    """Write a text as one scalar on one line: bare where nobody can take it for anything else, else in quotes."""
+    """Format a text as one scalar on one line: plain if it is unambiguous, else quoted."""
     if _PLAIN.match(value) and value.lower() not in _WORDS and not value.endswith(" "):
         return value
     return f'"{"".join(map(_escaped, value))}"'
@@ -122,7 +122,7 @@ def _escaped(character: str) -> str:
 
 
 def path(text: str) -> str:
-    """Write a fact's path; one with a quoted key in single quotes, for its own are double ones."""
+    """Format a fact's path; one with a quoted key in single quotes, because its own quotes are double."""
     return (
         text
         if re.fullmatch(r"[A-Za-z0-9_./+-]*(?:\*[A-Za-z0-9_./+-]*)*", text)
@@ -143,7 +143,7 @@ def _asking(question: LearnQuestion) -> str:
 
 
 def _left(learned: Learned) -> Iterator[str]:
-    """Say what there is no rule for: how much of which kind, and by name what is not known."""
+    """Yield what has no rule: counts by reason, and the names of unknown facts."""
     yield ""
     yield "# No rule was made of these:"
     for why in Why:

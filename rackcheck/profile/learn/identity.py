@@ -1,4 +1,4 @@
-"""Which texts tell one machine from another, whatever fact they stand in: nothing of them is learned."""
+"""Which texts identify a single machine, whatever fact they are in: no rule is learned from them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from rackcheck.model.tree import Tree
 
 
 def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
-    """Give what says of a text whether it tells one machine from another."""
+    """Return a function that decides whether a text identifies a single machine."""
     identities = together(map(of_facts, trees))
     whole = identities.words | identities.names
     inside = {word for word in identities.words if not is_loose(word)} | {
@@ -22,7 +22,7 @@ def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
         low = text.strip().casefold()
         if low in whole or re.sub("[:.-]", "", low) in identities.digits or _ADDRESS.search(low) is not None:
             return True
-        # Of thousands of machines there are as many serial numbers: their lengths are few.
+        # Thousands of machines have as many serial numbers, but these have few distinct lengths.
         return any(low[at : at + size] in inside for size in lengths for at in range(len(low) - size + 1))
 
     return tells

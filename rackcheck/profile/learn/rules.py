@@ -1,6 +1,6 @@
-"""From the facts of machines that are right to the rules that hold on all of them, and to questions where they do not.
+"""From the facts of known-good machines to the rules that hold on all of them, and to questions where they do not.
 
-Pure. Every rule holds on every machine it was learned from; where nobody can say so there is a question for a person.
+Pure. Every rule holds on every machine it was learned from; otherwise the result contains a question for a person.
 """
 
 import re
@@ -20,18 +20,18 @@ from rackcheck.profile.learn.identity import telling
 from rackcheck.profile.learn.words import family, folded, helped, small, values_by_count, words
 
 CLAIMS = 2000
-"""Facts that a file may judge: it must stay one that a person reads, and that loads."""
+"""Maximum number of facts in the rules of a file: a person must be able to read it, and it must load."""
 
 QUESTIONS = 400
-"""Questions that a person is asked, and unknown facts that are named."""
+"""Maximum number of questions, and of unknown facts that are named."""
 
 NEVER = "this run did not "
-"""How the detail begins of what a stored run simply did not ask."""
+"""Prefix of the detail of a fact that a stored run did not collect."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedRun:
-    """One machine that is right, as one run read it."""
+    """One known-good machine, as one run read it."""
 
     name: str
     tree: Tree = field(repr=False)
@@ -39,7 +39,7 @@ class LearnedRun:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One rule: `look` is each, count or nothing, `at` its collection; claims by fact, several must all hold."""
+    """One rule: `look` is each, count or empty, `at` its collection; claims by fact, and several must all hold."""
 
     id: str
     title: str
@@ -49,26 +49,26 @@ class Lesson:
 
     @property
     def area(self) -> str:
-        """The first word of what it is about."""
+        """The first word of its subject."""
         return re.split("[./]", self.at or next(iter(self.claims)))[0]
 
 
 @dataclass(frozen=True, slots=True)
 class LearnQuestion:
-    """What a person must say, as one line of text; `path` is a fact's or a pattern's."""
+    """A question to a person, as one line of text; `path` is a fact's or a pattern's."""
 
     path: str
     text: str
 
     @property
     def area(self) -> str:
-        """The first word of what it is about."""
+        """The first word of its subject."""
         return re.split("[./]", self.path)[0]
 
 
 @dataclass(frozen=True)
 class Learned:
-    """All rules, all questions, what is unknown on some machine, and how many facts were left out for which reason."""
+    """All rules, all questions, the facts unknown on some machine, and the number of facts left out for each reason."""
 
     lessons: tuple[Lesson, ...]
     questions: tuple[LearnQuestion, ...]
@@ -77,16 +77,16 @@ class Learned:
 
 
 def learn(samples: Sequence[LearnedRun], catalogue: Catalogue, *, at_least: bool = False) -> Learned:
-    """Learn from machines that are right; with `at_least`, a version that has an order may be a later one."""
+    """Learn from known-good machines; with `at_least`, a rule on an ordered version accepts later ones."""
     return _Learning(samples, catalogue, at_least).learned()
 
 
 Sightings = Sequence[tuple[str, Reading]]
-"""Readings, each with whose it is: a machine, or a machine's item."""
+"""Readings, each with its owner: a machine, or an item of a machine."""
 
 
 class _Learning:
-    """Goes through all facts once, and keeps what became of each."""
+    """Processes all facts once, and records the outcome of each."""
 
     def __init__(self, samples: Sequence[LearnedRun], catalogue: Catalogue, at_least: bool) -> None:
         self.samples, self.catalogue, self.at_least = samples, catalogue, at_least
@@ -110,7 +110,7 @@ class _Learning:
         return Learned(lessons, asked, tuple(sorted(self.unknown, key=natural)), self.left)
 
     def _facts(self) -> tuple[dict[str, Entry], dict[str, Entry], dict[str, Entry]]:
-        """Part what was told into facts of the node, facts of items by pattern, and collections by pattern."""
+        """Split the facts into facts of the node, facts of items by pattern, and collections by pattern."""
         singles: dict[str, Entry] = {}
         items: dict[str, Entry] = {}
         collections: dict[str, Entry] = {}
@@ -130,7 +130,7 @@ class _Learning:
         return singles, items, collections
 
     def _select(self, pattern: str) -> list[ItemSelection] | None:
-        """Give each machine's items of a collection; None where one of them cannot be told whole."""
+        """Return each machine's items of a collection; None if the list of one is incomplete."""
         if pattern not in self._chosen:
             path = paths.parse(pattern)
             entry = self.catalogue.find(path)
@@ -163,7 +163,7 @@ class _Learning:
             self._keep(Lesson(f"{words(pattern)}.count", title, claim, "count", pattern))
 
     def _is_volatile(self, pattern: str) -> bool:
-        """Whether a collection holds what happens and not what is built in: all it tells of an item changes."""
+        """Whether a collection lists events, not components: the facts of its items are volatile, identities aside."""
         classes = {
             entry.kind.cls
             for name, entry in self.catalogue.entries.items()
@@ -180,7 +180,7 @@ class _Learning:
             self.left[Why.IDENTITY] += 1
             return
         chosen = self._select(str(at))
-        if chosen is None:  # the collection itself is told as unknown
+        if chosen is None:  # the collection itself is reported as unknown
             self._not_known(pattern, [s.unknown for s in self._chosen[str(at)] if s.unknown is not None])
             return
         alone = len(self.samples) == 1
@@ -199,7 +199,7 @@ class _Learning:
         self._keep(Lesson(words(pattern), title, {str(fact): claim}, "each", str(at)))
 
     def _singles(self, singles: Mapping[str, Entry]) -> None:
-        """Fold the facts that stand below one word into one rule: a person reads them together."""
+        """Combine the facts below one word into one rule, so that a person reads them together."""
         families: dict[str, dict[str, tuple[Claim, Entry]]] = {}
         for text, entry in singles.items():
             seen = [(s.name, s.tree.reading(paths.parse(text), entry.plane)) for s in self.samples]
@@ -213,7 +213,7 @@ class _Learning:
             self._keep(Lesson(name, title, claimed_of))
 
     def _claim(self, path: str, entry: Entry, seen: Sightings) -> Claim | None:
-        """Give what may be claimed, and note what became of the fact where that is nothing."""
+        """Return the claim for a fact; if there is none, record the outcome and return None."""
         readings = [reading for _, reading in seen]
         known: list[Value] = [r for r in readings if not isinstance(r, (Absent, Unknown))]
         if entry.kind.cls is Class.IDENTITY:
@@ -268,7 +268,7 @@ class _Learning:
 
 
 def _unlike(lessons: Iterable[Lesson]) -> Iterator[Lesson]:
-    """Give each rule an id of its own."""
+    """Yield the rules, each with a unique id."""
     taken: set[str] = set()
     for lesson in lessons:
         name, number = lesson.id, 1

@@ -1,4 +1,4 @@
-"""The words of what is learned: names of rules, titles, and who tells what."""
+"""Wording of learned profiles: rule names, titles, and which node reports which value."""
 
 import re
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 FEW = 3
-"""Values, and names of who is odd, that a question tells."""
+"""Maximum number of values, and of names of deviating nodes, in a question."""
 
 
 def family(text: str, entry: Entry) -> str:
-    """Name the word below which a fact stands; versions, and counters of errors, are told apart."""
+    """Return the word that groups a fact; versions and error counters have their own groups."""
     words = [segment.word for segment in paths.parse(text).segments]
     inside = paths.parse(text).segments[-1].key is not None
     name = ".".join(words if inside else words[:-1] or words)
@@ -25,7 +25,7 @@ _ENDS = {Class.VERSION: ".versions", Class.COUNTER: ".errors"}
 
 
 def folded(name: str, count: int, entry: Entry) -> str:
-    """Title the rule of several facts that stand below one word."""
+    """Format the title of a rule for several facts that share their first word."""
     bare = name.removesuffix(_ENDS.get(entry.kind.cls, ""))
     if entry.kind.cls is Class.COUNTER:
         return f"{bare}: {count} counters of errors are 0"
@@ -33,22 +33,22 @@ def folded(name: str, count: int, entry: Entry) -> str:
 
 
 def words(pattern: str) -> str:
-    """Give a path's or a pattern's words, without its keys."""
+    """Return the words of a path or pattern, without its keys."""
     return ".".join(segment.word for segment in paths.parse(pattern).segments)
 
 
 def helped(entry: Entry) -> str:
-    """Give what a fact is, as the first part of its help."""
+    """Return a fact's description: the first part of its help."""
     return clean(re.split(r"[.;:] ", f"{entry.kind.help} ")[0].strip().rstrip(".,"), 90)
 
 
 def small(text: str) -> str:
-    """Begin small what follows a colon, unless it begins with an abbreviation."""
+    """Lowercase the first letter after a colon, unless it begins an abbreviation."""
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
 def values_by_count(seen: Sequence[tuple[str, str]]) -> str:
-    """Say who says what, the most common first; the few that are odd are named."""
+    """Format how many nodes report each value, the most common first; a small number of deviating nodes is named."""
     groups: dict[str, list[str]] = {}
     for name, text in seen:
         groups.setdefault(clean(text, 60), []).append(name)

@@ -1,11 +1,11 @@
-"""A capture: everything that nodes and their BMCs answered, as a folder that is a bug report and a test case at once.
+"""A capture: all answers of nodes and their BMCs in one folder, for a bug report and as a test case.
 
-    capture.json                      who was asked when, by which version; written last
+    capture.json                      nodes, planes, time and rackcheck version; written last
     NODE/host.json                    the operating system's answers: commands, files, refusals
     NODE/redfish/v1/.../index.json    the BMC's resources, in the layout of the DMTF's mockups
     NODE/redfish/v1/.../headers.json  beside each: {"GET": {header: value}}, harmless headers only
     NODE/redfish/v1/.../time.json     and {"GET_Time": "0.12"}, the seconds that its GET took
-    NODE/bmc.json                     what is no body: resources that were not read, times, bodies without a place
+    NODE/bmc.json                     the rest: resources that were not read, times, bodies without a place
 
 The three files of a resource are those that the DMTF's Redfish-Mockup-Creator writes with --Headers and --Time
 (`scan_resource` of redfishMockupCreate.py, github.com/DMTF/Redfish-Mockup-Creator) and that its Redfish-Mockup-Server

@@ -1,8 +1,8 @@
-"""Where things lie in a capture: names that others chose, as names of folders that any filesystem takes. Pure.
+"""Paths in a capture: foreign names as folder names that any filesystem accepts. Pure.
 
-A BMC chooses its URIs and an inventory its nodes. Of both, letters, digits and a few signs stay; everything else is
-percent-coded, so that the way back is one. What cannot be a folder of its own (too long, or a sister of another that
-differs in letter case alone, which some filesystems take for the same) has no place; it is told otherwise.
+A BMC chooses its URIs and an inventory its nodes. In both, letters, digits and a few signs stay; everything else is
+percent-encoded, so that it can be decoded unambiguously. What cannot be a folder of its own (too long, or different
+from another only in letter case, which some filesystems treat as equal) has no place and is stored elsewhere.
 """
 
 import re
@@ -16,20 +16,20 @@ NAME = 120
 """Characters of one folder's name; filesystems take 255 bytes (`NAME_MAX` of POSIX systems, NTFS, APFS)."""
 
 WAY = 600
-"""Characters of all names that lead to a resource: macOS takes paths of 1024 bytes, and some are our user's own."""
+"""Characters of all names that lead to a resource: macOS accepts paths of 1024 bytes, the user's part included."""
 
 DEPTH = 24
-"""Folders that lead to a resource; URIs of recorded BMCs have 16 words at most."""
+"""Folders that lead to a resource; URIs of recorded BMCs have at most 16 segments."""
 
 _ODD = re.compile(r"[^A-Za-z0-9._~$=,+@()&!-]")
 _TAKEN = re.compile(
     r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|(?:capture|host|bmc|index|headers|time)\.json", re.I
 )
-"""Names that Windows keeps for devices, and those of our own files."""
+"""Names that Windows reserves for devices, and those of rackcheck's own files."""
 
 
 def folder(word: str) -> str:
-    """Give the folder of one word; `unquote` leads back. Raises ValueError at an empty one."""
+    """Return the folder name of one segment; `unquote` reverses it. Raises ValueError on an empty one."""
     if not word:
         raise ValueError("no name")
     name = _ODD.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), word)
@@ -39,7 +39,7 @@ def folder(word: str) -> str:
 
 
 def way(uri: str) -> str | None:
-    """Give the folders of a URI, parted by slashes and without one before them; None where it has no place."""
+    """Return the folders of a URI, separated by slashes, without a leading one; None if it has no place."""
     words = uri.split("/")
     if not 2 <= len(words) <= DEPTH or words[0] or words[1] != "redfish" or not all(words[1:]):
         return None
@@ -49,12 +49,12 @@ def way(uri: str) -> str | None:
 
 
 def uri(way: str) -> str:
-    """Give the URI of a resource by its folders."""
+    """Return the URI of a resource from its folders."""
     return "/" + "/".join(unquote(name, errors="surrogatepass") for name in way.split("/"))
 
 
 def ways(uris: Iterable[str]) -> dict[str, str]:
-    """Give the place of every URI that has one, by URI; of two that differ in case alone, the first has it."""
+    """Return the path of every URI that has one, by URI; of two that differ only in case, the first has it."""
     spelt: dict[str, str] = {}
     found: dict[str, str] = {}
     for each in sorted(set(uris)):
@@ -69,18 +69,18 @@ def ways(uris: Iterable[str]) -> dict[str, str]:
 
 
 def rooms(names: Iterable[str]) -> Mapping[str, str]:
-    """Give every node's folder, by its name: the name itself where it can be one, else a number."""
+    """Return every node's folder, by its name: the name itself if it is valid, else a number."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for number, name in enumerate(names, start=1):
         room = folder(name)
         if len(room) > NAME or room.casefold() in taken:
-            room = f"%node{number}"  # no name is coded so: what follows a per cent there are two hexadecimal digits
+            room = f"%node{number}"  # unique: in an encoded name two hexadecimal digits follow a per cent
         taken.add(room.casefold())
         found[name] = room
     return found
 
 
 def is_room(text: str) -> bool:
-    """Whether a text is one folder's name as `rooms` gives them, and leads nowhere else."""
+    """Whether a text is one folder's name as `rooms` returns them, and does not lead elsewhere."""
     return len(text) <= NAME and re.fullmatch(r"[A-Za-z0-9._~$=,+@()&!%-]+", text) is not None and text[-1] != "."

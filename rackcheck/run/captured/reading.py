@@ -1,4 +1,4 @@
-"""Reads a capture, which may be anybody's folder: bounded, held against its shape, and no link of it followed."""
+"""Reads a capture, which may be a third party's folder: bounded, validated, without following links."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from rackcheck.run.event import Answered
 T = TypeVar("T")
 
 LARGEST = 256 << 20
-"""Bytes of one node's answers; transports bring 32 MiB, of which JSON may make six times that."""
+"""Bytes of one node's answers; transports return up to 32 MiB, which JSON may expand sixfold."""
 
 RESOURCES = 60_000
 """Files and folders of one BMC's mockup: a visit makes 2000 GETs at most, each of three files below 24 folders."""
@@ -33,7 +33,7 @@ HEAD = 64 << 20
 """Bytes of capture.json: 100 000 nodes of 500 bytes."""
 
 TOP = 100
-"""The highest rack unit that we believe."""
+"""The highest rack unit that is accepted."""
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 _PLANES = {Plane.OS.value: Plane.OS, Plane.BMC.value: Plane.BMC}
@@ -41,7 +41,7 @@ _PLANES = {Plane.OS.value: Plane.OS, Plane.BMC.value: Plane.BMC}
 
 @dataclass(frozen=True)
 class Captured:
-    """A capture read back: what it says of itself, and its nodes as their inventory had them."""
+    """A capture read back: its head, and its nodes as in their inventory."""
 
     folder: Path
     id: str
@@ -54,7 +54,7 @@ class Captured:
     _told: Mapping[str, Mapping[str, Any]]
 
     def node(self, name: str) -> Node:
-        """Find a node; raises UserError with the nearest name."""
+        """Return a node; raises UserError with the nearest name."""
         found = next((node for node in self.nodes if node.name == name), None)
         if found is None:
             names = [node.name for node in self.nodes]
@@ -63,7 +63,7 @@ class Captured:
         return found
 
     def answers(self, name: str | None = None) -> Iterator[Answered]:
-        """Every answer with its raw side, or those of one node; raises UserError where one is damaged."""
+        """Yield every answer with its raw side, or those of one node; raises UserError if one is damaged."""
         for node in self.nodes:
             if name is None or node.name == name:
                 for plane, value in sorted(self._told[node.name]["planes"].items()):
@@ -71,7 +71,7 @@ class Captured:
                         yield self._answer(node.name, _PLANES[plane], value)
 
     def beside(self, name: str) -> tuple[dict[str, dict[str, str]], dict[str, float]]:
-        """Give what came beside a node's bodies, by URI: headers, and seconds."""
+        """Return the data beside a node's bodies, by URI: headers, and seconds."""
         headers: dict[str, dict[str, str]] = {}
         seconds: dict[str, float] = {}
         for way, file in _mockup(self._room(name)):
@@ -104,7 +104,7 @@ class Captured:
 
 
 def is_one(folder: Path) -> bool:
-    """Whether a folder holds a capture."""
+    """Whether a folder contains a capture."""
     try:
         return (folder / places.HEAD).is_file()
     except (OSError, ValueError):
@@ -112,7 +112,7 @@ def is_one(folder: Path) -> bool:
 
 
 def load(folder: Path) -> Captured:
-    """Read what a capture says of itself; raises UserError where it is none, or damaged."""
+    """Read the head of a capture; raises UserError if it is missing or damaged."""
     if not is_one(folder):
         raise UserError(f"{folder} is no capture: it would hold {places.HEAD}")
     return _held(folder / places.HEAD, lambda: _head(folder, _json(folder / places.HEAD, HEAD)))
@@ -140,7 +140,7 @@ def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
 
 
 def _node(name: str, values: Mapping[str, Any]) -> Node:
-    """Give a node as far as a capture knows it: that there is a way to a plane, but not which."""
+    """Return a node as far as a capture describes it: that there is a way to a plane, but not which."""
     if not is_name(name):
         raise ValueError(f"{clean(name, 60)!r} is no node's name")
     role, rack, slot = (
@@ -169,7 +169,7 @@ def _node(name: str, values: Mapping[str, Any]) -> Node:
 
 
 def _bmc(room: Path) -> dict[str, Any]:
-    """Put a BMC's bodies together again, in the form in which runs store them."""
+    """Rebuild a BMC's bodies, in the form in which runs store them."""
     doc = _json(room / places.BMC)
     bodies: dict[str, Any] = {uri: {"body": body} for uri, body in doc["apart"].items()}
     left = LARGEST
@@ -189,7 +189,7 @@ def _bmc(room: Path) -> dict[str, Any]:
 
 
 def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
-    """Walk a mockup's folders, in the order of names: each body's folders from `redfish` on, and its file."""
+    """Yield a mockup's bodies by name: each one's path from `redfish` on, and its file."""
     top = room / "redfish"
     if room.is_symlink() or top.is_symlink():
         raise UserError(f"{top} is behind a link, and no capture has one")
@@ -233,7 +233,7 @@ def _refuse(word: str) -> float:
 
 
 def _held(place: Path, build: Callable[[], T]) -> T:
-    """Build something from a file of anybody's; raises UserError, of one line, where it has not its shape."""
+    """Build an object from an untrusted file; raises UserError, of one line, if it does not match its shape."""
     try:
         return build()
     except _DAMAGED as error:

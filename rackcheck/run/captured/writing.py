@@ -1,6 +1,6 @@
-"""Writes a capture as answers come: beside its place first, so that nothing half is ever called whole.
+"""Writes a capture as answers arrive: into a temporary folder first, so that a partial one is never taken for complete.
 
-It holds what nodes answered, whose they are and all: nobody but its owner may read it.
+It contains raw answers that identify nodes: only its owner may read it.
 """
 
 import json
@@ -30,7 +30,7 @@ OWN, ROOM = 0o600, 0o700
 
 @dataclass(frozen=True)
 class CaptureHead:
-    """What a capture says of itself; `planes` are those that were asked."""
+    """The head of a capture; `planes` are those that were read."""
 
     id: str
     time: str
@@ -41,7 +41,7 @@ class CaptureHead:
 
 
 class CaptureWriter:
-    """Writes the answers of these nodes to a folder that nobody calls a capture yet; raises OSError."""
+    """Writes the answers of these nodes to a folder that is not yet a capture; raises OSError."""
 
     def __init__(self, folder: Path, nodes: Sequence[Node]) -> None:
         self._folder, self._nodes = folder, nodes
@@ -52,7 +52,7 @@ class CaptureWriter:
         self, answer: Answered, headers: Mapping[str, Mapping[str, str]] = NOTHING,
         seconds: Mapping[str, float] = NOTHING,
     ) -> None:  # fmt: skip
-        """Write one plane's answer, with what came beside its bodies, by URI."""
+        """Write one plane's answer, with the headers and times of its bodies, by URI."""
         place = self._folder / self._rooms[answer.node]
         place.mkdir(mode=ROOM, exist_ok=True)
         match answer.capture:
@@ -66,7 +66,7 @@ class CaptureWriter:
         self._told.setdefault(answer.node, {})[answer.plane.value] = entry
 
     def finish(self, head: CaptureHead) -> dict[str, Any]:
-        """Write what the capture says of itself, and give it."""
+        """Write the head of a capture, and return it."""
         doc: dict[str, Any] = {
             "rackcheck": FORMAT, "capture": head.id, "time": head.time, "version": head.version,
             "planes": list(head.planes), "anonymised": head.anonymised,
@@ -80,7 +80,7 @@ class CaptureWriter:
 
 
 def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
-    """Tell of one node: its role, its place, and the planes that its inventory has, each with what came of asking."""
+    """Return the entry of one node: its role, its place, and the planes in its inventory, each with its result."""
     doc: dict[str, Any] = {"role": node.role}
     if node.rack:
         doc |= {"rack": node.rack, "u": node.u, "height": node.height}
@@ -93,7 +93,7 @@ def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
 def _bmc(
     place: Path, capture: BmcCapture, headers: Mapping[str, Mapping[str, str]], seconds: Mapping[str, float]
 ) -> None:
-    """Write a BMC's resources as a mockup, and beside it what no mockup holds."""
+    """Write a BMC's resources as a mockup, and beside it what a mockup cannot contain."""
     bodies = {uri: body for uri, body in capture.bodies.items() if not isinstance(body, Unknown)}
     ways = places.ways(bodies)
     for uri, way in ways.items():
@@ -110,21 +110,21 @@ def _bmc(
 
 
 def _made(folder: Path) -> None:
-    """Make a folder and those above it, all of one mode: `parents=True` heeds none."""
+    """Make a folder and its parents, all with one mode, which `parents=True` does not apply."""
     if not folder.is_dir():
         _made(folder.parent)
         folder.mkdir(mode=ROOM)
 
 
 def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
-    """Write a document of ours; a body keeps the order in which its BMC tells it."""
+    """Write a document of a capture; a body keeps the key order of its BMC."""
     text = json.dumps(doc, indent=1, sort_keys=ordered, ensure_ascii=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="ascii") as opened:
         opened.write(text + "\n")
 
 
 def free(target: Path) -> None:
-    """Hold a folder against what a capture may be written to; raises UserError where other things are there."""
+    """Check that a capture can be written to this folder; raises UserError if it contains other things."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise UserError(f"{target} is there already, and is no folder")
     try:
@@ -139,10 +139,10 @@ def free(target: Path) -> None:
 
 @contextmanager
 def writing(target: Path) -> Iterator[Path]:
-    """Give a folder to write a capture to, which takes its place at the end of the block, and else is gone.
+    """Yield a temporary folder for a capture; it is moved to its place at the end of the block, or removed on error.
 
-    `plain` and `made` are the folders in it: what is in `made` at the end is the capture. Raises UserError where the
-    disk does not take it.
+    `plain` and `made` are its subfolders: the content of `made` at the end is the capture. Raises UserError if the disk
+    does not accept it.
     """
     free(target)
     try:

@@ -1,4 +1,4 @@
-"""The index of runs: an SQLite file read from the run folders, for questions over many of them.
+"""The index of runs: an SQLite file built from the run folders, for queries over many of them.
 
-The folders are the truth. No verdict needs the index, and `rackcheck runs rebuild` makes it again from nothing.
+The folders are authoritative. No verdict needs the index, and `rackcheck runs rebuild` builds it again from scratch.
 """

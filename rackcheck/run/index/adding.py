@@ -1,4 +1,4 @@
-"""Adding a run to the index: one transaction, after which all of it is there, or nothing."""
+"""Adds a run to the index in one transaction, all or nothing."""
 
 import hashlib
 import sqlite3
@@ -17,16 +17,16 @@ from rackcheck.run.index.parts import Docs, IndexPart, akin, difference, packed,
 from rackcheck.run.index.rows import CUT_OFF, IndexedEvent, Snap, Vector, plain
 
 STATUSES = (Status.PASS, Status.FAIL, Status.WARN, Status.WAIVED, Status.UNKNOWN, Status.NA)
-"""Verdicts by the number that stands for them; only ever added to."""
+"""Verdicts by the number that represents them; only ever appended to."""
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL, Outcome.INCOMPLETE)
-"""Outcomes by the number that stands for them; only ever added to."""
+"""Outcomes by the number that represents them; only ever appended to."""
 
 BASES = 4
-"""Whole parts of a class to which a new one is held; a hall has a few kinds of machines."""
+"""Whole parts of a class that a new one is compared with; a hall has a few kinds of machines."""
 
 CACHED = 100_000
-"""Digests whose number is remembered while runs are added."""
+"""Digests whose numbers are cached while runs are added."""
 
 
 _RUN = (
@@ -45,7 +45,7 @@ class _Base:
 
 
 class Adder:
-    """Adds runs through one connection, and remembers what numbers names have."""
+    """Adds runs through one connection, and caches the numbers of names."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
@@ -58,16 +58,16 @@ class Adder:
         self._names: dict[str, dict[str, int]] = {}
 
     def add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
-        """Add a run, or put it in the place of what was known of it; on return it is acknowledged.
+        """Add or replace a run; on return it is committed.
 
-        `size` in bytes and `mtime` in nanoseconds are those of its events, by which a change is seen. Raises UserError
-        where the events are damaged or do not say how the run began, and then nothing of it is added.
+        `size` in bytes and `mtime` in nanoseconds are those of its events, and detect a change. Raises UserError if the
+        events are damaged or do not contain the start of the run; then nothing of it is added.
         """
         try:
             with writing(self._db):
                 self._add(name, events, size, mtime)
         except BaseException:
-            self._forget()  # what was rolled back has no number any more
+            self._forget()  # numbers that were rolled back are no longer valid
             raise
 
     def _add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
@@ -84,14 +84,14 @@ class Adder:
                     done = done or event
                 case Snap(node, _, vector):
                     number = self._named("node", node)
-                    # A node comes twice where its verdicts waited for its siblings: none of both takes anything back.
+                    # A node comes twice if its verdicts waited for its siblings: neither removes values of the other.
                     here, before = self._row(event), rows.get(number, (None,) * 5)
                     rows[number] = tuple(old if new is None else new for new, old in zip(here, before, strict=True))
                     if vector is not None or number not in counts:
                         counts[number] = (0, 0) if vector is None else (vector.fails, vector.unknowns)
         if started is None:
             raise UserError(f"{name}/events.jsonl does not say how the run began")
-        for node in started.nodes:  # who did not come to an answer belongs to the run all the same
+        for node in started.nodes:  # a node without an answer belongs to the run as well
             rows.setdefault(self._named("node", node), (None,) * 5)
         words = map(plain, (started.time, started.profile, started.digest, started.targets))
         ended = (CUT_OFF, 0) if done is None else (done.outcome.value, int(done.interrupted))
@@ -105,14 +105,14 @@ class Adder:
         return (outcome, *parts, None if snap.vector is None else self._vector(snap.vector))
 
     def _named(self, table: str, name: str, column: str = "name") -> int:
-        """Give the number of a node, a rule or a reason."""
+        """Return the number of a node, a rule or a reason."""
         known = self._names.get(table)
         if known is None:
             known = self._names[table] = {}
         if name not in known:
             if len(known) > CACHED:
                 known.clear()
-            # Table and column are words of ours.
+            # Table and column are fixed names.
             row = self._db.execute(f"SELECT id FROM {table} WHERE {column} = ?", (name,)).fetchone()  # noqa: S608
             known[name] = row[0] if row else self._insert(f"INSERT INTO {table}({column}) VALUES(?)", name)
         return known[name]
@@ -137,9 +137,9 @@ class Adder:
         return number
 
     def _new_part(self, cls: Class, part: IndexPart) -> int:
-        """Keep a part, as its difference to a whole one where that is less than half of it.
+        """Store a part, as its difference to a whole one if that is less than half the size.
 
-        What is of another kind than any whole part is kept whole, so that the next of its kind has a near one.
+        A part of a new kind is stored whole, so that the next one of its kind has a near base.
         """
         whole, bases = packed(part.text), self._bases_of(cls)
         head = (part.digest, cls.value, part.unknowns(), part.silent())
@@ -193,7 +193,7 @@ def _alike(docs: Docs, base: Docs) -> int:
 
 
 def drop(connection: sqlite3.Connection, name: str) -> None:
-    """Forget a run; parts and verdicts that no run has any more stay until the index is made again."""
+    """Remove a run; parts and verdicts that no run uses stay until the index is rebuilt."""
     row = connection.execute("SELECT id FROM run WHERE name = ?", (name,)).fetchone()
     if row is not None:
         connection.execute("DELETE FROM snap WHERE run = ?", row)

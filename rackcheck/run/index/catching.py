@@ -1,4 +1,4 @@
-"""Catching up: the index is made to say what the run folders say, reading only those that have changed."""
+"""Synchronises the index with the run folders, reading only those that have changed."""
 
 import errno
 import os
@@ -16,21 +16,21 @@ from rackcheck.run.index.file import Unusable, opened, writing
 from rackcheck.run.index.rows import indexed_events
 
 OnProgress = Callable[[int, int], None]
-"""Called with how many runs of how many have been read."""
+"""Called with the number of runs read, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """By what a change of a run's events is seen: bytes, and nanoseconds of its last change."""
+    """Detects a change of a run's events: bytes, and nanoseconds of its last change."""
 
     size: int
     mtime: int
 
 
 def closed() -> tuple[str, ...]:
-    """Give the runs' folders that this user may not look into, by name; raises UserError where that is all of them.
+    """Return the names of run folders that this user may not read; raises UserError if that is all of them.
 
-    Whoever may not look would otherwise be told that there is nothing.
+    Without this check, a user without permission would see an empty list.
     """
     folder = store.runs_folder()
     try:
@@ -44,7 +44,7 @@ def closed() -> tuple[str, ...]:
 
 
 def _barred(folder: Path) -> Path:
-    """Give the folder that bars the way: this one, or the first above it that may not be entered."""
+    """Return the folder that denies access: this one, or the first above it that may not be entered."""
     effective = os.access in os.supports_effective_ids
     above = reversed(folder.parents)
     return next((one for one in above if not os.access(one, os.X_OK, effective_ids=effective)), folder)
@@ -61,9 +61,9 @@ def _shut(place: Path) -> bool:
 
 
 def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done, _of: None) -> tuple[str, ...]:
-    """Read every run that is new or has changed, drop those that are gone; gives what is damaged, one line each.
+    """Read every run that is new or has changed, drop those that are gone; return what is damaged, one line each.
 
-    Raises UserError where nobody may read the runs' folder: what is not seen is not gone.
+    Raises UserError if the runs' folder cannot be read: runs that cannot be seen are not dropped.
     """
     shut = closed()
     there = dict(_stamps())
@@ -84,7 +84,7 @@ def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done
 
 
 def barred(name: str) -> str:
-    """Say that a run may not be looked into."""
+    """Format the error for a run that may not be read."""
     return f"cannot read {visible(str(store.runs_folder() / name))}: {os.strerror(errno.EACCES)}"
 
 
@@ -105,23 +105,23 @@ def _stamps() -> Iterator[tuple[str, Stamp]]:
     folder = store.runs_folder()
     for name in store.ids():
         if visible(name) != name:
-            continue  # no run of ours has such a name, and SQLite may have no letters for it
+            continue  # no run has such a name, and SQLite may not be able to store it
         try:
             stat = (folder / name / "events.jsonl").stat()
         except OSError:
-            yield name, Stamp(-2, 0)  # told as damaged, once
+            yield name, Stamp(-2, 0)  # reported as damaged, once
             continue
         yield name, Stamp(stat.st_size, stat.st_mtime_ns)
 
 
 def _known(connection: sqlite3.Connection, table: str) -> dict[str, Stamp]:
-    rows = connection.execute(f"SELECT name, size, mtime FROM {table}")  # noqa: S608  a word of ours
+    rows = connection.execute(f"SELECT name, size, mtime FROM {table}")  # noqa: S608  a fixed table name
     return {name: Stamp(size, mtime) for name, size, mtime in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a new index holds."""
+    """The contents of a new index."""
 
     path: Path
     runs: int
@@ -131,19 +131,19 @@ class Rebuilt:
 
 
 def rebuild(path: Path, progress: OnProgress = lambda _done, _of: None) -> Rebuilt:
-    """Make the index again beside the old one, and put it in its place in one step; raises Unusable."""
+    """Build the index again beside the old one, and replace that atomically; raises Unusable."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with opened(fresh) as connection:
             damaged = catch_up(connection, progress)
             (runs,) = connection.execute("SELECT count(*) FROM run").fetchone()
             (rows,) = connection.execute("SELECT count(*) FROM snap").fetchone()
-            # Everything into the one file: a log beside it would stay behind under the old name.
+            # Everything goes into one file: a separate log would stay behind under the old name.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE")
         with suppress(Unusable), opened(path) as old:
             old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        # The old file's log, empty now unless the file is damaged, must never meet the new file.
+        # The old file's log, empty unless the file is damaged, must not be applied to the new file.
         for end in ("-wal", "-shm"):
             path.with_name(path.name + end).unlink(missing_ok=True)
         fresh.replace(path)

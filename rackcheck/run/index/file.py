@@ -1,4 +1,4 @@
-"""The index's file: where it lies, how it is opened, and what its troubles are in words."""
+"""The index's file: its path, how it is opened, and its error messages."""
 
 import os
 import re
@@ -14,24 +14,24 @@ from rackcheck.run import store
 from rackcheck.run.index.schema import migrate
 
 WAIT = 30.0
-"""Seconds that a second writer waits for the first; one run of a rack is added in less than one."""
+"""Seconds that a second writer waits for the first; a run of one rack is added in less than one."""
 
 
 class Unusable(UserError):
-    """The index cannot be used here and now; runs can still be read from their folders."""
+    """The index cannot be used at present; runs can still be read from their folders."""
 
 
 def place() -> Path:
-    """Where the index lies: beside the runs, or where RACKCHECK_INDEX says."""
+    """Return the path of the index: beside the runs, or RACKCHECK_INDEX."""
     named = os.environ.get("RACKCHECK_INDEX")
     return Path(named) if named else store.runs_folder().parent / "index.sqlite"
 
 
 @contextmanager
 def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
-    """Open the index at a path, made and brought up to date where need be; raises Unusable where it cannot be used.
+    """Open the index at a path, creating and migrating it as needed; raises Unusable if it cannot be used.
 
-    Every trouble that SQLite has inside the block ends as Unusable too, and what was not committed is gone.
+    Every SQLite error inside the block is raised as Unusable too, and uncommitted changes are lost.
     """
     with explained_errors(path, wait):
         try:
@@ -41,7 +41,7 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
         _local(path)
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
         try:
-            # What stands in a damaged or foreign file is held against the schema, and never run.
+            # The content of a damaged or foreign file is checked against the schema, and never executed.
             connection.execute("PRAGMA trusted_schema = OFF")
             try:
                 migrate(connection)
@@ -50,7 +50,7 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if mode != "wal":
                 raise Unusable(f"the index {path} cannot have a write-ahead log here; {_ELSEWHERE}")
-            # After a power cut the last runs may be missing: they are read again from their folders.
+            # After a power loss the last runs may be missing: they are read again from their folders.
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA cache_size = -65536")
             yield connection
@@ -62,7 +62,7 @@ _ELSEWHERE = "name a place on a local disk: RACKCHECK_INDEX=/local/path/index.sq
 
 
 def _local(path: Path) -> None:
-    """Refuse a file system that several machines share: two of them would damage the index."""
+    """Reject a file system that several machines share: two of them would damage the index."""
     if sys.platform != "linux":
         return
     try:
@@ -75,7 +75,7 @@ def _local(path: Path) -> None:
 
 
 def refused(path: Path, mountinfo: str) -> str:
-    """Say why the index may not lie at this path, by the text of `/proc/self/mountinfo`; empty where it may."""
+    """Return why the index may not be at this path, from the text of `/proc/self/mountinfo`; empty if it may."""
     mount = mount_of(str(path.resolve()), mountinfo)
     if mount is None or not mount.network:
         return ""
@@ -87,7 +87,7 @@ def refused(path: Path, mountinfo: str) -> str:
 
 @contextmanager
 def explained_errors(path: Path, wait: float = WAIT) -> Iterator[None]:
-    """Say SQLite's troubles in words, with the way out."""
+    """Raise SQLite's errors as Unusable, with what to do."""
     try:
         yield
     except sqlite3.Error as error:
@@ -95,7 +95,7 @@ def explained_errors(path: Path, wait: float = WAIT) -> Iterator[None]:
 
 
 def _sqlite_message(error: sqlite3.Error, wait: float) -> str:
-    # The lower byte is the kind, the upper ones say more of it: https://www.sqlite.org/rescode.html
+    # The lower byte is the kind, the upper ones refine it: https://www.sqlite.org/rescode.html
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -109,7 +109,7 @@ def _sqlite_message(error: sqlite3.Error, wait: float) -> str:
 
 @contextmanager
 def writing(connection: sqlite3.Connection) -> Iterator[None]:
-    """One transaction, all of it or nothing; waits for another writer."""
+    """Run one transaction, all or nothing; waits for another writer."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -120,9 +120,9 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-# On which file system a path lies: SQLite's write-ahead log needs memory that all its processes share.
+# The file system of a path: SQLite's write-ahead log needs memory that all its processes share.
 #
-# Known on Linux alone, from `/proc/self/mountinfo`; on other systems nothing is known, and everything is allowed.
+# Read from `/proc/self/mountinfo` on Linux; on other systems it is unknown, and everything is allowed.
 
 NETWORK = frozenset({
     "9p", "acfs", "afs", "auristorfs", "beegfs", "ceph", "cifs", "coda", "davfs", "davfs2", "fhgfs", "gfs", "gfs2",
@@ -133,13 +133,13 @@ NETWORK = frozenset({
 
 From systemd's `fstype_is_network` (src/basic/mountpoint-util.c), gnulib's `ME_REMOTE` (lib/mountlist.c) and the types
 that coreutils' `stat` calls remote (src/stat.c). From memory, not found in those lists: 9p, beegfs, davfs2, virtiofs,
-wekafs. https://www.sqlite.org/wal.html says that all processes must be on one machine.
+wekafs. https://www.sqlite.org/wal.html: all processes must be on one machine.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A file system as mounted: where, of which type, from what."""
+    """A mounted file system: its mount point, type and source."""
 
     point: str
     type: str
@@ -147,13 +147,13 @@ class Mount:
 
     @property
     def network(self) -> bool:
-        """Whether other machines may share it: by its type, or as its source is `server:/path` or `//server/path`."""
+        """Whether other machines may share it: by its type, or by a source `server:/path` or `//server/path`."""
         kind = self.type.removeprefix("fuse.")
         return kind in NETWORK or re.match(r"//|[^/]+:/", self.source) is not None
 
 
 def mount_of(path: str, mountinfo: str) -> Mount | None:
-    """Give the mount that an absolute, resolved path lies on; None where the text tells of none.
+    """Return the mount of an absolute, resolved path; None if the text contains none.
 
     The longest mount point above the path counts, and of several at one point the last: it hides those below it.
     """
@@ -177,7 +177,7 @@ def _mount(line: str) -> Mount | None:
 
 
 def _unescaped(text: str) -> str:
-    """The kernel writes blank, tab, line feed and backslash as three octal digits."""
+    """Decode the kernel's octal escapes: blank, tab, line feed and backslash are written as three octal digits."""
     return re.sub(r"\\([0-3][0-7]{2})", lambda m: chr(int(m[1], 8)), text)
 
 

@@ -1,4 +1,4 @@
-"""Parts that moved, in words: one line for a part, and one for those that only got other numbers."""
+"""Wording of moved parts: one line per part, and one for those that only changed their numbers."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,11 +10,11 @@ from rackcheck.model.part_moves import Moved, PartPlace
 from rackcheck.model.text import natural
 
 LETTERS = 120
-"""Letters of one identity that a line shows."""
+"""Maximum characters of one identity in a line."""
 
 
 def lines(moves: Iterable[Moved]) -> Iterator[str]:
-    """Say which parts moved; what shifted alike on a node, and on several nodes, is one line."""
+    """Yield which parts moved; equal shifts on a node, and on several nodes, are one line."""
     shifted: dict[tuple[str, str, int], list[Moved]] = {}
     single: list[Moved] = []
     for one in moves:
@@ -38,7 +38,7 @@ def lines(moves: Iterable[Moved]) -> Iterator[str]:
 
 
 def _shift(one: Moved) -> tuple[str, int] | None:
-    """Give the collection and by how much a part's number rose; None where it left its node, or has no number."""
+    """Return the collection and by how much a part's number rose; None if it left its node, or has no number."""
     if one.was[0] != one.now[0]:
         return None
     was, now = _numbered(one.was), _numbered(one.now)
@@ -64,6 +64,6 @@ def _word(item: str) -> str:
 
 
 def doc(one: Moved) -> dict[str, Any]:
-    """Give a moved part as a document."""
+    """Return a moved part as a document."""
     was, now = ({"node": node, "item": item} for node, item in (one.was, one.now))
     return {"part": _word(one.was[1]), "names": dict(one.ids), "before": was, "after": now}

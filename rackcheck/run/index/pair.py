@@ -1,4 +1,4 @@
-"""Two runs held against each other: from the index where it has both, else straight from their events."""
+"""Compares two runs: from the index if it has both, else directly from their events."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ from rackcheck.run.store import Stored
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """A side to compare: a run, or an acceptance, of which each node's newest reading counts.
+    """One side of a comparison: a run, or an acceptance, of which each node's newest reading counts.
 
-    `runs` are the oldest first; `nodes` are those that belong to it, whether any run came to them or not.
+    `runs` are the oldest first; `nodes` are those that belong to it, whether or not any run reached them.
     """
 
     name: str
@@ -29,9 +29,9 @@ class ComparedRun:
 
 @dataclass
 class RunPair:
-    """What differs between two runs, by node; filled node by node, then only read.
+    """The differences between two runs, by node; filled node by node, then only read.
 
-    `alone` are identities of nodes that one side alone told; `beside` is what stayed as it was, or was never known.
+    `alone` are identities of nodes with facts on only one side; `beside` is what stayed the same, or was never known.
     """
 
     before: str
@@ -48,34 +48,34 @@ class RunPair:
     beside: Still = field(default_factory=Still)
 
     def both(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Count what neither side knows of a node, and which planes were silent both times."""
+        """Count the facts of a node that are unknown on both sides, and record the planes silent in both."""
         count, planes = unknown_both(before, after, classes)
         self.unknown += count
         if planes:
             self.silent.setdefault(",".join(p.removeprefix(PLANE) for p in planes), []).append(node)
 
     def turn(self, node: str, turns: tuple[Turn, ...]) -> None:
-        """Keep the verdicts of a node that turned."""
+        """Store the changed verdicts of a node."""
         if turns:
             self.turns[node] = turns
 
     def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Keep the identities of a node that one side alone told: its parts may have gone anywhere."""
+        """Store the identities of a node with facts on only one side: its parts may have moved anywhere."""
         if Class.IDENTITY in classes:
             self.alone[node] = tuple(compare(before, after, (Class.IDENTITY,)))
 
     @property
     def follows(self) -> bool:
-        """Whether parts differ, so that it must be known what all the others are."""
+        """Whether parts differ, so that all other parts are needed."""
         return any(names_a_part(change) for some in self.changes.values() for change in some)
 
     def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
-        """Give the parts that moved, and of every node what else changed."""
+        """Return the moved parts, and the other changes of every node."""
         return sorted_out(self.changes, self.alone, self.beside)
 
     @property
     def differs(self) -> bool:
-        """Whether anything is known to be another than it was."""
+        """Whether a difference is certain."""
         known = any(not c.kind.uncertain for changes in self.changes.values() for c in changes)
         return bool(known or self.new or self.missing or any(not t.uncertain for ts in self.turns.values() for t in ts))
 
@@ -88,7 +88,7 @@ class RunPair:
 def indexed(
     db: sqlite3.Connection, before: queries.IndexedRun, after: queries.IndexedRun, classes: tuple[Class, ...]
 ) -> RunPair:
-    """Hold two runs of the index against each other; costs by what differs, not by how much there is."""
+    """Compare two runs of the index; the cost depends on the differences, not on the size of the runs."""
     pair, contents = RunPair(before.name, after.name), queries.Contents(db)
     for node, (was, now) in sorted(queries.differing(db, before, after).items()):
         if was is None or now is None:
@@ -122,7 +122,7 @@ def _facts(contents: queries.Contents, state: queries.IndexedState | None) -> Co
 def _beside(
     db: sqlite3.Connection, contents: queries.Contents, before: queries.IndexedRun, after: queries.IndexedRun
 ) -> Iterator[Still]:
-    """Give what stayed of every node of both runs."""
+    """Yield what stayed the same on every node of both runs."""
     old = queries.states(db, before)
     for node, now in queries.states(db, after).items():
         if node in old:
@@ -130,7 +130,7 @@ def _beside(
 
 
 def read(before: ComparedRun, after: ComparedRun, classes: tuple[Class, ...], percent: float = 0.0) -> RunPair:
-    """Hold two sides against each other by their events alone."""
+    """Compare two sides from their events only."""
     wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
     pair = RunPair(before.name, after.name)
     old, new = merged(before, wanted), merged(after, wanted)
@@ -164,7 +164,7 @@ def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Cha
 
 
 def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read what every node of a side was when a run last came to it."""
+    """Read the last state of every node of a side."""
     found = {node: Snap(node, {}) for node in source.nodes}
     for stored in source.runs:
         for node, snap in snaps(stored, classes).items():
@@ -174,7 +174,7 @@ def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str
 
 
 def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read what every node of a run was; equal parts are kept once. A node that told nothing has no parts."""
+    """Read the state of every node of a run; equal parts are stored once. A node without facts has no parts."""
     pool: dict[bytes, IndexPart] = {}
     found: dict[str, Snap] = {}
     for event in indexed_events(stored, classes):
@@ -190,10 +190,10 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
 
 
 def facts(snap: Snap) -> ComparedFacts:
-    """Give a node's facts by class."""
+    """Return a node's facts by class."""
     return {cls: part.docs for cls, part in snap.parts.items()}
 
 
 def statuses(snap: Snap) -> dict[str, str]:
-    """Give a node's verdicts by rule."""
+    """Return a node's verdicts by rule."""
     return {} if snap.vector is None else {rule: status for rule, status, _ in snap.vector.verdicts}

@@ -1,7 +1,7 @@
-"""Parts: facts of one class, content-addressed; one that differs little from another is kept as its difference.
+"""Parts: facts of one class, content-addressed; one that differs little from another is stored as its difference.
 
-The canonical form is JSON with sorted keys and no blanks, in ASCII; its SHA-256 is the part's name. What is kept is
-compressed by zlib without header. A difference is to a whole part, never to another difference: one step back, always.
+The canonical form is JSON with sorted keys and no blanks, in ASCII; its SHA-256 is the part's name. The stored form is
+compressed by zlib without header. A difference is always to a whole part, never to another difference.
 """
 
 import hashlib
@@ -12,59 +12,59 @@ from dataclasses import dataclass
 from typing import Any
 
 LARGEST = 256 << 20
-"""Bytes that a part may unpack to: those of one event of a run."""
+"""Maximum bytes of an unpacked part: those of one event of a run."""
 
 Docs = Mapping[str, Mapping[str, Any]]
-"""Readings by path, as on the wire."""
+"""Readings by path, as in stored events."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """Facts of one class, as named by what they say."""
+    """Facts of one class, named by their content."""
 
     digest: bytes
     text: bytes
     docs: Docs
 
     def unknowns(self) -> int:
-        """How many of its facts are not known; a silent plane is none of them."""
+        """The number of its facts that are unknown, without those of silent planes."""
         return sum("unknown" in doc for path, doc in self.docs.items() if not path.startswith(PLANE))
 
     def silent(self) -> str:
-        """The planes that said nothing, with commas between."""
+        """The planes that returned nothing, separated by commas."""
         return ",".join(
             sorted(p.removeprefix(PLANE) for p, doc in self.docs.items() if p.startswith(PLANE) and "unknown" in doc)
         )
 
 
 PLANE = "plane/"
-"""What the paths begin with that say whether a plane spoke."""
+"""Prefix of the paths that record whether a plane answered."""
 
 
 def part_of(docs: Docs) -> IndexPart:
-    """Name facts by their content."""
+    """Return facts as a part, named by their content."""
     text = canonical(docs)
     return IndexPart(hashlib.sha256(text).digest(), text, docs)
 
 
 def akin(docs: Docs, base: Docs) -> bool:
-    """Whether two parts are of one kind of machine: no more than every sixteenth path is in one of them alone."""
+    """Whether two parts are of the same kind of machine: at most every sixteenth path is in only one of them."""
     return len(docs.keys() ^ base.keys()) * 16 <= len(docs.keys() | base.keys())
 
 
 def canonical(doc: object) -> bytes:
-    """Write a document the one way; raises ValueError at what JSON cannot hold."""
+    """Return a document in canonical form; raises ValueError on what JSON cannot represent."""
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
 
 
 def packed(text: bytes) -> bytes:
-    """Compress; no clock and no name in it."""
+    """Compress reproducibly, without a time stamp or a name."""
     squeeze = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     return squeeze.compress(text) + squeeze.flush()
 
 
 def unpacked(data: bytes) -> Any:
-    """Give back what was packed; raises ValueError where it is damaged or grows beyond bounds."""
+    """Decompress; raises ValueError if the data is damaged or exceeds the limit."""
     stretch = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
         text = stretch.decompress(data, LARGEST)
@@ -76,19 +76,19 @@ def unpacked(data: bytes) -> Any:
 
 
 def difference(docs: Docs, base: Docs) -> bytes:
-    """Give what makes one part of another, in canonical form."""
+    """Return the difference from one part to another, in canonical form."""
     changed = {path: doc for path, doc in docs.items() if not _same(base.get(path), doc)}
     gone = sorted(path for path in base if path not in docs)
     return canonical({"set": changed, "gone": gone})
 
 
 def _same(a: object, b: object) -> bool:
-    # To Python true is 1 and 1 is 1.0; their texts differ, and so would the digest of what comes back.
+    # In Python true == 1 == 1.0; their texts differ, and so would the digest of the restored part.
     return a == b and repr(a) == repr(b)
 
 
 def patched(base: Docs, doc: Any) -> Docs:
-    """Undo `difference`; raises ValueError where it is none."""
+    """Reverse `difference`; raises ValueError on an invalid one."""
     try:
         gone = frozenset(doc["gone"])
         docs: dict[str, Any] = {path: value for path, value in base.items() if path not in gone}

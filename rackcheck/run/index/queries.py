@@ -1,4 +1,4 @@
-"""What is asked of the index: every query there is."""
+"""All queries of the index."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from rackcheck.run.index.parts import Docs, patched, unpacked
 
 @dataclass(frozen=True, slots=True)
 class IndexedRun:
-    """A run as the index has it."""
+    """A run in the index."""
 
     id: int
     name: str
@@ -31,7 +31,7 @@ class IndexedRun:
 
 @dataclass(frozen=True, slots=True)
 class IndexedState:
-    """What a node was in a run: numbers of its parts and verdicts; equal numbers are equal contents."""
+    """The state of a node in a run: numbers of its parts and verdicts; equal numbers are equal contents."""
 
     outcome: str
     parts: tuple[int | None, int | None, int | None]
@@ -40,7 +40,7 @@ class IndexedState:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """How a rule went in one run: nodes by verdict."""
+    """The results of a rule in one run: nodes by verdict."""
 
     run: IndexedRun
     nodes: Mapping[str, tuple[str, ...]]
@@ -50,30 +50,30 @@ _RUN = "id, name, time, profile, digest, targets, nodes, outcome, interrupted, f
 
 
 def runs(db: sqlite3.Connection, limit: int | None = None) -> Iterator[IndexedRun]:
-    """Give runs, the newest first, as `last` names them: by name, which begins with the time."""
+    """Yield runs, the newest first in the order of `last`: by name, which begins with the time."""
     rows = db.execute(f"SELECT {_RUN} FROM run ORDER BY name DESC LIMIT ?", (-1 if limit is None else limit,))  # noqa: S608
     return (IndexedRun(*row) for row in rows)
 
 
 def count(db: sqlite3.Connection) -> int:
-    """Give how many runs there are."""
+    """Return the number of runs."""
     return int(db.execute("SELECT count(*) FROM run").fetchone()[0])
 
 
 def run(db: sqlite3.Connection, name: str) -> IndexedRun | None:
-    """Give one run."""
+    """Return one run; None if it is not in the index."""
     row = db.execute(f"SELECT {_RUN} FROM run WHERE name = ?", (name,)).fetchone()  # noqa: S608
     return None if row is None else IndexedRun(*row)
 
 
 def names(db: sqlite3.Connection, table: str) -> list[str]:
-    """Give every node's or every rule's name that some run has."""
+    """Return the name of every node or every rule of any run."""
     assert table in {"node", "rule"}
     return [name for (name,) in db.execute(f"SELECT name FROM {table} ORDER BY name")]  # noqa: S608
 
 
 def history(db: sqlite3.Connection, node: str) -> Iterator[tuple[IndexedRun, IndexedState]]:
-    """Give what a node was in each of its runs, the newest first."""
+    """Yield the state of a node in each of its runs, the newest first."""
     row = db.execute("SELECT id FROM node WHERE name = ?", (node,)).fetchone()
     if row is None:
         return
@@ -93,7 +93,7 @@ def _state(
 
 
 def states(db: sqlite3.Connection, one: IndexedRun) -> dict[str, IndexedState]:
-    """Give what every node was in a run."""
+    """Return the state of every node in a run."""
     rows = db.execute(
         f"SELECT name, {_STATE} FROM snap JOIN node ON node.id = snap.node WHERE run = ?",  # noqa: S608
         (one.id,),
@@ -104,11 +104,11 @@ def states(db: sqlite3.Connection, one: IndexedRun) -> dict[str, IndexedState]:
 def differing(
     db: sqlite3.Connection, before: IndexedRun, after: IndexedRun
 ) -> dict[str, tuple[IndexedState | None, IndexedState | None]]:
-    """Give the nodes that were not the same in two runs, or in one of them alone."""
+    """Return the nodes whose state differs between two runs, or that are in only one of them."""
     columns = ", ".join(f"{side}.{column}" for side in "ab" for column in _STATE.split(", "))
     alike = " AND ".join(f"a.{column} IS b.{column}" for column in _STATE.split(", ")[1:])
     both = db.execute(
-        f"SELECT name, {columns} FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node"  # noqa: S608  words of ours
+        f"SELECT name, {columns} FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node"  # noqa: S608  fixed names
         f" JOIN node ON node.id = a.node WHERE a.run = ? AND NOT ({alike})",
         (after.id, before.id),
     )
@@ -120,7 +120,7 @@ def differing(
 
 
 def _alone(db: sqlite3.Connection, one: IndexedRun, other: IndexedRun) -> Iterator[tuple[str, IndexedState]]:
-    """Give the nodes of a run that another has not."""
+    """Return the nodes of a run that another run does not have."""
     rows = db.execute(
         f"SELECT name, {_STATE} FROM snap JOIN node ON node.id = snap.node WHERE run = ?"  # noqa: S608
         " AND node NOT IN (SELECT node FROM snap WHERE run = ?)",
@@ -132,7 +132,7 @@ def _alone(db: sqlite3.Connection, one: IndexedRun, other: IndexedRun) -> Iterat
 def unchanged(
     db: sqlite3.Connection, before: IndexedRun, after: IndexedRun, classes: Iterable[Class]
 ) -> tuple[int, dict[str, tuple[str, ...]]]:
-    """Of nodes that told the same twice: how many facts were unknown both times, and whose planes were silent.
+    """For nodes with equal facts in both runs: the number of facts unknown in both, and the nodes with silent planes.
 
     The second maps planes, as in `bmc` or `bmc,os`, to nodes.
     """
@@ -157,7 +157,7 @@ def unchanged(
 
 
 def unread(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> list[str]:
-    """Give the nodes of both runs that told nothing in either."""
+    """Return the nodes of both runs without any facts in either."""
     rows = db.execute(
         "SELECT name FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node JOIN node ON node.id = a.node"
         " WHERE a.run = ? AND a.config IS NULL AND b.config IS NULL",
@@ -167,13 +167,13 @@ def unread(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> lis
 
 
 def common(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> int:
-    """Give how many nodes two runs have both."""
+    """Return the number of nodes that are in both runs."""
     rows = "SELECT count(*) FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node WHERE a.run = ?"
     return int(db.execute(rows, (after.id, before.id)).fetchone()[0])
 
 
 def day(db: sqlite3.Connection, one: IndexedRun, rule: str) -> Day | None:
-    """Give how a rule went in a run; None where no node was judged by it."""
+    """Return the results of a rule in a run; None if it judged no node."""
     rows = db.execute(
         "SELECT node.name, verdict.status FROM snap JOIN vector ON vector.id = snap.vector"
         " JOIN listed ON listed.listing = vector.listing AND listed.rule = (SELECT id FROM rule WHERE name = :rule)"
@@ -188,7 +188,7 @@ def day(db: sqlite3.Connection, one: IndexedRun, rule: str) -> Day | None:
 
 
 class Contents:
-    """What parts and verdicts hold; each is read once."""
+    """The contents of parts and verdicts; each is read once."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -198,11 +198,11 @@ class Contents:
         self._changes = lru_cache(maxsize=4096)(self._changed)
 
     def facts(self, state: IndexedState) -> ComparedFacts:
-        """Give a node's steady facts; raises Unusable where the index is damaged."""
+        """Return a node's steady facts; raises Unusable if the index is damaged."""
         return {cls: self.part(n) for cls, n in zip(STEADY, state.parts, strict=True) if n is not None}
 
     def turns(self, before: IndexedState, after: IndexedState) -> tuple[Turn, ...]:
-        """Give the verdicts of one node that turned; what passed both times is not looked at."""
+        """Return the verdicts of one node that changed; verdicts that passed in both runs are not read."""
         (was, old), (now, new) = self._bad(before.vector), self._bad(after.vector)
         bad = old.keys() | new.keys()
         if was == now:
@@ -210,14 +210,14 @@ class Contents:
         return turned(dict.fromkeys(self._rules(was), "pass") | old, dict.fromkeys(self._rules(now), "pass") | new)
 
     def changes(self, before: IndexedState, after: IndexedState, classes: Iterable[Class]) -> tuple[Change, ...] | None:
-        """Give what differs of one node; None where it told nothing on a side."""
+        """Return the changes of one node; None if it has no facts in one of the runs."""
         if None in before.parts or None in after.parts:
             return None
         found: list[Change] = []
         for cls in classes:
             at = STEADY.index(cls)
             if before.parts[at] != after.parts[at]:
-                # Listings of items are config: with them it is known of what is missing why it is.
+                # Listings of items are config: they explain why an item is missing.
                 found += self._changes(cls, before.parts[at], after.parts[at], before.parts[-1], after.parts[-1])
         return tuple(found)
 
@@ -241,7 +241,7 @@ class Contents:
         return docs
 
     def _verdicts(self, vector: int | None) -> tuple[int | None, dict[str, str]]:
-        """Give the number of the list of rules that a vector is for, and its verdicts that are no pass."""
+        """Return the number of the list of rules of a vector, and its verdicts other than pass."""
         row = self._db.execute("SELECT listing FROM vector WHERE id = ?", (vector,)).fetchone()
         rows = self._db.execute(
             "SELECT name, status FROM verdict JOIN rule ON rule.id = verdict.rule WHERE vector = ?", (vector,)
@@ -256,7 +256,7 @@ class Contents:
 
 
 def logical(db: sqlite3.Connection) -> Iterator[tuple[object, ...]]:
-    """Give all that the index says, without the numbers that stand for it: equal for equal runs, however it grew."""
+    """Yield the whole content of the index, without internal numbers: equal for equal runs, in whatever order added."""
     rows = db.execute(
         "SELECT run.name, run.time, profile, run.digest, targets, nodes, run.outcome, interrupted,"
         " run.fails, run.unknowns, node.name, snap.outcome, i.digest, v.digest, c.digest, vector.digest"

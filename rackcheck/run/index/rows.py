@@ -1,4 +1,4 @@
-"""A run's folder as typed rows: what the index takes of it, held against its form before anybody trusts it."""
+"""A run's folder as typed rows: the values that the index stores, validated before use."""
 
 import hashlib
 import re
@@ -19,19 +19,19 @@ from rackcheck.run.index.parts import IndexPart, canonical, part_of
 from rackcheck.run.store import Stored
 
 CUT_OFF = "CUT OFF"
-"""The outcome of a run that did not come to its end."""
+"""The outcome of a run without an end."""
 
 NODES = 200_000
-"""Nodes of one run, and rules or facts of one node, beyond which a run is none of ours."""
+"""Maximum number of nodes of a run, and of rules or facts of a node."""
 
 NAME = 4096
-"""Letters of a node's or a rule's name."""
+"""Maximum characters of a node's or a rule's name."""
 
 REASON = 500
-"""Letters kept of a verdict's reason; the run's folder has all of them."""
+"""Maximum characters of a stored reason; the run's folder contains all of it."""
 
 KEPT = ("value", "absent", "unknown", "detail", "unit", "plane")
-"""What of a fact enters its part: no source and no time, with which no two days were alike."""
+"""The fields of a fact in its part, without source and time, which differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Snap:
-    """What one node was in one run; None where it did not come to that."""
+    """One node in one run; None for what it did not reach."""
 
     node: str
     parts: Mapping[Class, IndexPart]
@@ -55,7 +55,7 @@ class Snap:
 
 
 def vector_of(verdicts: list[tuple[str, str, str]]) -> Vector:
-    """Name verdicts by their content."""
+    """Return verdicts as a vector, named by its content."""
     ordered = tuple(sorted(verdicts))
     fails, unknowns = (sum(status == wanted for _, status, _ in ordered) for wanted in (Status.FAIL, Status.UNKNOWN))
     return Vector(hashlib.sha256(canonical(ordered)).digest(), ordered, fails, unknowns)
@@ -65,18 +65,18 @@ IndexedEvent = RunStarted | RunDone | Snap
 
 
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
-    """Read a run's events as far as they came, of facts these classes; a node comes when it is complete.
+    """Yield a run's events as far as they are stored, with facts of these classes; a node is yielded when complete.
 
-    Where a node's siblings have a say, its verdicts come when all were heard: such a node comes twice, at first with
-    its facts alone, then with its verdicts alone, so that nobody must hold the facts of a whole fleet. `laid` joins.
+    If rules compare a node with its siblings, its verdicts are stored after all facts: such a node is yielded twice,
+    first with its facts, then with its verdicts, so that the facts of a fleet need not be kept. `laid` merges both.
 
-    Raises UserError, which names the line, at a form that no run of ours has.
+    Raises UserError, with the line's number, on a form that rackcheck does not write.
     """
     silent: dict[str, dict[str, dict[str, Any]]] = {}
     nodes: frozenset[str] = frozenset()
     waiting: Snap | None = None
     for number, doc in stored.documents():
-        if is_group(str(doc.get("node", ""))):  # what is compared from run to run are nodes
+        if is_group(str(doc.get("node", ""))):  # only nodes are compared from run to run
             continue
         try:
             match doc["event"]:
@@ -110,7 +110,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
 
 
 def laid(before: Snap | None, now: Snap) -> Snap:
-    """Lay what is told of a node now over what was told of it before, in the same run."""
+    """Merge the new values of a node over the earlier ones, in the same run."""
     if before is None:
         return now
     judged = now if now.vector is not None else before
@@ -140,7 +140,7 @@ def _name(text: object) -> str:
 
 
 def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Say whether a plane spoke; a cut answer of a node still holds what came, one of a BMC does not."""
+    """Return whether a plane answered; a node's truncated answer still contains what arrived, a BMC's does not."""
     plane = Plane(doc["plane"])
     spoke = "unknown" not in doc or (plane is not Plane.BMC and "raw" in doc)
     values = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
@@ -149,7 +149,7 @@ def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> ComparedFacts:
-    """Sort a node's facts by class; raises TypeError, KeyError or ValueError at a form that no run of ours has."""
+    """Sort a node's facts by class; raises TypeError, KeyError or ValueError on an invalid form."""
     found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
     facts = doc["facts"]
     if not isinstance(facts, dict) or len(facts) > NODES:
@@ -184,5 +184,5 @@ def _vector(doc: Mapping[str, Any]) -> Vector:
 
 
 def plain(text: str) -> str:
-    """Make a text of a run's head fit for the index: no control characters, of bounded length."""
+    """Clean a text of a run's head for the index: no control characters, bounded length."""
     return clean(re.sub(r"\s+", " ", text), REASON)

@@ -1,11 +1,11 @@
-"""The index's tables, step by step: a file made by any earlier release is brought up to the last step.
+"""The index's tables, step by step: a file of any earlier release is migrated to the last step.
 
-Numbers stand for names, so that a node's day takes some twenty bytes. What is hashed is immutable and shared:
+Numbers stand for names, so that a node's run takes some twenty bytes. What is hashed is immutable and shared:
 
-- `part`: facts of one class that any number of nodes told on any number of days; `base` where only the difference to
-  another part is kept, which is always whole; `unknowns` facts are not known, `silent` planes said nothing.
-- `vector`: all verdicts of a node; `verdict` holds those that are no pass, `listed` which rules there were.
-- `snap`: what one node was in one run.
+- `part`: facts of one class, shared by any number of nodes and runs; `base` if only the difference to another part is
+  stored, which is always whole; `unknowns` is the number of unknown facts, `silent` are planes without an answer.
+- `vector`: all verdicts of a node; `verdict` contains those other than pass, `listed` which rules there were.
+- `snap`: one node in one run.
 """
 
 import sqlite3
@@ -13,7 +13,7 @@ import sqlite3
 from rackcheck.base.user_error import UserError
 
 MARK = 0x7261636B
-"""SQLite's `application_id` of our files: "rack"."""
+"""SQLite's `application_id` of index files: "rack"."""
 
 STEPS: tuple[tuple[str, ...], ...] = (
     (
@@ -45,19 +45,19 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE snap ADD COLUMN vector INTEGER",
         "ALTER TABLE run ADD COLUMN fails INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE run ADD COLUMN unknowns INTEGER NOT NULL DEFAULT 0",
-        # Runs of step 1 came without verdicts: no folder has this size, so that they are read again.
+        # Runs of step 1 have no verdicts: no folder has this size, so that they are read again.
         "UPDATE run SET size = -1",
     ),
     (
-        # Of runs whose verdicts came after all facts, no facts were kept: they are read again, too.
+        # Runs whose verdicts came after all facts were added without facts: they are read again, too.
         "UPDATE run SET size = -1",
     ),
 )
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
-    """Bring a file up to the last step, all of it or nothing; raises UserError at a file that is not ours to change."""
-    # In one transaction: between two of its looks another rackcheck may bring the file up to date.
+    """Migrate a file to the last step, all or nothing; raises UserError on a file of another program or release."""
+    # In one transaction: another rackcheck may migrate the file between two queries.
     connection.execute("BEGIN")
     try:
         done = _step(connection, steps) == len(steps)
@@ -67,7 +67,7 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] =
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Asked again under the lock: another rackcheck may have done it meanwhile.
+        # Checked again under the lock: another rackcheck may have done it meanwhile.
         for step in steps[_step(connection, steps) :]:
             for statement in step:
                 connection.execute(statement)

@@ -1,4 +1,4 @@
-"""What changed, in words: one line for all nodes to which it happened alike."""
+"""Wording of changes: one line for all nodes with the same change."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from rackcheck.model.fold import fold
 from rackcheck.run.event import reading_json
 
 LETTERS = 120
-"""Letters of one reading that a line shows."""
+"""Maximum characters of one reading in a line."""
 
 
 def spelt(value: Reading, unit: str) -> str:
-    """Write a reading for people, with its unit."""
+    """Format a reading for people, with its unit."""
     match value:
         case Unknown():
             text = f"unknown ({value})"
@@ -34,12 +34,12 @@ def spelt(value: Reading, unit: str) -> str:
 
 
 def where(nodes: Sequence[str], of: int) -> str:
-    """Say on which nodes, and on how many of how many."""
+    """Format the nodes, with their number and the total."""
     return f"on {len(nodes)} of {of}: {fold(nodes)}"
 
 
 def change_text(change: Change, *, alike: bool = True) -> str:
-    """Say one change without its nodes: `sysctl.vm.swappiness 10 -> 60`."""
+    """Format one change without its nodes: `sysctl.vm.swappiness 10 -> 60`."""
     before, after = spelt(change.before, change.unit), spelt(change.after, change.unit)
     match change.kind:
         case ChangeKind.GONE | ChangeKind.APPEARED:
@@ -82,12 +82,12 @@ def _why(value: Reading) -> str:
 
 
 def turn(one: Turn) -> str:
-    """Say that a verdict turned."""
+    """Format a changed verdict."""
     return f"{one.rule} {one.before or 'not judged'} -> {one.after or 'not judged'}"
 
 
 def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]]]:
-    """Gather nodes by the verdict that turned on them, by rule."""
+    """Yield changed verdicts with the nodes that share them, by rule."""
     gathered: dict[Turn, list[str]] = {}
     for node, some in found.items():
         for one in some:
@@ -96,7 +96,7 @@ def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]
 
 
 def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
-    """Give a change without its nodes as a document; before and after only where all of them were alike."""
+    """Return a change without its nodes as a document; before and after only if all of them are alike."""
     doc: dict[str, Any] = {"fact": change.path, "class": change.cls.value, "kind": change.kind.value}
     if alike:
         doc |= {"before": reading_json(change.before), "after": reading_json(change.after)}
@@ -104,15 +104,15 @@ def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
 
 
 def change_doc(one: Folded) -> dict[str, Any]:
-    """Give a change of many nodes as a document."""
+    """Return a change of many nodes as a document."""
     return one_doc(one.change, alike=one.alike) | nodes_doc(one.nodes)
 
 
 def turn_doc(one: Turn, nodes: Sequence[str]) -> dict[str, Any]:
-    """Give a turned verdict as a document."""
+    """Return a changed verdict as a document."""
     return {"rule": one.rule, "before": one.before or None, "after": one.after or None} | nodes_doc(nodes)
 
 
 def nodes_doc(nodes: Sequence[str]) -> dict[str, Any]:
-    """Give nodes as a list and folded."""
+    """Return nodes as a list and folded."""
     return {"nodes": list(nodes), "folded": fold(nodes)}

@@ -17,10 +17,10 @@ def read(
     bmc: Bmc, links: Sequence[LinkPattern], limits: Limits | None = None, *, stop: threading.Event | None = None,
     trace: Trace | None = None,
 ) -> tuple[BmcCapture, Unknown | None]:  # fmt: skip
-    """Fetch what the links lead to, each resource once; with why the BMC said nothing at all, if it did not.
+    """Fetch what the links lead to, each resource once; also returns why the BMC returned nothing at all, if so.
 
-    Nothing a BMC does raises. Setting `stop` ends the visit; the session is given back first, also on an interrupt.
-    A `trace` takes what stands beside the bodies: some headers, and seconds.
+    No failure of a BMC raises. Setting `stop` ends the visit; the session is given back first, also on an interrupt.
+    A `trace` collects data besides the bodies: some headers, and seconds.
     """
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries take a fifth of a second to import
     from rackcheck.transport.redfish.visit import BmcVisit  # noqa: PLC0415
@@ -47,7 +47,7 @@ def read(
 
 
 def _mute(bodies: Mapping[str, Body | Unknown]) -> Unknown | None:
-    """Say why a BMC that let us in told nothing at all; None where it told anything, or answered that it will not."""
+    """Return why a BMC returned nothing after the login; None if it returned anything, even a refusal."""
     asked = [body for uri, body in bodies.items() if uri != ROOT]
     lost = [body for body in asked if isinstance(body, Unknown)]
     whys = [why for why in lost if why != INTERRUPTED]

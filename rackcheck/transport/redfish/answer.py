@@ -1,4 +1,4 @@
-"""What a BMC's answer holds: one JSON object without its secrets, or why it is none."""
+"""The content of a BMC's reply: one JSON object without its secrets, or why there is none."""
 
 import json
 import math
@@ -22,36 +22,36 @@ LOCATION = re.compile(
     r"(?P<path>(?P<collection>/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions)/(?P<name>[^\s/%?#\\]{1,200})/?)",
     re.ASCII | re.IGNORECASE,
 )
-"""Where a session may be said to be."""
+"""Valid URIs of a session."""
 
 COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
-"""Where a root may say that sessions are taken: a user and a password are sent there, and to no action."""
+"""Valid URIs of a root's session collection: user and password are posted there, and to no action."""
 
 GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
-"""What an error says of a resource that is not there: MessageIds of Base, and iDRAC's own."""
+"""An error's text for a missing resource: MessageIds of Base, and iDRAC's own."""
 
 VALUES = 100_000
-"""Values that one body may hold; the largest recorded one holds 2940. Read, each takes some 100 bytes."""
+"""The most values of one body; the largest recorded one holds 2940. Once parsed, each takes some 100 bytes."""
 
 QUOTED = 4096
-"""Characters of a body that is no JSON that are looked at to quote its beginning."""
+"""Characters of a body that is not JSON that are read to quote its beginning."""
 
 NOTHING = Hiding()
 """Hides nothing."""
 
 
 class HttpReply(Protocol):
-    """What the DMTF's library gives back."""
+    """The response type of the DMTF's library."""
 
     status: int
     read: bytes
 
     def getheader(self, name: str) -> str | None:
-        """Give a header, if it is there."""
+        """Return a header, if it is present."""
 
 
 def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Give the body of an answer that holds one; else what its status means."""
+    """Return the body of a reply that has one; else the meaning of its status."""
     status = answer.status
     if status == 200:
         body = parsed(answer.read, hiding)
@@ -71,14 +71,14 @@ def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def values(data: bytes) -> int:
-    """Count the values that a body may hold, before it is read: never fewer than there are, but for one."""
+    """Count the values of a body before it is parsed: never fewer than there are, but for one."""
     return sum(map(data.count, (b",", b"{", b"[")))
 
 
 def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Read a body: one JSON object, without its secrets and without what we told; anything else is unparsable.
+    """Parse a body: one JSON object, without its secrets and our credentials; anything else is unparsable.
 
-    A name that stands twice in one object may mean either. Texts that cannot be decoded hold `BROKEN`.
+    A name that occurs twice in one object may mean either. Texts that cannot be decoded hold `BROKEN`.
     """
     if values(data) > VALUES:
         return Unknown(Reason.TOO_LARGE, f"more than {VALUES} values in one answer")
@@ -96,7 +96,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
         return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(scrub_text(hiding.text(text[:QUOTED])), 40)!r}")
     if _deep(body):
         return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
-    if b"\\" in data:  # without, each text is spelt as it came, and was looked through on the way
+    if b"\\" in data:  # without one, each text is spelt as it came, and was checked while parsing
         body = hiding.json(_whole(body))
     kept = scrub(body)
     assert isinstance(kept, dict)
@@ -104,9 +104,9 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
-    """Spell a URI that is not there another way: in the letter case of one above it that is, else with a slash.
+    """Respell the URI of a missing resource: in the letter case of an existing parent, else with a slash, if any.
 
-    HPE's links are spelt unlike its own resources.
+    HPE's links differ in spelling from its own resources.
     """
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
@@ -119,7 +119,7 @@ def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
 
 
 def same_host(url: str, uri: str, location: str | None) -> str | None:
-    """Give where a redirect leads, if that is another place of the same BMC."""
+    """Return the target of a redirect, if it is another path of the same BMC."""
     if not location:
         return None
     target = urlsplit(urljoin(urljoin(url, uri), location))
@@ -130,7 +130,7 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 
 
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
-    """Give a body if it is that of the resource that was asked for, not of another one in the same place.
+    """Return a body if it is that of the requested resource; unparsable if it is that of a sibling.
 
     Letter case and slashes differ on HPE, and aliases in other places are usual; no recorded BMC mixes siblings up.
     """
@@ -144,7 +144,7 @@ def own(uri: str, body: Body | Unknown) -> Body | Unknown:
 
 
 def sessions(root: Body) -> str | None:
-    """Give where this BMC's root says that sessions are taken."""
+    """Return the URI of the session collection that this BMC's root names."""
     links = root.get("Links")
     sessions = links.get("Sessions") if isinstance(links, dict) else None
     place = sessions.get("@odata.id") if isinstance(sessions, dict) else None
@@ -152,7 +152,7 @@ def sessions(root: Body) -> str | None:
 
 
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
-    """Give the URI of the session that a login names, if it is a direct member of one of these collections.
+    """Return the URI of the session that a login names, if it is a direct member of one of these collections.
 
     Nothing else is ever deleted, whatever a BMC names: no path that climbs, no other spelling of one, no other host.
     """
@@ -169,7 +169,7 @@ def session_place(url: str, location: str | None, collections: Iterable[str]) ->
 
 
 def message(answer: HttpReply, hiding: Hiding = NOTHING) -> str:
-    """Give what an error body says, in brackets: its MessageId and its words."""
+    """Format an error body, in brackets: its MessageId and its message."""
     body = parsed(answer.read, hiding)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
@@ -203,7 +203,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _whole(value: object) -> object:
-    """Put `BROKEN` in the place of each lone half of a character pair."""
+    """Replace each lone surrogate by `BROKEN`."""
     match value:
         case str():
             return re.sub("[\ud800-\udfff]", BROKEN, value)

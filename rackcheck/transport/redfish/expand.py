@@ -1,7 +1,7 @@
-"""Whole collections in one answer ($expand): who is asked so, and what must stand in the answer to be believed.
+"""Whole collections in one reply ($expand): which BMCs get such requests, and how their replies are checked.
 
-Announced it is by many BMCs and kept by fewer: members come without Id and Name, or as bare links. So each answer is
-held against one of its members fetched alone, and nothing of an answer is kept that did not stand that.
+Many BMCs announce it and fewer support it: members come without Id and Name, or as bare links. So each reply is
+compared with one of its members fetched alone, and a reply that fails the comparison is discarded.
 """
 
 import re
@@ -13,27 +13,27 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.resource import ROOT, Body, Resource, same_place
 
 NEVER = frozenset({"entries", "sessions"})
-"""Last words of collections that are never asked for whole: of logs, which may hold 91,000 entries, and of sessions."""
+"""Last words of collections that are never expanded: of logs, which may hold 91,000 entries, and of sessions."""
 
 NAMES = ("Id", "Name")
-"""What every resource has (DSP0266), and what expanded members lack on the BMCs that are known to cut them."""
+"""Properties of every resource (DSP0266), which expanded members lack on the BMCs that are known to cut them."""
 
 
 LARGE = 8
-"""Members of a collection that is worth a GET of its own, to see that the expanded answer leaves none out."""
+"""Members of a collection that is worth a GET of its own, to check that the expanded reply leaves none out."""
 
 SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
-"""Properties that do not change from one answer to the next: where they differ, the bodies are of two resources."""
+"""Properties that do not change between replies: if they differ, the bodies are of two resources."""
 
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
-"""What describes an answer, not the resource in it: it may stand beside a body that comes alone."""
+"""Annotations of a reply, not of the resource in it: they may appear beside a body that is fetched alone."""
 
 _EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Denied:
-    """BMCs that are not asked: what stands in their root, by dotted name, and why; the source is a public one."""
+    """BMCs that never get $expand: values in their root, by dotted name, and why; the source is a public one."""
 
     root: Mapping[str, str]
     why: str
@@ -52,14 +52,14 @@ DENIED = (
         "github.com/dsx-ai-factory/nv-redfish/pull/118",
     ),
 )
-"""The NVIDIA NVSwitch tray is not among them: its root itself says that it expands nothing."""
+"""The NVIDIA NVSwitch tray is not among them: its root announces no support."""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What one expanded answer holds: the collection (or a page of it) with plain links, and its members by URI.
+    """The content of one expanded reply: the collection (or a page of it) with plain links, and its members by URI.
 
-    `following` is the next page where that is offered whole too.
+    `following` is the next page if the BMC offers that expanded too.
     """
 
     collection: Body
@@ -68,7 +68,7 @@ class Brought:
 
 
 def query(root: Body) -> str | None:
-    """Give what makes a URI of this BMC ask for whole members, one level of them; None where it is not to be asked."""
+    """Return the query that expands members by one level on this BMC; None if it must not be used."""
     features = root.get("ProtocolFeaturesSupported")
     value = features.get("ExpandQuery") if isinstance(features, Mapping) else None
     if not isinstance(value, Mapping) or any(_is(root, denied.root) for denied in DENIED):
@@ -80,19 +80,19 @@ def query(root: Body) -> str | None:
 
 
 def allowed(uri: str) -> bool:
-    """Whether a collection may be asked for whole: no entries of a log and no sessions."""
+    """Return whether a collection may be expanded: no entries of a log and no sessions."""
     return same_place(uri.partition("?")[0]).rpartition("/")[2].casefold() not in NEVER
 
 
 def asked(uri: str, query: str) -> str:
-    """Spell a URI, that of a page too, so that it asks for whole members."""
+    """Add the query for expanded members to a URI, also to that of a page."""
     return f"{uri}{'&' if '?' in uri else '?'}{query}"
 
 
 def brought(uri: str, answer: Body) -> Brought | None:
-    """Take an expanded answer apart; None where it is none: a member that is a bare link, too few of them, too many.
+    """Take an expanded reply apart; None if it is invalid: a member that is a bare link, too few members, too many.
 
-    What it says of its members is not proven by that: see `proof` and `whole`.
+    This does not verify the members' values: see `proof` and `whole`.
     """
     held = answer.get("Members")
     if not isinstance(held, list) or not all(isinstance(member, Mapping) and _named(member) for member in held):
@@ -125,7 +125,7 @@ def brought(uri: str, answer: Body) -> Brought | None:
 
 
 def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
-    """Whether a collection lists these members in its plain form, and in its first page no others."""
+    """Return whether a collection's plain form lists these members, and no others in its first page."""
     try:
         places = set(Documents({uri: plain}).page(Resource(uri, plain)))
     except Unreadable:
@@ -134,13 +134,13 @@ def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
 
 
 def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
-    """Name the member to be fetched alone: the first of those with the fewest properties; None where none is new."""
+    """Return the member to be fetched alone: the first of those with the fewest properties; None if none is new."""
     new = (uri for uri in members if uri not in held)
     return min(new, key=lambda uri: len(members[uri]), default=None)
 
 
 def whole(expanded: Body, alone: Body) -> bool:
-    """Whether a member tells in an expanded answer all that it tells alone: each property, here and one level below."""
+    """Return whether an expanded member has all that it has when fetched alone: each property, two levels deep."""
     return all(expanded.get(name) == alone.get(name) for name in SAME) and all(
         name in expanded and _has_members(expanded[name], value)
         for name, value in alone.items()
@@ -162,7 +162,7 @@ def _has_members(expanded: object, alone: object) -> bool:
 
 
 def _named(member: Body) -> bool:
-    return all(isinstance(member.get(name), str) for name in NAMES)  # HPE has resources whose Name is an empty text
+    return all(isinstance(member.get(name), str) for name in NAMES)  # HPE has resources whose Name is empty
 
 
 def _is(root: Body, words: Mapping[str, str]) -> bool:
@@ -171,7 +171,7 @@ def _is(root: Body, words: Mapping[str, str]) -> bool:
 
 
 def _linked(value: object, uri: str) -> object:
-    """Put plain links where a collection's other links were expanded too (`*` does that to its `Links` and `Oem`)."""
+    """Restore plain links where a collection's other links were expanded too (`*` does so in `Links` and `Oem`)."""
     match value:
         case {"@odata.id": str(link)} if "#" not in link and same_place(link) != same_place(uri):
             return {"@odata.id": link}
@@ -183,7 +183,7 @@ def _linked(value: object, uri: str) -> object:
 
 
 def _plain(link: str) -> str:
-    """Give the link to a page without what asks for whole members."""
+    """Return the link to a page without its $expand query."""
     path, _, rest = link.partition("?")
     words = [word for word in rest.split("&") if not _EXPAND.match(word)]
     return f"{path}?{'&'.join(words)}" if words else path

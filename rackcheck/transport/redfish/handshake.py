@@ -1,4 +1,4 @@
-"""What a BMC shows before it answers anything: the version of TLS, its cipher, and its certificate."""
+"""The TLS handshake of a BMC, before any request: the version, the cipher, and the certificate."""
 
 import warnings
 from collections.abc import Callable
@@ -11,16 +11,16 @@ from typing import Any
 from rackcheck.model.fact import clean
 from rackcheck.model.resource import Body
 
-# An odd certificate (a negative serial number) is told of on standard error, where a BMC has nothing to say.
-warnings.filterwarnings("ignore", module=r"rackcheck\.redfish\.handshake")
+# The library warns of an odd certificate (a negative serial number) on standard error, which stays free of BMC data.
+warnings.filterwarnings("ignore", module=r"rackcheck\.transport\.redfish\.handshake")
 
 LONGEST = 300
-"""Characters of one name in a certificate that are kept."""
+"""The most characters of one name in a certificate."""
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """The first handshake of a visit: its words, the certificate as it came (DER), and when, ISO 8601 in UTC."""
+    """The first handshake of a visit: version, cipher, the certificate as received (DER), and when, ISO 8601 in UTC."""
 
     protocol: str
     cipher: str
@@ -29,13 +29,13 @@ class Handshake:
 
     @classmethod
     def of(cls, line: SSLSocket) -> "Handshake":
-        """Take what a line agreed upon."""
+        """Read the negotiated values of a connection."""
         cipher = line.cipher()
         seen = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(line.version() or "", cipher[0] if cipher else "", line.getpeercert(binary_form=True) or b"", seen)
 
     def body(self) -> Body:
-        """Give it as a resource; null stands for what a certificate does not say, or not so that it can be read."""
+        """Return it as a resource; null stands for what a certificate does not contain, or not in a readable form."""
         values: dict[str, Any] = {"Protocol": self.protocol or None, "Cipher": self.cipher or None, "Seen": self.seen}
         return values | {"Certificate": self._certificate() if self.certificate else None}
 
@@ -74,7 +74,7 @@ def _signature(made: Any) -> str | None:
 
 
 def _key(key: Any) -> str | None:
-    """Give a key's kind and size: `RSA 2048`, `EC secp384r1`, `ed25519`."""
+    """Return a key's kind and size: `RSA 2048`, `EC secp384r1`, `ed25519`."""
     from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa  # noqa: PLC0415
 
     match key:
@@ -90,7 +90,7 @@ def _key(key: Any) -> str | None:
 
 
 def _signs_itself(made: Any) -> bool:
-    """Whether a certificate's own key signed it; the same name on both sides alone does not say so."""
+    """Return whether a certificate's own key signed it; equal names of subject and issuer do not prove that."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""All that came of one BMC, weighed: bytes, and values of JSON, which are what takes memory."""
+"""The size of all data from one BMC: bytes, and JSON values, which determine the memory."""
 
 import threading
 
@@ -8,7 +8,7 @@ from rackcheck.transport.redfish.target import Limits
 
 
 class VisitUsage:
-    """What is held of a BMC so far, against its limits; from several threads."""
+    """The data held of a BMC so far, against its limits; thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -17,7 +17,7 @@ class VisitUsage:
         self.lock = threading.Lock()
 
     def add(self, data: bytes, trial: str | None = None) -> Unknown | None:
-        """Count one answer; gives why it is too much. That to a `trial`, named by its URI, may be taken back."""
+        """Count one reply; returns why it is too much, if so. That of a `trial`, named by its URI, can be undone."""
         size, counted = len(data), values(data)
         with self.lock:
             self.size += size
@@ -31,7 +31,7 @@ class VisitUsage:
         return None
 
     def forget(self, trial: str) -> None:
-        """Take back what a trial brought, as it is not kept."""
+        """Subtract the data of a trial, which is not kept."""
         with self.lock:
             size, counted = self.tried.pop(trial, (0, 0))
             self.size -= size

@@ -1,4 +1,4 @@
-"""A session with one BMC: login, GETs with few and patient repeats, and the way out."""
+"""A session with one BMC: login, GETs with few and patient retries, and logout."""
 
 import random
 import re
@@ -29,55 +29,55 @@ from rackcheck.transport.redfish.target import Bmc, Limits
 from rackcheck.transport.redfish.tls import Client, PinnedTls, RequestFault, trust
 from rackcheck.transport.redfish.trace import Trace
 
-# How long a BMC may take for one resource: some kinds are made anew from many parts each time they are asked for.
+# Limits for one resource: some kinds are assembled from many parts on each GET.
 
 SLOW: Mapping[str, int] = {"firmwareinventory": 6, "entries": 6}
-"""By the last word of a collection's URI, how many times longer than others it may take.
+"""Factors of the time limits, by the last word of a collection's URI.
 
 Reported are 2 to 3 minutes for the firmware inventory of a DGX H100 (github.com/dsx-ai-factory/infra-controller issues
 1584 and 6419), 60 s for a log of 10,000 entries (github.com/DMTF/Redfish-Service-Validator issue 653): six times the
-30 s that others get.
+default 30 s.
 """
 
 
 def patience(uri: str) -> int:
-    """Give how many times longer than others the resource at a URI may take."""
+    """Return the factor of the time limits for the resource at a URI."""
     return SLOW.get(uri.partition("?")[0].rstrip("/").rpartition("/")[2].casefold(), 1)
 
 
 def bounded(seconds: float, times: float, left: float) -> float:
-    """Give how long to wait: so many times longer, but for half of what is left, that one cannot cost the others."""
+    """Return a time limit: `seconds` by the factor `times`, which may raise it to half of `left` at most."""
     return min(max(seconds, min(seconds * times, left / 2)), left)
 
 
 NO_SESSIONS = frozenset({404, 405, 501})
-"""Answers to a login that say this BMC has no sessions there (iDRAC 8), not that it refuses us."""
+"""Status codes of a login on a BMC without sessions there (iDRAC 8), not of a refusal."""
 
 LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
-"""iDRAC says with 503 that all sessions are taken: asking again frees none."""
+"""iDRAC's message with 503 if all sessions are taken: a retry frees none."""
 
 SESSIONS = f"{ROOT}/SessionService/Sessions"
-"""Where the standard keeps sessions."""
+"""The standard's URI of the session collection."""
 
 LOGINS = 4
-"""Logins in one visit: the first, and one for each session that is lost in the middle of it."""
+"""The most logins in one visit: the first, and one for each session that is lost in the middle of it."""
 
 GOODBYES = 3
-"""How often a session is given back at most."""
+"""The most attempts to give a session back."""
 
 GONE = frozenset({401, 404, 410})
-"""Answers to that which say that there is no such session any more; some BMCs answer a logout with 401."""
+"""Status codes of a logout for a session that no longer exists; some BMCs return 401 for a logout."""
 
 DEAD = 3
-"""Resources in a row that get no answer at all, after which a BMC is not asked further."""
+"""Resources in a row without any reply after which no further GET is sent."""
 
 
 class Session:
-    """One BMC, from login to logout; `over` says why nothing more is asked."""
+    """One BMC, from login to logout; `over` is why no further request is sent."""
 
     def __init__(self, bmc: Bmc, limits: Limits, trace: Trace | None = None) -> None:
         self.bmc, self.limits, self.trace = bmc, limits, trace
-        # A BMC may repeat in an error what it was told at the login; nobody above the wire shall see it.
+        # A BMC may repeat the login's credentials in an error; they must not leave this layer.
         hiding = Hiding(bmc.password, user=bmc.user)
         self.wire = PinnedTls(
             bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding
@@ -100,12 +100,12 @@ class Session:
         self.times: dict[str, str] = {}
 
     def enter(self) -> Body | Unknown:
-        """Read the root and log in; gives the root's body."""
+        """Read the root and log in; returns the root's body."""
         try:
             answer = self._asked(f"{ROOT}/")
             if isinstance(answer, Unknown):
                 return answer
-            shut = answer.status == 401  # against the standard, some ask for a login before they show the root
+            shut = answer.status == 401  # against the standard, some require a login for the root
             root = None if shut else self._traced(ROOT, body_of(answer, self.wire.hiding), answer)
             if isinstance(root, Unknown):
                 return root
@@ -118,7 +118,7 @@ class Session:
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def fetch(self, uri: str) -> Body | Unknown:
-        """Fetch one resource, in another spelling where there is none under the first."""
+        """Fetch one resource, in another spelling if there is none under the first."""
         try:
             answer = self._asked(uri)
             elsewhere = None
@@ -138,7 +138,7 @@ class Session:
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def attempt(self, uri: str, spelt: str) -> Body | Unknown:
-        """Fetch what may as well fail: once, as it is spelt; that no answer comes is not held against the BMC."""
+        """Fetch a resource that may fail: once, as it is spelt; a missing reply does not count against the BMC."""
         try:
             answer = self._asked(spelt, once=True)
             if isinstance(answer, Unknown):
@@ -148,19 +148,19 @@ class Session:
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def _traced(self, uri: str, body: Body | Unknown, answer: HttpReply) -> Body | Unknown:
-        """Note what came beside a body, for whoever wants it."""
+        """Add a reply's headers and seconds to the trace, if there is one."""
         if self.trace is not None and isinstance(body, Mapping):
             self.trace.note(uri, answer, self.mine.seconds)
         return body
 
     def _dated(self, uri: str, body: Body | Unknown, came: str) -> Body | Unknown:
-        """Note when a body came that tells a time of its own, so that the two can be compared."""
+        """Note when a body with a time of its own arrived, so that the two can be compared."""
         if isinstance(body, Mapping) and "DateTime" in body:
             self.times[uri] = came
         return body
 
     def end(self, why: Unknown | None = None, *, cut: bool = True) -> None:
-        """Ask nothing more; with `cut`, wait for nothing either."""
+        """Send no further requests; with `cut`, also cut the ones in flight."""
         self.over = self.over or why
         self.halt.set()
         if cut:
@@ -182,7 +182,7 @@ class Session:
         self.wire.pool.close()
 
     def _give_back(self, place: str, key: str) -> None:
-        """Delete one session, again where the BMC is busy or drops the line; one that died has dropped it itself."""
+        """Delete one session, with retries if the BMC is busy or drops the connection; a missing one is a success."""
         why = "no answer"
         for attempt in range(GOODBYES):
             time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
@@ -200,9 +200,9 @@ class Session:
         self.left = Unknown(Reason.NOT_COLLECTED, f"the session was left to end by itself: {why} to its DELETE")
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
-        """Give this thread's client, with the rights and the time we have now.
+        """Return this thread's client, with the current session and the time left.
 
-        `times` is the patience that grows with each repeat, `slow` that for the kind of resource.
+        `times` is the factor that grows with each retry, `slow` the one for the kind of resource.
         """
         client: Client | None = getattr(self.mine, "client", None)
         if client is None:
@@ -218,7 +218,7 @@ class Session:
         return client
 
     def _login(self) -> Unknown | None:
-        """Take a session; where this BMC has none to give, go on with basic authentication."""
+        """Open a session; if this BMC has none to offer, go on with basic authentication."""
         self.logins += 1
         self.key = self.basic = None
         attempt = 0
@@ -229,7 +229,7 @@ class Session:
             try:
                 client.login(auth="session")
             except RequestFault as fault:
-                # A line that was kept may have been dropped without a word, after a 401 above all: a new one tells.
+                # A kept connection may have been dropped silently, after a 401 above all: retry on a new one.
                 if stale and fault.dropped and self.over is None:
                     stale = False
                     self.wire.renew()
@@ -257,13 +257,13 @@ class Session:
             attempt += 1
 
     def _keep(self, client: Client) -> None:
-        """Note a session that was given, to give it back; what names no session of this BMC is never deleted."""
+        """Record a new session, to give it back; a URI that is no session of this BMC is never deleted."""
         self.key = client.get_session_key()
         if not self.key:
             return
         self.wire.hiding = self.wire.hiding.also(self.key)
         value = client.last.getheader("Location") if client.last is not None else None
-        if value is None and client.last is not None:  # against the standard; the body may name it all the same
+        if value is None and client.last is not None:  # against the standard; the body may have it
             body = parsed(client.last.read, self.wire.hiding)
             named = None if isinstance(body, Unknown) else body.get("@odata.id")
             value = named if isinstance(named, str) else None
@@ -277,7 +277,7 @@ class Session:
         )
 
     def _asked(self, uri: str, *, once: bool = False) -> HttpReply | Unknown:
-        """Send a GET, again where that may help; `once` only where the session was lost."""
+        """Send a GET, with retries where they may help; with `once`, only after a lost session."""
         attempt = 0
         again = False
         while True:
@@ -298,7 +298,7 @@ class Session:
             if answer is not None:
                 self.dead = 0
                 if answer.status == 401 and not again and self._back_in(logins):
-                    again = True  # a resource that lets nobody in takes no second login
+                    again = True  # a resource that refuses us gets no second login
                     continue
                 self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
                 if answer.status == 200:
@@ -313,7 +313,7 @@ class Session:
             attempt += 1
 
     def _again(self, fault: RequestFault, attempt: int) -> bool:
-        """Whether a GET without an answer is worth a second one; a BMC that stays dumb is not asked further."""
+        """Return whether a GET without a reply is worth a retry; a BMC that stays silent gets no further requests."""
         why = fault.unknown
         if why.reason is Reason.CERTIFICATE_CHANGED:
             self.over = self.over or why
@@ -327,14 +327,14 @@ class Session:
         return again
 
     def _back_in(self, logins: int) -> bool:
-        """Log in once more after a 401 in the middle of a visit; gives whether asking again makes sense."""
+        """Log in once more after a 401 in the middle of a visit; returns whether a retry makes sense."""
         with self.lock:
             if self.logins == 0 or self.over is not None:
                 return False
             if self.logins != logins:
                 return True
             if not self.welcome and (self.logins > 1 or self.basic is not None):
-                self.over = Unknown(Reason.DENIED, "HTTP 401")  # a wrong password, said again and again, locks it
+                self.over = Unknown(Reason.DENIED, "HTTP 401")  # a wrong password, sent repeatedly, locks it
                 return False
             if self.logins >= LOGINS or self.basic is not None:
                 return False
@@ -342,7 +342,7 @@ class Session:
             return self.over is None
 
     def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
-        """Wait before asking again, as long as the BMC says or a little longer each time; not past the deadline."""
+        """Wait before a retry, for Retry-After or a little longer each time; returns whether there is time for it."""
         asked = None if answer is None else answer.getheader("Retry-After")
         seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is no secret
         if asked is not None and re.fullmatch(r"\s*\d{1,9}\s*", asked):

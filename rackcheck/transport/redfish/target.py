@@ -1,4 +1,4 @@
-"""Which BMC is read, as whom, and within which bounds."""
+"""The BMC to read, its credentials, and the limits."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from rackcheck.model.fact import Reason, Unknown
 
 INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
-"""Why what was still on its way is not known when somebody stops us."""
+"""Why requests in flight are unknown after an interrupt."""
 
 POLL = 0.2
-"""Seconds between two looks at the clock while a BMC answers."""
+"""Seconds between two checks of the clock while a BMC replies."""
 
 WIDEST = 4
 """GETs at once beyond which BMCs get no faster, and begin to refuse."""
@@ -18,7 +18,7 @@ WIDEST = 4
 
 @dataclass(frozen=True)
 class Bmc:
-    """Where a BMC is, who asks, and how its certificate is known: by fingerprint, by a CA file, else by the system."""
+    """A BMC's URL and credentials, and what its certificate is checked by: fingerprint, CA file, else system."""
 
     url: str
     user: str
@@ -39,7 +39,7 @@ class Bmc:
 
     @property
     def pin(self) -> str | None:
-        """The fingerprint, bare: small hex digits."""
+        """The fingerprint as bare lower-case hex digits."""
         if self.fingerprint is None:
             return None
         return re.sub(r"[:\s]", "", self.fingerprint.strip().casefold().removeprefix("sha256:"))
@@ -47,13 +47,12 @@ class Bmc:
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds for one BMC: seconds, bytes and counts.
+    """Limits for one BMC: seconds, bytes and counts.
 
-    `read` is how long it may be silent, `answer` how long one answer may take however it drips (both longer for what is
-    known to take long, see `patience`), `deadline` the whole visit; giving the session back takes up to `goodbye`
-    beyond that. `values` of JSON are twenty times those of the largest recorded BMC; they are what takes memory.
-    `width` is how many GETs are on their way at once, 1 to 4; `expand` whether whole collections are asked for, where
-    they prove to be whole.
+    `read` is how long it may be silent, `answer` how long one reply may take however slowly it arrives (both longer for
+    slow resources, see `patience`), `deadline` the whole visit; giving the session back takes up to `goodbye` beyond
+    that. `values` of JSON are twenty times those of the largest recorded BMC; they determine the memory. `width` is how
+    many GETs are in flight at once, 1 to 4; `expand` whether $expand is used on collections, where it proves complete.
     """
 
     connect: float = 5.0

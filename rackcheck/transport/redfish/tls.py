@@ -1,4 +1,4 @@
-"""One HTTPS line to a BMC: trusted by fingerprint or by authority, bounded in size, cut from outside when it drags."""
+"""HTTPS to one BMC: trusted by fingerprint or by authority, bounded in size, cut from outside when it is slow."""
 
 import io
 import logging
@@ -29,7 +29,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport.redfish.handshake import Handshake
 
-# The library logs what BMCs answer, and a session's token, at levels a user may switch on; it warns on stderr.
+# The library logs BMC replies, and a session's token, at levels a user may switch on; it warns on stderr.
 logging.getLogger("redfish").setLevel(logging.CRITICAL + 1)
 warnings.filterwarnings("ignore", module=r"redfish\.")
 
@@ -40,11 +40,11 @@ CHUNK = 1 << 16
 LATE = "the answer did not end in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
-"""Headers that we act upon as they stand: a BMC may give the same token twice. They are never kept or shown so."""
+"""Headers used unchanged: a BMC may issue the same token twice. They are never stored or displayed so."""
 
 
 class RequestFault(Exception):
-    """A request that got no answer: why, whether asking again may help, and whether the line was dropped."""
+    """A request without a reply: why, whether a retry may help, and whether the connection was dropped."""
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
         super().__init__(detail)
@@ -54,7 +54,7 @@ class RequestFault(Exception):
 
 @dataclass
 class _Flight:
-    """A request on its way: until when its answer must be whole, and what to cut if it is not."""
+    """A request in flight: the deadline for its whole reply, and the connection to cut if it is missed."""
 
     until: float
     line: socket.socket | None = None
@@ -62,7 +62,7 @@ class _Flight:
 
 
 class PinnedTls(HTTPAdapter):
-    """All connections to one BMC, and to nothing else; what a library says of trust or time does not count here."""
+    """All connections to one BMC, and to nothing else; the library's defaults for trust and time do not apply."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class PinnedTls(HTTPAdapter):
         cert: Any = None,  # noqa: ARG002
         proxies: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> Response:
-        """Send one request and read its answer up to the cap; raises Fault for every way that can go wrong."""
+        """Send one request and read its reply up to the cap; raises RequestFault for every way that can go wrong."""
         if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
             raise RequestFault(Reason.NOT_COLLECTED, "nothing but this BMC is asked, and nothing is changed")
         connect, read, whole = timeout
@@ -125,7 +125,7 @@ class PinnedTls(HTTPAdapter):
         finally:
             self.flights.pop(threading.get_ident(), None)
         if self.closed or flight.late:
-            raise RequestFault(Reason.TIMEOUT, LATE)  # a cut line may look like the end of an empty answer
+            raise RequestFault(Reason.TIMEOUT, LATE)  # a cut connection may look like the end of an empty reply
         headers = {
             k: v if k.casefold() in OURS else self.hiding.text(v)
             for k, v in raw.headers.items()
@@ -147,7 +147,7 @@ class PinnedTls(HTTPAdapter):
         raise RequestFault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
 
     def tend(self) -> None:
-        """Cut the answers that took too long, however steadily they drip."""
+        """Cut the replies that took too long, however steadily they arrive."""
         for flight in list(self.flights.values()):
             if time.monotonic() > flight.until and flight.line is not None:
                 flight.late = True
@@ -160,12 +160,12 @@ class PinnedTls(HTTPAdapter):
             _cut(line)
 
     def renew(self) -> None:
-        """Let go of the connections that nobody is using; the next request opens one."""
+        """Close the idle connections; the next request opens one."""
         old, self.pool = self.pool, self._made()
         old.close()
 
     def reopen(self) -> None:
-        """Let requests through, on new connections."""
+        """Allow requests again, on new connections."""
         self.pool = self._made()
         self.closed = False
 
@@ -203,7 +203,7 @@ class PinnedTls(HTTPAdapter):
         return RequestFault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
 
     def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
-        """Say what the certificate is and what was expected; nothing was sent over this connection."""
+        """Return the actual certificate and the expected one; nothing was sent over this connection."""
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:
@@ -211,7 +211,7 @@ class PinnedTls(HTTPAdapter):
         if self.fingerprint is not None and shown(self.fingerprint) != found:
             return RequestFault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
         why = error.args[0] if error.args else error
-        if isinstance(why, str) and self.fingerprint is not None:  # the one connection showed another than this one
+        if isinstance(why, str) and self.fingerprint is not None:  # that one connection showed another certificate
             return RequestFault(Reason.CERTIFICATE_CHANGED, f"expected {found}, and not every connection shows it")
         if not isinstance(why, ssl.SSLCertVerificationError):
             return RequestFault(Reason.UNREACHABLE, _no_tls(why), again=True)
@@ -222,17 +222,17 @@ class PinnedTls(HTTPAdapter):
 
 
 OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
-"""OpenSSL's reasons for a handshake with one that knows no version of TLS, no cipher or no key that is still safe."""
+"""OpenSSL's reasons for a handshake with a peer that has no version of TLS, no cipher or no key that is still safe."""
 
 
 def _no_tls(why: BaseException) -> str:
-    """Say why there is no TLS, and what mends it where the BMC's own is too old."""
+    """Return why there is no TLS, and the fix if the BMC's own is too old."""
     old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
     return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
 
 
 class _Ready(LifoQueue[Any]):
-    """Gives a connection that is open before the place for a new one: a BMC may let no further one in."""
+    """Prefers an open connection to the slot of a new one: a BMC may accept no further one."""
 
     def _put(self, item: object) -> None:
         if item is None:
@@ -246,7 +246,7 @@ class _Pool(urllib3.HTTPSConnectionPool):
 
 
 def _line(wire: PinnedTls) -> type[HTTPSConnection]:
-    """Give a connection that tells the wire of its socket, so that it can be cut while a thread waits on it."""
+    """Return a connection class that registers its socket with `wire`, to be cut while a thread waits on it."""
 
     class Line(HTTPSConnection):
         def connect(self) -> None:
@@ -268,7 +268,7 @@ def _line(wire: PinnedTls) -> type[HTTPSConnection]:
 
 
 class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
-    """The DMTF's client, asking once and following no redirect; remembers the last answer, also of a failed login."""
+    """The DMTF's client, without retries and redirects; keeps the last reply, also of a failed login."""
 
     def __init__(self, url: str, user: str, password: str, wire: PinnedTls) -> None:
         super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
@@ -290,14 +290,14 @@ class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
 
 
 def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
-    """Give the rule of trust: a CA file, else a pinned certificate alone, else the system's authorities."""
+    """Return the TLS context: a CA file, else no authority for a pinned certificate, else the system's authorities."""
     if fingerprint is None or ca is not None:
         return ssl.create_default_context(cafile=ca)
-    return _unverified()  # but held to the fingerprint before anything is sent
+    return _unverified()  # but compared with the fingerprint before anything is sent
 
 
 def shown(fingerprint: str) -> str:
-    """Spell a fingerprint as people compare it: AB:CD:..."""
+    """Format a fingerprint in the usual form: AB:CD:..."""
     return ":".join(fingerprint[i : i + 2] for i in range(0, len(fingerprint), 2)).upper()
 
 

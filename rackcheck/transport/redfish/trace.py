@@ -1,4 +1,4 @@
-"""What a visit keeps beside the bodies for whoever asks for it: harmless headers of each answer, and its seconds."""
+"""Optional data of a visit besides the bodies: harmless headers of each reply, and its seconds."""
 
 from dataclasses import dataclass, field
 
@@ -8,24 +8,24 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.transport.redfish.answer import HttpReply
 
 HARMLESS = ("Allow", "Cache-Control", "Content-Type", "Date", "ETag", "Link", "OData-Version", "Server")
-"""Headers that tell how a service answers and hold no secret of a session; no other one is ever kept.
+"""Headers that describe a service and hold no secret of a session; no other one is ever kept.
 
 Not Set-Cookie, X-Auth-Token, Location and WWW-Authenticate: they are a session, or lead to one.
 """
 
 LONGEST = 1000
-"""Characters of one header that are kept."""
+"""The most characters of one header."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Of each resource that came: its headers, and how many seconds its GET took. Filled while a BMC is read."""
+    """The headers of each resource, and the seconds of its GET. Filled while a BMC is read."""
 
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def note(self, uri: str, answer: HttpReply, seconds: float) -> None:
-        """Keep what an answer tells beside its body; what we told the BMC is out of it already."""
+        """Keep a reply's headers and seconds; our credentials are already removed."""
         values = {name: answer.getheader(name) for name in HARMLESS}
         place = same_place(uri)
         self.headers[place] = {n: clean(scrub_text(v[:LONGEST]), LONGEST) for n, v in values.items() if v is not None}

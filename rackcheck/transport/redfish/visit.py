@@ -1,4 +1,4 @@
-"""One visit to a BMC: what is wanted is fetched, few GETs at a time; the session is given back whatever happens."""
+"""One visit to a BMC: wanted resources are fetched, few GETs at a time; the session is always given back."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
 
 class BmcVisit:
-    """One BMC while it is read; `query` asks it for whole collections, as long as nothing showed that it cannot."""
+    """One BMC while it is read; `query` requests expanded collections, until a check shows that the BMC cuts them."""
 
     def __init__(self, session: Session, stop: threading.Event) -> None:
         self.session, self.stop = session, stop
@@ -27,7 +27,7 @@ class BmcVisit:
         self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
 
     def make(self, links: tuple[LinkPattern, ...]) -> Unknown | None:
-        """Log in, fetch until nothing is wanted, log out; gives why there was nothing to fetch."""
+        """Log in, fetch until nothing is wanted, log out; returns why there was nothing to fetch, if so."""
         pending: set[Future[Any]] = set()
         try:
             entering = self.pool.submit(self.session.enter)
@@ -37,7 +37,7 @@ class BmcVisit:
             if isinstance(root, Unknown):
                 return root
             self.bodies[ROOT] = root
-            # A recording holds what each resource answers for itself.
+            # A recording holds what each resource returns for itself.
             if self.session.limits.expand and self.session.trace is None:
                 self.query = expand.query(root)
             docs = Documents(self.bodies)
@@ -50,9 +50,9 @@ class BmcVisit:
             self.session.leave()
 
     def _round(self, todo: Mapping[str, bool], pending: set[Future[Any]]) -> None:
-        """Fetch what is wanted; what came whole is kept if one member of each tells there all that it tells alone.
+        """Fetch what is wanted; expanded replies are kept if one member of each has everything that it has alone.
 
-        Else nothing of it is kept: it is wanted still, and asked for in the plain way from then on.
+        Otherwise all of them are discarded: their resources stay wanted, and are fetched plainly from then on.
         """
         brought = self._batch(sorted(todo), pending, {uri for uri in todo if self._whole(uri, wanted=todo[uri])})
         if self.query is not None:
@@ -67,7 +67,7 @@ class BmcVisit:
             self._doubt(uri)
 
     def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
-        """Hold the first large collection that came whole against its plain form: none may be cut short."""
+        """Compare the first large expanded collection with its plain form: none may be cut short."""
         uri = max(brought, key=lambda each: len(brought[each].members), default="")
         if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
             return True
@@ -83,7 +83,7 @@ class BmcVisit:
         return isinstance(alone, Mapping) and expand.whole(member, alone)
 
     def _keep(self, uri: str, found: expand.Brought) -> None:
-        """Keep what came whole; but a clock is asked alone: an answer that took long to make holds an old one."""
+        """Keep an expanded reply; but members with a clock are fetched alone: a slow reply holds an old time."""
         self.bodies[uri] = found.collection
         if found.following is not None and expand.allowed(found.following):
             self.pages.add(found.following)
@@ -93,14 +93,14 @@ class BmcVisit:
             self.session.spelt.setdefault(place.casefold(), place)
 
     def _doubt(self, uri: str) -> None:
-        """Ask this BMC for nothing whole any more; what it gave at this URI is not kept, and does not count."""
+        """Expand nothing on this BMC any more; the reply for this URI is discarded, and does not count."""
         self.query = None
         self.session.load.forget(uri)
 
     def _batch(
         self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
     ) -> dict[str, expand.Brought]:
-        """Fetch all of these, the `whole` ones with their members; gives those that came so, which are not kept yet."""
+        """Fetch all of these, the `whole` ones expanded; returns the expanded replies, which are not kept yet."""
         queue = deque(uris)
         asked: dict[Future[Any], str] = {}
         tried: dict[Future[Any], str] = {}
@@ -131,7 +131,7 @@ class BmcVisit:
         return brought
 
     def _watch(self, pending: set[Future[Any]]) -> set[Future[Any]]:
-        """Wait until something is done, cutting what drags; takes it off the pending."""
+        """Wait until a request is done, cutting slow ones; removes it from `pending`."""
         done: set[Future[Any]] = set()
         while pending and not done:
             left = self.session.until - time.monotonic()

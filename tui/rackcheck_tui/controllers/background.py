@@ -1,4 +1,4 @@
-"""Work in the background, and what opens over the screen: its results, choices, questions, forms."""
+"""Work in the background, and dialogs over the screen: results, choices, questions, forms."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,16 +16,16 @@ from rackcheck_tui.widgets.dialogs import Choose, ConfirmDialog, FormDialog, For
 
 
 class Background:
-    """Runs what takes a while in a thread, one result awaited at a time."""
+    """Runs long work in a thread and waits for one result at a time."""
 
     def __init__(self, app: App[Any], trail: Trail, readout: Readout) -> None:
         self._app, self._trail, self._readout = app, trail, readout
         self._awaited: object | None = None
 
     def run(self, work: Callable[[], object], then: Callable[[Any], None], words: str, *, opens: bool = True) -> None:
-        """Run some work, with a message of what it is, and hand its result on; a mistake becomes a message.
+        """Run work with a message that describes it, and pass its result on; a UserError becomes a message.
 
-        A result that `opens` something over the place where it was started is dropped at any other place, and after
+        A result that `opens` something over the place where it was started is dropped at any other place and after
         an escape.
         """
         started = self._trail.here
@@ -38,7 +38,7 @@ class Background:
             except UserError as mistake:
                 self._app.call_from_thread(arrived, self._readout.message, str(mistake))
                 return
-            except Exception as error:  # noqa: BLE001  the edge of the thread: a fault of ours costs this work only
+            except Exception as error:  # noqa: BLE001  the edge of the thread: a bug costs this work only
                 text = f"rackcheck failed: {type(error).__name__}: {error}"
                 self._app.call_from_thread(arrived, self._readout.message, text)
                 return
@@ -55,7 +55,7 @@ class Background:
         self._app.run_worker(run, thread=True, group="behind")
 
     def drop(self) -> bool:
-        """Await no result any more; whether one was awaited."""
+        """Stop waiting for a result; return whether one was awaited."""
         was, self._awaited = self._awaited is not None, None
         if was:
             self._readout.message("")
@@ -78,17 +78,17 @@ class Dialogs:
         self._app.push_screen(ReaderScreen(title, lines, self._signs))
 
     def choose(self, title: str, options: Sequence[Option], then: Callable[[str], None]) -> None:
-        """Let one of some options be chosen; `then` is given its name."""
+        """Let the user choose one of some options; `then` receives its name."""
         self._app.push_screen(Choose(title, options, self._signs), lambda name: None if name is None else then(name))
 
     def confirm(self, title: str, lines: Sequence[str], then: Callable[[], None]) -> None:
-        """Let a question be answered; `then` is called after a yes."""
+        """Let the user answer a question; `then` is called after a yes."""
         self._app.push_screen(ConfirmDialog(title, lines, self._signs), lambda yes: then() if yes else None)
 
     def fill_in(
         self, title: str, lines: Sequence[str], fields: Sequence[FormField], then: Callable[[Mapping[str, str]], None]
     ) -> None:
-        """Let a form be filled in; `then` is given its fields."""
+        """Let the user fill in a form; `then` receives its fields."""
         self._app.push_screen(
             FormDialog(title, lines, fields, self._signs), lambda given: None if given is None else then(given)
         )

@@ -1,4 +1,4 @@
-"""What is read behind the screen: facts, pasts and differences, and what a verdict or a fact rests on."""
+"""Background reads: facts, histories and differences, and the evidence of a verdict or a fact."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ FETCHED = frozenset({"facts", "history", "diff"})
 
 
 def _or_why(work: Callable[[], object]) -> object:
-    """Do something, or give the mistake for which there is nothing to show."""
+    """Call a function; return its UserError instead of raising it."""
     try:
         return work()
     except UserError as mistake:
@@ -38,7 +38,7 @@ def _or_why(work: Callable[[], object]) -> object:
 
 
 class Fetching:
-    """Reads what a place shows and the run's events do not hold, and keeps it in the context."""
+    """Reads what a place shows and the run's events do not contain, and keeps it in the context."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, feed: Feed, readout: Readout, background: Background, desk: Lookups
@@ -47,7 +47,7 @@ class Fetching:
         self._readout, self._background, self._desk = readout, background, desk
 
     def fetch(self, place: ViewState) -> None:
-        """Read what a place shows, where it is not read yet."""
+        """Read what a place shows, unless it was read before."""
         if place.view not in FETCHED or not place.about:
             return
         key, fetched = ViewState(place.view, place.about), self._context.fetched
@@ -67,13 +67,13 @@ class Fetching:
         self._background.run(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
 
     def fetch_again(self) -> None:
-        """Drop all that was read, and read what is shown anew: nodes have answered again, or are judged otherwise."""
+        """Drop all that was read, and read the shown place again: after new answers of nodes, or other verdicts."""
         self._context.fetched.clear()
         self._context.volatile.clear()
         self.fetch(self._trail.here)
 
     def refetch_difference(self) -> None:
-        """Read the difference that is shown anew: measurements and counters are compared only where all is shown."""
+        """Read the shown difference again: measurements and counters are compared only where everything is shown."""
         here = self._trail.here
         if here.view == "diff" and self._context.fetched.pop(ViewState("diff", here.about), None) is not None:
             self.fetch(here)
@@ -89,7 +89,7 @@ class Fetching:
         return self._desk.document(("diff", node, other, "--from", run.run_of(node), *every))
 
     def fetch_compared(self, where: Where) -> None:
-        """Read what a filter compares and nobody counts: measurements and counters, from the nodes' answers."""
+        """Read what a filter compares beyond the census, measurements and counters, from the nodes' answers."""
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]
         nodes = [name for name in board.nodes if name in board.measured]
@@ -114,20 +114,20 @@ class Fetching:
 
 @dataclass(frozen=True, slots=True)
 class Rested:
-    """What was found: a verdict with what it rests on, or one fact; `since` says how long the verdict has been so."""
+    """A verdict with its evidence, or one fact; `since` states how long the verdict has been so."""
 
     found: Proof | ProofFact
     node: str
     since: str = ""
 
     def lines(self, signs: Signs, width: int) -> Sequence[Line]:
-        """Write it for a width."""
+        """Format it for a width."""
         made = _proof(self, self.found, signs) if isinstance(self.found, Proof) else _piece(self.found, signs)
         return [row for line in made for row in within(line, width, 6)]
 
 
 class Overlays:
-    """Opens what is no view of its own over the view: evidence, a rule explained, a run's record, a report's file."""
+    """Opens pages that are no view over the view: evidence, an explained rule, a run's record, a report's file."""
 
     def __init__(
         self, context: ViewContext, readout: Readout, background: Background, dialogs: Dialogs, output: OutputScreen,
@@ -154,7 +154,7 @@ class Overlays:
                 self._readout.message(f"no view {place.words}; : and ctrl+p list them")
 
     def proof(self, node: str, rule: str) -> None:
-        """Show what a rule's verdict on a node rests on."""
+        """Show the evidence of a rule's verdict on a node."""
         if node not in self._context.desk.nodes:
             self._readout.message(f"{node} was judged as a whole: its members hold the evidence")
             return
@@ -167,11 +167,11 @@ class Overlays:
         self._background.run(work, found, f"reading what {node} answered")
 
 
-# What a verdict or a fact rests on, as lines: what was seen, the raw reply, the other plane, and since when.
+# The evidence of a verdict or a fact as lines: what was seen, the raw reply, the other plane, and since when.
 
 
 def evidence(desk: RawAnswers, ctx: ViewContext, node: str, *, rule: str = "", fact: str = "") -> Rested:
-    """Find what a rule's verdict on a node rests on, or one fact; reads the node's answers, raises UserError."""
+    """Return the evidence of a rule's verdict on a node, or of one fact; reads the node's answers, raises UserError."""
     burnt_node = BurntNode(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
     if fact:
         return Rested(piece(fact, burnt_node), node)
@@ -225,7 +225,7 @@ def _piece(each: ProofFact, signs: Signs, indent: str = " ") -> Iterator[Line]:
 
 
 def _first(source: str) -> str:
-    """Name a source of many lines by its first one."""
+    """Name a source of many lines by its first line."""
     first, *more = source.split("\n")
     return f"{first} ... and {len(more)} more lines" if more else first
 

@@ -1,4 +1,4 @@
-"""The line at the foot: a filter while it is typed, a view, or any command of rackcheck; and the list of all."""
+"""The line at the foot: a filter, applied while it is typed, a view, or any rackcheck command; and the list of all."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 THIS = "this"
-"""In a command that is typed here, the run that is shown."""
+"""Stands for the shown run in a typed command."""
 
 
 class CommandLine:
-    """Runs a line: shows a view, or calls a command of rackcheck, after a yes where it may contact nodes."""
+    """Runs a line: shows a view, or calls a rackcheck command, after a yes where it may contact nodes."""
 
     def __init__(
         self, context: ViewContext, readout: Readout, navigator: Navigator, dialogs: Dialogs, output: OutputScreen,
@@ -50,7 +50,7 @@ class CommandLine:
             self._readout.message(f"no view and no command {name}{near}; ctrl+p lists them")
 
     def _view(self, name: str, about: Sequence[str]) -> None:
-        """Show a view; words that it is not about are a filter."""
+        """Show a view; words that are not its subject are a filter."""
         if VIEWS[name].takes:
             self._navigator.go(ViewState(name, tuple(about)))
         else:
@@ -101,12 +101,12 @@ class Foot:
         self._panes.focus_rows()
 
     def changed(self, event: Input.Changed) -> None:
-        """Filter while words are typed, as far as they are a filter already."""
+        """Apply the filter while it is typed, as far as it is valid."""
         if event.input.id == "line" and self._mark == "/":
             self._filter.preview(event.value)
 
     def submitted(self, event: Input.Submitted) -> None:
-        """Keep the filter, or run the line; a text that is no filter stays to be mended."""
+        """Keep the filter, or run the line; an invalid filter stays in the line for correction."""
         if event.input.id != "line":
             return
         if self._mark == ":":
@@ -117,7 +117,7 @@ class Foot:
             self._filter.enter(where)
 
     def pressed(self, event: Key) -> None:
-        """Close the line on escape, and drop the filter that was typed into it."""
+        """Close the line on escape, and drop the filter typed into it."""
         if event.key == "escape" and self._panes.line.has_focus:
             event.stop()
             event.prevent_default()
@@ -134,7 +134,7 @@ class Palette:
         self._dialogs, self._foot, self._navigator = dialogs, foot, navigator
 
     def open(self) -> None:
-        """Choose among all views and commands."""
+        """Open the list of all views and commands."""
         options = [Option(v.name, f"{v.words}{f'  [{v.key}]' if v.key else ''}") for v in verbs().values()]
         self._dialogs.choose("views and commands", options, self._chosen)
 

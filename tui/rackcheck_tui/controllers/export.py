@@ -1,4 +1,4 @@
-"""What leaves the screen: lines that are copied, the rows as a file, the report."""
+"""Exports: copied lines, the rows as a file, the report."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -22,15 +22,15 @@ from rackcheck_tui.widgets.entries import ListEntry
 from rackcheck_tui.widgets.words import plain
 
 SHOWN = 200
-"""Letters of what can be copied that are shown before it is chosen."""
+"""Characters of a copyable form that the choice shows."""
 
 
 def copies(
     desk: NodeFacts, ctx: ViewContext, place: ViewState, entry: ListEntry | None, nodes: Sequence[str]
 ) -> Mapping[str, str]:  # fmt: skip
-    """Make every form of a row that can be copied, by its name; reads a node's answers where a line has their source.
+    """Return every form of a row that can be copied, by name; reads a node's answers where a line has their source.
 
-    The forms: its nodes, its rule, its value, the line that reads the same by hand, the command of the view.
+    The forms: its nodes, its rule, its value, the line that reads the same value by hand, the command of the view.
     """
     found: dict[str, str] = {}
     if nodes:
@@ -54,7 +54,7 @@ def copies(
 
 
 def _line(ctx: ViewContext, fact: str, leaf: Leaf, node: str) -> str:
-    """Write what reads a fact by hand; one that a load measured is measured by the same load again."""
+    """Format the line that reads a fact by hand; a fact measured under load is measured by the same load again."""
     if leaf.plane is Plane.BURNIN:
         return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
     return commands.line(leaf.source, leaf.plane, ctx.desk.nodes[node], ctx.desk.probe(fact))
@@ -71,7 +71,7 @@ class Copying:
         self._background, self._dialogs, self._desk = background, dialogs, desk
 
     def copy(self) -> None:
-        """Copy what the row is about, in one of several forms."""
+        """Copy the subject of the row, in one of several forms."""
         entry, nodes = self._selection.entry, self._selection.targets()
         place, ctx = self._trail.here, self._context
 
@@ -82,13 +82,13 @@ class Copying:
         self._background.run(lambda: copies(self._desk, ctx, place, entry, nodes), found, "looking up")
 
     def _copied(self, name: str, text: str) -> None:
-        """Put it into the terminal's clipboard, and show it: many a console has none."""
+        """Copy it to the terminal's clipboard, and show it: many consoles have no clipboard."""
         self._clipboard(text)
         self._dialogs.show(f"copied: {name}", text)
 
 
 def free(name: str) -> Path:
-    """Give a file's name that nothing has yet: what is there is never written over."""
+    """Return a file name that does not exist yet: existing files are never overwritten."""
     path, number = Path(name), 2
     while os.path.lexists(path):
         path = Path(name).with_stem(f"{Path(name).stem}-{number}")
@@ -97,7 +97,7 @@ def free(name: str) -> Path:
 
 
 class Exporting:
-    """Writes files: the rows that are shown, or the report."""
+    """Writes the shown rows or the report to files."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, selection: SelectedRows, readout: Readout, background: Background,
@@ -107,7 +107,7 @@ class Exporting:
         self._background, self._dialogs, self._desk = background, dialogs, desk
 
     def export(self) -> None:
-        """Write the rows that are shown, or the report, to a file."""
+        """Write the shown rows, or the report, to a file."""
         options = [Option("rows.csv", "the rows of this view, or those that are marked, as CSV")]
         options += [Option("rows.json", "the same as JSON")]
         options += [Option(name, f"report: {words}") for name, _, words in FORMATS]

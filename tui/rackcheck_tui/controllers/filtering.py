@@ -1,4 +1,4 @@
-"""The filter held against what the screens show: nodes by what is asked of nodes, verdicts by the rest."""
+"""Applies the filter to what the screens show: node keys to nodes, all other keys to verdicts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -13,9 +13,9 @@ from rackcheck_tui.screens.context import ViewContext
 
 
 def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
-    """Give the nodes that the filter means: by what they are and, with `verdicts`, by having one that it means.
+    """Return the nodes that match the filter's node keys and, with `verdicts`, have a verdict that matches.
 
-    The second says how many nodes are left out since nobody can tell, in words; it is empty where there are none.
+    The second value states how many nodes are left out because a value is unknown; empty where there are none.
     """
     where = ctx.where
     if not where:
@@ -30,9 +30,9 @@ def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True)
 
 
 def _having(ctx: ViewContext, where: Where, names: Collection[str]) -> set[str]:
-    """Give the nodes that have a verdict which the filter means; what many have alike is looked at once.
+    """Return the nodes with a verdict that matches the filter; verdicts shared by many nodes are tested once.
 
-    A node's name is part of the text that is searched: those in which a word of the filter is are looked at one by one.
+    The searched text includes the node's name: nodes whose names contain a word of the filter are tested one by one.
     """
     rules = {rule.id: rule for rule in ctx.desk.profile.rules}
     words = [term.body for term in where.terms if term.body.key == TEXT]
@@ -49,7 +49,7 @@ def _having(ctx: ViewContext, where: Where, names: Collection[str]) -> set[str]:
 def kept_rules(
     ctx: ViewContext, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
 ) -> tuple[list[Verdict], str]:
-    """Give the verdicts of one node that the filter means; what it asks of nodes, the reader has answered."""
+    """Return the verdicts of one node that match the filter, whose node keys the caller evaluates."""
     where = ctx.where.about(FINDING_KEYS)
     name = judged.node
     found = [v for v in verdicts if where.holds(verdict_words(ctx, name, v, rules[v.rule]))] if where else verdicts
@@ -57,14 +57,14 @@ def kept_rules(
 
 
 def verdict_words(ctx: ViewContext, node: str, verdict: Verdict, rule: Rule) -> FilterRow:
-    """Say what a verdict has for a filter to look at."""
+    """Return the searchable text of a verdict."""
     words = dict(rule_words(ctx, rule, (verdict.status.value,)).words)
     text = f"{verdict.status.value} {rule.severity.value} {rule.id} {rule.title} {verdict.reason} {node}"
     return FilterRow({**words, "node": (node,)}, text)
 
 
 def rule_words(ctx: ViewContext, rule: Rule, states: tuple[str, ...]) -> FilterRow:
-    """Say what a rule has for a filter to look at."""
+    """Return the searchable text of a rule."""
     facts = ctx.rule_facts(rule)
     words = {
         "rule": (rule.id,), "severity": (rule.severity.value,), "state": states, "fact": facts,
@@ -88,9 +88,9 @@ def _node(ctx: ViewContext, name: str) -> FilterRow:
 
 
 def read(ctx: ViewContext, node: str, pattern: Path) -> Iterator[Reading]:
-    """Give what a node says of a fact, or of every item's, as judging would read it.
+    """Return a node's readings of a fact, or of every item's, as the judge would read them.
 
-    What is counted is read from the census, with the listings that say which items there are; the rest was fetched.
+    Counted facts are read from the census, with the listings of their items; the others were fetched.
     """
     fetched = ctx.volatile.get(node, {}).get(str(pattern))
     if fetched is not None:

@@ -1,4 +1,4 @@
-"""The keys of the screens in one table, and the lists of them: in the help, in the manual, at the foot.
+"""The keys of the screens in one table, and the lists of them: for the help, the manual, the foot.
 
 `do('NAME')` is the action NAME of the application's table of actions (`app.Screens.actions`).
 """
@@ -50,11 +50,11 @@ ON_ROWS = frozenset(
         "diff", "baseline", "evidence", "fix", "facts", "history", "again", "waive", "copy", "export",
     )
 )  # fmt: skip
-"""Actions on the row under the cursor, or on those that are marked."""
+"""Actions on the row under the cursor, or on the marked rows."""
 
 
 def chapters() -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
-    """Sort all keys and views for a page of help: each chapter's title, and its lines."""
+    """Group all keys and views for a help page: each chapter's title and its lines."""
     mine = [b for b in BINDINGS if isinstance(b, Binding)]
     views = [(f"{view.key} :{name} {view.takes}".strip(), view.words) for name, view in VIEWS.items()]
     moves = dict.fromkeys([*_listed(TableWidget.BINDINGS), *_listed(Racks.BINDINGS)])
@@ -68,12 +68,12 @@ def chapters() -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
 
 
 def _listed(bindings: Sequence[BindingType]) -> list[tuple[str, str]]:
-    """Give each key with what it does."""
+    """Return each key with its action."""
     made = [b for b in bindings if isinstance(b, Binding)]
     return [(b.key_display or b.key.replace(",", " "), b.tooltip or b.description) for b in made]
 
 
 def at_foot() -> list[tuple[str, str]]:
-    """Give the keys that the line at the foot names, each with one word."""
+    """Return the keys that the line at the foot lists, each with one word."""
     shown = [b for b in BINDINGS if isinstance(b, Binding) and b.show]
     return [(b.key_display or b.key.split(",")[0], b.description) for b in shown]

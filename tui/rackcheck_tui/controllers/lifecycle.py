@@ -1,4 +1,4 @@
-"""The beginning and the end of the screens: the run is opened in a thread, a reading under way is ended in order."""
+"""Start and end of the screens: the run is opened in a thread, a running reading is ended cleanly."""
 
 import asyncio
 import signal
@@ -24,7 +24,7 @@ class Opening:
         self.trouble: Exception | None = None
 
     def start(self) -> None:
-        """Begin to open it."""
+        """Start opening the run."""
         self._app.run_worker(self._lay, thread=True, group="open")
 
     def _lay(self) -> None:
@@ -41,21 +41,21 @@ class Opening:
 
 
 class Leaving:
-    """Leaves the screens; `reading` is the one to be ended, once the run is open."""
+    """Leaves the screens; `reading` is the reading to end, once the run is open."""
 
     def __init__(self, app: App[Any], pace: FrameRate, signs: Signs) -> None:
         self._app, self._pace, self._signs = app, pace, signs
         self.reading: ReaderTask | None = None
 
     def watch_signals(self) -> None:
-        """Leave in order on SIGTERM, and on SIGHUP from a closed terminal: nodes may be collected from."""
+        """Leave cleanly on SIGTERM, and on SIGHUP from a closed terminal: a collection may be running."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGHUP):
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     asyncio.get_running_loop().add_signal_handler(number, self._app.exit)
 
     def leave(self) -> None:
-        """Quit; a reading under way is stopped only by a yes."""
+        """Quit; stop a running reading only after a yes."""
         if self.reading is None or not self.reading.collecting:
             self._leave(yes=True)
             return
@@ -70,7 +70,7 @@ class Leaving:
             self._app.run_worker(self._part())
 
     async def _part(self) -> None:
-        """Exit once the terminal has answered the last question: the answer is not for the shell."""
+        """Exit after the terminal's last cursor report: the shell must not receive it."""
         if self.reading is not None:
             self.reading.stop()
         await self._pace.settle()

@@ -1,4 +1,4 @@
-"""From place to place: the filter of the place that is shown, and the way forward and back."""
+"""Navigation: the filter of the shown place, and the steps forward and back."""
 
 from rackcheck.filter.where import EVERYTHING, WORDS, FilterError, Where, parse
 from rackcheck_tui.controllers.background import Background
@@ -10,43 +10,43 @@ from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
 
 NAMED = 96
-"""Nodes up to which the racks' picture has their names."""
+"""Number of nodes up to which the racks show node names."""
 
 
 def settled(text: str) -> str:
-    """Give what of a filter stands while more is typed: a last word that may yet become a key is none."""
+    """Return the part of a filter that is complete while more is typed: drops a last word that may become a key."""
     before, last = text[: len(text) - len(word := text.rsplit(" ", maxsplit=1)[-1])], word.removeprefix("!")
     return before if last and any(key.startswith(last) for key in WORDS) else text
 
 
 class Filter:
-    """The filter of the place that is shown: parsed, applied, dropped."""
+    """The filter of the shown place: parsed, applied, dropped."""
 
     def __init__(self, context: ViewContext, trail: Trail, readout: Readout, fetching: Fetching) -> None:
         self._context, self._trail, self._readout, self._fetching = context, trail, readout, fetching
 
     @property
     def text(self) -> str:
-        """The filter as it was typed."""
+        """The filter as typed."""
         return self._context.where.text
 
     def apply(self, where: Where) -> None:
-        """Show only the rows that a filter keeps."""
+        """Show only the rows that match a filter."""
         self._context.where = where
         self._trail.settle(where=where.text)
         self._readout.refresh()
 
     def restore(self, text: str) -> None:
-        """Set the filter of a place that is about to be shown."""
+        """Set the filter of a place that is shown next."""
         self._context.where = self.parsed(text) or EVERYTHING
 
     def enter(self, where: Where) -> None:
-        """Apply a filter that is typed in full: what it compares is read from the nodes' answers."""
+        """Apply a fully typed filter: the values that it compares are read from the nodes' answers."""
         self.apply(where)
         self._fetching.fetch_compared(where)
 
     def preview(self, text: str) -> None:
-        """Apply a filter while it is typed, where the text is one already."""
+        """Apply a filter while it is typed, where it is valid."""
         try:
             where = parse(settled(text), self._context.desk.kind)
         except FilterError as wrong:
@@ -56,7 +56,7 @@ class Filter:
         self._readout.message("")
 
     def drop(self) -> bool:
-        """Show all rows again; whether a filter was applied."""
+        """Show all rows again; return whether a filter was applied."""
         if not self._context.where:
             return False
         self.clear()
@@ -67,7 +67,7 @@ class Filter:
         self.apply(EVERYTHING)
 
     def parsed(self, text: str) -> Where | None:
-        """Parse a filter; None, with a message, where the text is none."""
+        """Parse a filter; None, with a message, where it is invalid."""
         try:
             return parse(text, self._context.desk.kind)
         except FilterError as wrong:
@@ -82,7 +82,7 @@ class Filter:
 
 
 class Navigator:
-    """Shows places: a new one, the one before, the one after."""
+    """Shows places: a new one, the previous one, the next one."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, panes: Panes, readout: Readout, filtering: Filter, fetching: Fetching,
@@ -93,7 +93,7 @@ class Navigator:
         self._background, self._overlays = background, overlays
 
     def go(self, place: ViewState) -> None:
-        """Show another place; what is no view of its own opens over the one that is shown."""
+        """Show another place; what is no view opens over the shown one."""
         if place.view not in VIEWS:
             self._overlays.open(place)
             return
@@ -102,11 +102,11 @@ class Navigator:
         self.arrive()
 
     def view(self, name: str) -> None:
-        """Show a view with the filter as it is, where the view takes one."""
+        """Show a view with the current filter, where the view accepts one."""
         self.go(ViewState(name, where=self._filter.text if VIEWS[name].filters else ""))
 
     def back(self) -> None:
-        """Drop the result that is awaited; else the filter; else go back."""
+        """Drop the awaited result; else drop the filter; else go back."""
         if not self._background.drop() and not self._filter.drop() and self._trail.at:
             self.step(-1)
 
@@ -121,7 +121,7 @@ class Navigator:
         self._trail.settle(where=self._filter.text, row=row)
 
     def arrive(self) -> None:
-        """Show the place that the trail is at."""
+        """Show the current place of the trail."""
         place, panes = self._trail.here, self._panes
         self._readout.drop_message()
         self._filter.restore(place.where)

@@ -1,4 +1,4 @@
-"""The reading behind the screens: events are taken as they come, and the rows follow; what fails becomes a message."""
+"""The reading behind the screens: takes events as they come and updates the rows; a failure becomes a message."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,29 +21,29 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import turned
 
 DRAIN = 0.02
-"""Seconds that events are taken at a time, so that a key never waits for long."""
+"""Seconds for which events are taken at a time, so that keys respond quickly."""
 
 TURN = 0.05
-"""Seconds between two looks at what came."""
+"""Seconds between two polls of the feed."""
 
 REST = 4
-"""How many times as long as showing took the screen rests, while a reading goes on."""
+"""Pause between updates during a reading, as a multiple of the time that the last update took."""
 
 GOODBYE = 8.0
-"""Seconds that a reading has to end when its reader goes: BMCs get their sessions back meanwhile."""
+"""Seconds that a reading has to end after the user quits: BMC sessions are closed in this time."""
 
 
 class ReadingDesk(RunInfo, EventSource, Protocol):
-    """What a reading uses of the desk: the run's events, and what its board is made of."""
+    """What a reading needs from the session: the run's events, and the inputs of its board."""
 
 
 def board_of(run: RunInfo) -> Board:
-    """Make an empty board for a run."""
+    """Return an empty board for a run."""
     return Board(run.profile, run.nodes, run.racks, run.waivers)
 
 
 class ReaderTask:
-    """Reads the run, and again; `seen` is the version of the board that the rows were built from."""
+    """Reads the run, and reads it again; `seen` is the version of the board that the rows were built from."""
 
     def __init__(
         self, app: App[Any], context: ViewContext, trail: Trail, feed: Feed, pace: FrameRate, readout: Readout,
@@ -60,35 +60,35 @@ class ReaderTask:
 
     @property
     def running(self) -> bool:
-        """Whether more events are to come."""
+        """Whether more events may come."""
         return self._feed.running
 
     @property
     def collecting(self) -> bool:
-        """Whether nodes are collected from, so that leaving now costs answers."""
+        """Whether a collection is running, so that leaving now loses answers."""
         return self.running and not self._desk.replays
 
     @property
     def under_load(self) -> int:
-        """How many nodes are under load."""
+        """The number of nodes under load."""
         burns = self._context.burns
         return len(burns.benches) if burns.running else 0
 
     def start(self) -> None:
-        """Begin to read the run, and look at what came from now on."""
+        """Start reading the run, and poll its events from now on."""
         self._feed.start(self._desk.events)
         self._app.set_interval(TURN, self._turn)
 
     def read_again(self, events: Callable[[], Iterator[Event]], words: str) -> None:
-        """Read the events of some nodes that are collected from again, with a message until they have answered."""
+        """Collect from some nodes again and read the events, with a message until they have answered."""
         self._feed.start(events)
         self._collecting = True
         self._readout.message(words)
 
     def reload(self) -> None:
-        """Read the run from its beginning; what is shown stays until all of it is there.
+        """Read the run from its beginning; the shown rows stay until the new reading is complete.
 
-        A reading that is being made comes first: nodes are collected from for it.
+        A running reading takes precedence: it collects from nodes.
         """
         if self.running and not (self._desk.replays or self._next is not None):
             self._later = True
@@ -97,19 +97,19 @@ class ReaderTask:
         self._feed.start(self._desk.events)
 
     def stop(self) -> None:
-        """Stop collecting; what came in is kept."""
+        """Stop collecting; answers received so far are kept."""
         self._desk.stop()
 
     def end(self) -> None:
-        """Stop once the screens are gone, and wait until nodes have their sessions back."""
+        """Stop after the screens are gone, and wait until all BMC sessions are closed."""
         if self.running:
             self._desk.stop()
             if not self._desk.replays:
                 self._feed.join(GOODBYE)
 
     def _turn(self) -> None:
-        """Take what came, and let the rows follow."""
-        if not self._app.screen_stack:  # it is going
+        """Take the events, and update the rows."""
+        if not self._app.screen_stack:  # the application is ending
             return
         board = self._next or self._context.board
         self._take(board)
@@ -135,11 +135,11 @@ class ReaderTask:
         burns = self._context.burns if self._next is None or self._burns is None else self._burns
         for event, at in self._feed.take(DRAIN):
             burns.take(event)
-            if not isinstance(event, Burning):  # it has nothing of verdicts, and comes many times a second
+            if not isinstance(event, Burning):  # it affects no verdict, and comes many times a second
                 board.take(event, at)
 
     def _fail(self, board: Board, failure: Exception) -> None:
-        """Show why the reading failed; what came so far is not taken for the whole."""
+        """Show why the reading failed; its events so far are not treated as complete."""
         self._feed.failed = None
         self._readout.failure = str(failure) if isinstance(failure, UserError) else f"rackcheck failed: {failure!r}"
         if board.done is None:
@@ -148,14 +148,14 @@ class ReaderTask:
         self._readout.write()
 
     def _turn_over(self, board: Board) -> None:
-        """Show the run that was read again in the place of the one before."""
+        """Replace the shown run with the one that was read again."""
         self._next, self.seen = None, -1
         if board.done is not None:
             self._context.board, self._context.burns = board, self._burns or Burns()
             self._fetching.fetch_again()
 
     def _follow(self) -> None:
-        """Show the run as it stands now, unless showing it took so long that there is no time for it yet."""
+        """Show the run as it is now, unless the last update took so long that this one has to wait."""
         began = time.monotonic()
         if began < self._rest and self.running:
             return

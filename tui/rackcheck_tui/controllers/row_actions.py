@@ -1,4 +1,4 @@
-"""What keys do with the row under the cursor, or those that are marked: compare, explain, mend, collect again."""
+"""Actions on the row under the cursor or the marked rows: compare, explain, fix, collect again."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 MENDED = frozenset({Status.FAIL, Status.WARN})
-"""Verdicts that something can be done about."""
+"""Verdicts that a fix can exist for."""
 
 
 class RowViews:
@@ -42,7 +42,7 @@ class RowViews:
             self._dialogs.show_lines("details", entry.details)
 
     def view(self, name: str) -> None:
-        """Show a view; a history is that of the row."""
+        """Show a view; a history shows that of the row."""
         if name == "history":
             self.history()
         else:
@@ -77,7 +77,7 @@ class RowViews:
             self._readout.message("no node here to compare")
 
     def baseline(self) -> None:
-        """Choose the baseline that nodes are compared with."""
+        """Choose the baseline for comparing nodes."""
         under = self._selection.under
         known = [
             Option("peers", "what most nodes of its role say"), Option("before", "its own reading before this run"),
@@ -96,7 +96,7 @@ class RowViews:
 
 
 class FindingActions:
-    """Shows what the findings under the cursor, or the marked ones, rest on, and what would mend them."""
+    """Shows the evidence of the findings under the cursor, or of the marked ones, and their fixes."""
 
     def __init__(
         self, context: ViewContext, selection: SelectedRows, readout: Readout, background: Background, dialogs: Dialogs,
@@ -106,7 +106,7 @@ class FindingActions:
         self._background, self._dialogs, self._overlays, self._desk = background, dialogs, overlays, desk
 
     def evidence(self) -> None:
-        """Show what the verdict under the cursor rests on."""
+        """Show the evidence of the verdict under the cursor."""
         entry, nodes = self._selection.entry, self._selection.under
         if entry is not None and entry.rule and nodes:
             self._overlays.proof(nodes[0], entry.rule)
@@ -118,13 +118,13 @@ class FindingActions:
             self._readout.message("no verdict here; enter goes to a node's")
 
     def _worst(self, node: str) -> str:
-        """The rule with the worst verdict on a node; empty where all is fine, or nothing was judged."""
+        """The rule with the worst verdict on a node; empty where all pass, or no rule was judged."""
         judged = self._context.board.judged.get(node)
         loud = [v for v in judged.verdicts if v.status not in QUIET] if judged is not None else []
         return min(loud, key=lambda v: ORDER.index(v.status)).rule if loud else ""
 
     def fix(self) -> None:
-        """Show what would mend the row, or what is marked; nothing is applied."""
+        """Show the fixes for the row, or for the marked rows; nothing is applied."""
         judged, only = self._context.board.judged, dict[str, set[str]]()
         for rule, nodes in self._selection.findings().items():
             for node in nodes:

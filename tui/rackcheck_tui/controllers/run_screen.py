@@ -1,4 +1,4 @@
-"""What is written on the one screen: the rows of the place that is shown, and the lines around them."""
+"""The content of the one screen: the rows of the shown place, and the lines around them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -41,17 +41,17 @@ class Panes:
 
     @property
     def table(self) -> TableWidget:
-        """The rows of the view that is shown."""
+        """The rows of the shown view."""
         return self.base.query_one("#rows", TableWidget)
 
     @property
     def racks(self) -> Racks:
-        """The racks, where those are shown."""
+        """The racks, where they are shown."""
         return self.base.query_one(Racks)
 
     @property
     def on_racks(self) -> bool:
-        """Whether racks are shown, and no rows."""
+        """Whether racks are shown instead of rows."""
         return self._trail.here.view == "rack"
 
     @property
@@ -74,14 +74,14 @@ class Panes:
 
     def put(self, place: str, lines: Sequence[Line]) -> None:
         """Write lines into one of the static panes."""
-        # Only the head and what stands above the rows change their height: all else needs no new layout.
+        # Only the head and the pane above the rows change their height: no other pane needs a new layout.
         self.base.query_one(f"#{place}", Static).update(page(lines), layout=place in {"head", "above", "chosen"})
 
 
 class Readout:
-    """Builds the rows of the place that is shown, and writes the lines around them.
+    """Builds the rows of the shown place, and writes the lines around them.
 
-    `paused` holds the rows still while a reading goes on; `failure` is why the reading failed, empty where it did not.
+    `paused` freezes the rows during a reading; `failure` is why the reading failed, empty where it did not.
     """
 
     def __init__(self, panes: Panes, pace: FrameRate, context: ViewContext, trail: Trail) -> None:
@@ -104,20 +104,20 @@ class Readout:
         self.write()
 
     def drop_message(self) -> None:
-        """Forget the message without writing anything."""
+        """Drop the message without writing anything."""
         self._message = ""
 
     def turn_pause(self) -> None:
-        """Hold the rows still, or let them follow the reading again."""
+        """Freeze the rows, or let them follow the reading again."""
         self.paused = not self.paused
         self.write()
 
     def refresh(self) -> None:
-        """Build the rows anew, and keep the cursor where it is."""
+        """Build the rows again, and keep the cursor where it is."""
         self.fill(keep=True)
 
     def fill(self, *, keep: bool) -> None:
-        """Build the rows of the place that is shown; with `keep`, the cursor stays on its row."""
+        """Build the rows of the shown place; with `keep`, the cursor stays on its row."""
         place, panes, signs = self._trail.here, self._panes, self._context.signs
         self._context.now = self.clock()
         self.shown = VIEWS[place.view].build(self._context, place)
@@ -127,13 +127,13 @@ class Readout:
             self._pace.want(self._paint)
             self.shown = replace(self.shown, above=(legend,))
         else:
-            # A cursor that nobody moved stays on the first row: while a run goes on, that is where the worst comes to.
+            # A cursor that was not moved stays on the first row, where the worst rows appear during a run.
             keep = keep and bool(panes.table.cursor or panes.table.marks)
             panes.table.show(self.shown.entries, keep=keep, empty=signs.text(self.shown.empty))
         self.write()
 
     def _paint(self) -> bool:
-        """Paint the racks' cells as far as the link takes them; whether some are left."""
+        """Paint as many rack cells as the link takes; return whether some are left."""
         return self._panes.racks.flush(self._pace.room)
 
     def write(self) -> None:
@@ -172,6 +172,6 @@ class Readout:
         panes.put("chosen", lines)
 
     def moved(self) -> None:
-        """Write all for the row that the cursor moved to, its details from their first line."""
+        """Write everything for the row that the cursor moved to, its details from their first line."""
         self.write()
         self._panes.base.query_one("#details").scroll_home(animate=False)

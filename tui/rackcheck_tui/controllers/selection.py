@@ -1,4 +1,4 @@
-"""The selection: the row under the cursor, the marked rows, and the nodes and rules that they are about."""
+"""The selection: the row under the cursor, the marked rows, and their nodes and rules."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from rackcheck_tui.widgets.entries import ListEntry
 
 
 class SelectedRows:
-    """What an action works on."""
+    """The rows, nodes and rules that an action works on."""
 
     def __init__(self, context: ViewContext, trail: Trail, panes: Panes, readout: Readout) -> None:
         self._context, self._trail, self._panes, self._readout = context, trail, panes, readout
@@ -26,7 +26,7 @@ class SelectedRows:
 
     @property
     def under(self) -> tuple[str, ...]:
-        """The nodes of the row under the cursor, whatever is marked."""
+        """The nodes of the row under the cursor, regardless of marks."""
         if self._panes.on_racks:
             return (self._panes.racks.cursor,) if self._panes.racks.cursor else ()
         if self.entry is not None and self.entry.nodes:
@@ -39,13 +39,13 @@ class SelectedRows:
         return self._panes.marked
 
     def targets(self) -> tuple[str, ...]:
-        """The nodes that are acted on: the marked rows', else those of the row under the cursor."""
+        """The nodes to act on: those of the marked rows, else of the row under the cursor."""
         if self._panes.on_racks:
             return self._panes.racks.acted_on()
         return self._panes.table.acted_on() or self._place_nodes()
 
     def findings(self) -> Mapping[str, Sequence[str]]:
-        """What is acted on, nodes by rule: of the marked rows, else of the row under the cursor.
+        """The findings to act on, nodes by rule: of the marked rows, else of the row under the cursor.
 
         The rule is empty where a row is about a node and no single rule.
         """

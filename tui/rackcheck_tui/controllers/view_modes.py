@@ -1,4 +1,4 @@
-"""How the run is looked at: what passes, modes of the racks, colours; and the pages about run and keys."""
+"""View settings of a run: passing rules, rack modes, colours; and the pages about the run and the keys."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from rackcheck_tui.widgets.words import about, guide
 
 
 class Looking:
-    """Turns how rows and racks are shown, and changes nothing of the run."""
+    """Switches how rows and racks are shown; the run itself does not change."""
 
     def __init__(
         self, context: ViewContext, panes: Panes, readout: Readout, fetching: Fetching, navigator: Navigator
@@ -29,13 +29,13 @@ class Looking:
         self._fetching, self._navigator = fetching, navigator
 
     def every(self) -> None:
-        """Show what passes, too, or only what does not."""
+        """Show passing results too, or hide them."""
         self._context.every = not self._context.every
         self._fetching.refetch_difference()
         self._readout.refresh()
 
     def mode(self) -> None:
-        """Turn to the next mode of the racks' picture."""
+        """Switch to the next mode of the racks."""
         modes = list(Mode)
         self._context.mode = modes[(modes.index(Mode(self._context.mode)) + 1) % len(modes)]
         if self._panes.on_racks:
@@ -45,13 +45,13 @@ class Looking:
 
 
 class Colouring:
-    """Turns the colours of all that is drawn."""
+    """Switches the colours of everything drawn."""
 
     def __init__(self, app: App[Any], colours: Colours, readout: Readout) -> None:
         self._app, self._colours, self._readout = app, colours, readout
 
     def theme(self) -> None:
-        """Turn to the next colours."""
+        """Switch to the next theme."""
         themes = list(Theme)
         self._colours.theme = themes[(themes.index(self._colours.theme) + 1) % len(themes)]
         for screen in self._app.screen_stack:
@@ -68,7 +68,7 @@ class Help:
         self._context, self._trail, self._dialogs = context, trail, dialogs
 
     def about(self) -> None:
-        """Show what is known of the run itself."""
+        """Show what is known about the run itself."""
         board, desk, signs = self._context.board, self._context.desk, self._context.signs
 
         def lines(width: int) -> Sequence[Line]:
@@ -77,7 +77,7 @@ class Help:
         self._dialogs.show_lines("run", lines)
 
     def guide(self) -> None:
-        """Show every key, every view, and what prints the same on the command line."""
+        """Show every key, every view, and the commands that print the same."""
         line = twin(self._context, self._trail.here)
         parts = [("the same on the command line", [("", line)]), *chapters()]
         lines = [row for title, rows in parts for row in (*guide(title, rows), Line())]

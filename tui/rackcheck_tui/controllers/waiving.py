@@ -1,4 +1,4 @@
-"""Waivers from the screen: a form, what would be written, a yes; then the run is judged again with them."""
+"""Waivers from the screen: a form, a preview of the change, a yes; then the run is judged again with them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -19,17 +19,17 @@ from rackcheck_tui.widgets.dialogs import FormField
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _CHANGE = ("+", "-", "@", " ")
-"""How the lines of a change begin; what else a command says is about writing it, which is not done yet."""
+"""First characters of a diff's lines; the rest of the command's output is about writing, which has not happened yet."""
 
 PinsByRule = Mapping[str, Sequence[str]]
-"""What is waived: nodes by rule."""
+"""What to waive: nodes by rule."""
 
 FormValues = Mapping[str, str]
-"""What was typed into the form, by field."""
+"""The values typed into the form, by field."""
 
 
 def until(text: str, today: date) -> str:
-    """Give the day that is meant: `friday` is the next that comes, and never today; all else stands as it is."""
+    """Return the date of a weekday: `friday` is the next one, never today; any other text is returned unchanged."""
     word = text.strip().casefold()
     found = [number for number, name in enumerate(DAYS) if len(word) >= 3 and name.startswith(word)]
     if not found:
@@ -39,7 +39,7 @@ def until(text: str, today: date) -> str:
 
 
 class WaiverDesk(Commands, WaiverFiles, Protocol):
-    """What waiving uses of the desk: the command that writes waivers, and judging with them."""
+    """What waiving needs from the session: the command that writes waivers, and judging with them."""
 
 
 class Waiving:
@@ -53,7 +53,7 @@ class Waiving:
         self._background, self._dialogs, self._reading, self._desk = background, dialogs, reading, desk
 
     def waive(self) -> None:
-        """Waive what is marked, or the row under the cursor, until a day."""
+        """Waive the marked findings, or the row under the cursor, until a day."""
         findings = {rule: nodes for rule, nodes in self._selection.findings().items() if rule}
         if not findings:
             self._readout.message("no finding here; w stands on a rule that fails")
@@ -72,7 +72,7 @@ class Waiving:
         self._dialogs.fill_in("waive a finding", lines, fields, partial(self._preview, findings))
 
     def _preview(self, findings: PinsByRule, given: FormValues) -> None:
-        """Show what would be written; where that is nothing, the form opens again with all that was typed."""
+        """Show what would be written; where that is nothing, open the form again with all that was typed."""
         given = {**given, "until": until(given["until"], datetime.now(UTC).date())}
         calls = [self._words(rule, nodes, given) for rule, nodes in findings.items()]
 
@@ -105,7 +105,7 @@ class Waiving:
         self._background.run(lambda: self._written(calls, file), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
-        """Write them one after the other; give the output of the first that is refused, empty where none is."""
+        """Write them one after the other; return the output of the first that is refused, empty where none is."""
         for words in calls:
             result = self._desk.say(words)
             if result.status != 0:

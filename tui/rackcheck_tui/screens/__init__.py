@@ -1,1 +1,1 @@
-"""The views: each makes its rows from the run as it stands, and asks nobody."""
+"""The views: each builds its rows from the run as it stands, and contacts no node."""

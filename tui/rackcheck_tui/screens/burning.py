@@ -1,4 +1,4 @@
-"""A burn-in, live or stored: each GPU and host under load with what it draws, how warm it is, and what is wrong."""
+"""A burn-in, live or stored: each GPU and host under load with its power, temperature and findings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 MANY = 32
-"""Parts from which on those of a node that are fine stand in one row."""
+"""Number of parts from which the passing parts of a node share one row."""
 
 TOTAL = 40
-"""Cells of the course that all power takes."""
+"""Cells of the chart of the total power."""
 
 NAME, THING, STAGE, WATTS, DEGREES, CLOCK, RATE = 14, 6, 8, 5, 3, 4, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How wide names are, and between which temperatures all histories are drawn."""
+    """The width of the name column, and the temperature limits of all histories."""
 
     name: int
     low: float
@@ -61,12 +61,12 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
 
 
 def rules_of(ctx: ViewContext) -> Mapping[str, Rule]:
-    """Give the rules by their names."""
+    """Return the rules by name."""
     return {rule.id: rule for rule in ctx.desk.profile.rules}
 
 
 def above(ctx: ViewContext, burns: Burns) -> Iterator[Line]:
-    """Say how far all is, what it draws, what is the hottest, and what was found; a simulation is called one first."""
+    """Format the total progress, the power, the hottest part and the findings; a simulation is labelled first."""
     length, power, hot, total = burns.length, burns.power, burns.hottest, burns.total()
     tier = burns.tier.value if burns.tier is not None else "burn-in"
     parts = [f"{tier} {burns.t:.0f} s" + (f" of {length:.0f}" if length is not None and burns.running else "")]
@@ -95,7 +95,7 @@ def _head(ctx: ViewContext, columns: Columns, width: int) -> Line:
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int]:
-    """Share a width out to the bar, the history and the state."""
+    """Divide a width between the bar, the history and the state."""
     room = max(width - columns.name - THING - STAGE - WATTS - DEGREES - CLOCK - RATE - 11, 8)
     bars = max(min(room // 5, 12), 3)
     sparks = max(min(room // 5, 24), 4)
@@ -117,7 +117,7 @@ def _entry(ctx: ViewContext, row: PartsRow, columns: Columns) -> ListEntry:
 
 
 def numbers(row: PartsRow) -> Mapping[str, str]:
-    """Give what a row measures for other programs: what it draws, its highest temperature, its lowest clock."""
+    """Return a row's measurements for export: power, highest temperature, lowest clock."""
     parts = [part for part in row.parts if _of_kind(part, row)]
     power, clock = ([p.now[name] for p in parts if name in p.now] for name in ("power", "clock"))
     found = {
@@ -128,13 +128,13 @@ def numbers(row: PartsRow) -> Mapping[str, str]:
 
 
 def thing(row: PartsRow) -> str:
-    """Name what a row is about: one part, or how many GPUs."""
+    """Name the subject of a row: one part, or the number of GPUs."""
     gpus = sum(part.of != HOST for part in row.parts)
     return row.parts[0].of if len(row.parts) == 1 else f"{gpus} GPUs" if gpus > 1 else "rest"
 
 
 def _of_kind(part: LoadedPart, row: PartsRow) -> bool:
-    """Whether a part is what its row is about: of GPUs and their host in one row, the GPUs."""
+    """Whether a part is of the row's kind: of GPUs and their host in one row, the GPUs."""
     return part.of != HOST or all(each.of == HOST for each in row.parts)
 
 
@@ -162,12 +162,12 @@ def _whole(value: float | None) -> str:
 
 
 def _giga(clocks: Sequence[float]) -> str:
-    """Write the lowest of some clocks in GHz."""
+    """Format the lowest of some clocks in GHz."""
     return digits(min(clocks) / 1e9) if clocks else ""
 
 
 def _power(ctx: ViewContext, parts: Sequence[LoadedPart], room: int) -> str:
-    """Draw what parts take, against their limits; without a limit there is a number and no bar."""
+    """Draw the power of parts against their limits; without a limit, a number and no bar."""
     over = is_over(ctx, parts[0])
     items = [watts for part in parts if part.of != HOST and (watts := part.shown("power", over=over)) is not None]
     if not items:
@@ -179,7 +179,7 @@ def _power(ctx: ViewContext, parts: Sequence[LoadedPart], room: int) -> str:
 
 
 def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
-    """Say how fast the last work was; of several parts that did the same, the slowest."""
+    """Format the rate of the last work; of several parts with the same work, the slowest."""
     works = [work for part in parts if (work := part.main_work(over=over)) is not None]
     if not works:
         return ""
@@ -189,7 +189,7 @@ def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
 
 
 def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
-    """Tell of one part what is wrong with it, and draw its histories; of several, how far they lie apart."""
+    """Yield the findings of one part and draw its histories; of several parts, show their spread."""
     sign, style = mark(ctx, row.bearing)
     first = row.parts[0]
     name, model = (

@@ -1,4 +1,4 @@
-"""What every view is made from: the run as it stands, what lies behind it, and how the reader wants to look at it."""
+"""The input of every view: the run as it stands, its session, and the user's view settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from rackcheck_tui.controllers.view_history import ViewState
 class ViewContext:
     """The state that views read; each field has one controller that writes it.
 
-    `every` shows what passes, too; `against` is what a node is held against; `fetched` is what was read in the
+    `every` shows what passes, too; `against` is what a node is compared with; `fetched` is what was read in the
     background for a place; `volatile` are readings, by node and pattern, of facts that are measured and not counted;
     `burns` is a burn-in as it stands, empty of other runs.
     """
@@ -44,7 +44,7 @@ class ViewContext:
         return self._facts[rule.id]
 
     def paths_like(self, pattern: str) -> Sequence[str]:
-        """The paths that are told of by any node and are like a pattern, and the pattern itself where it is a path."""
+        """Return the paths that any node reported and that match a pattern, and the pattern itself where it is one."""
         if self._looked != self.board.version:
             self._like, self._looked = self.board.census.like(), self.board.version
         return (*self._like.get(pattern, ()), pattern)

@@ -1,4 +1,4 @@
-"""A node held against its peers, its past, another node, or what was accepted: what differs, and who looks at it."""
+"""A node compared with its peers, its past, another node, or a baseline: what differs, and which rules read it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,13 +16,13 @@ from rackcheck_tui.widgets.words import labelled
 NO_RULE = "no rule covers this fact"
 
 KINDS = {"changed": "differs", "appeared": "only here", "gone": "only there"}
-"""How a fact differs, in words that tell no story: of two machines neither changed."""
+"""How a fact differs, in words without a sequence in time: of two machines neither changed."""
 
 DiffDoc = Mapping[str, Any]
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show what was fetched of a difference: each fact as it is there and here, and the rules that read it."""
+    """Show a fetched difference: each fact with both values, and the rules that read it."""
     if not place.about:
         return ViewContent(ListEntries(()), "diff", "whom? :diff NODE [peers|before|NODE|RUN], or d on a row")
     node, other = place.about[0], place.about[1] if len(place.about) > 1 else ctx.against
@@ -48,7 +48,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
 
 
 def _told_now(each: DiffDoc, now: Mapping[str, str]) -> DiffDoc:
-    """Give a difference with the verdicts as they stand on the screen: waivers may have been written since."""
+    """Return a difference with the current verdicts of the screen: waivers may have been written since."""
     return {**each, "verdicts": {rule: now.get(rule, status) for rule, status in each.get("verdicts", {}).items()}}
 
 

@@ -1,4 +1,4 @@
-"""Everything a node told: each fact with its value, its plane and what it was read from."""
+"""Every fact of a node, with its value, its plane and its source."""
 
 from collections.abc import Iterator
 
@@ -47,7 +47,7 @@ def _words(path: str, leaf: Leaf) -> FilterRow:
 
 
 def value(leaf: Leaf) -> str:
-    """Write what a fact says, for people."""
+    """Format the value of a fact for people."""
     match leaf.reading:
         case Unknown(reason, detail):
             return f"unknown: {reason.value}" + (f" ({detail})" if detail else "")

@@ -1,4 +1,4 @@
-"""The report: every form it can be written in; enter writes it beside you, and says where."""
+"""The report in every form; enter writes it to the working directory and shows the file name."""
 
 import shlex
 
@@ -26,7 +26,7 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
 
 
 def file_of(ctx: ViewContext, name: str) -> str:
-    """Name the file that a form of this run is written to."""
+    """Return the file name of a form of this run."""
     ending = next(ending for each, ending, _ in FORMATS if each == name)
     return f"{ctx.desk.name}.{ending}" if ending else f"{ctx.desk.name}-{name}"
 

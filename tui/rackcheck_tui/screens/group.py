@@ -1,4 +1,4 @@
-"""One group of equal failures: its nodes, each with what was seen on it."""
+"""One group of equal failures: its nodes, each with the value seen on it."""
 
 from collections.abc import Sequence
 

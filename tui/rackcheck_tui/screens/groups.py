@@ -1,4 +1,4 @@
-"""Equal failures said once for all nodes that share them: what was seen, what is wanted, and a hint at the cause."""
+"""Equal failures, one row for all nodes that share them: the value seen, the value wanted, and a hint at the cause."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled
 
 CAUSES = 20
-"""Details of one cause that are told."""
+"""Maximum number of details shown of one cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How wide the widest of each column is, and how many nodes there are."""
+    """The greatest width of each column, and the number of nodes."""
 
     of: Whole
     name: int
@@ -65,7 +65,7 @@ def _nothing(ctx: ViewContext) -> str:
 
 
 def numbered(ctx: ViewContext) -> tuple[FindingGroup, ...]:
-    """Give all groups as they are now, with their numbers; none before the run began. Made once for each state."""
+    """Return all groups with their current numbers; none before the run began. Cached for each state of the run."""
     if ctx.board.started is None:
         return ()
     held = ctx.fetched.get(ViewState("groups"))
@@ -78,7 +78,7 @@ def numbered(ctx: ViewContext) -> tuple[FindingGroup, ...]:
 
 
 def chosen(ctx: ViewContext, every: list[FindingGroup]) -> tuple[list[FindingGroup], str]:
-    """Give the groups that the filter means, each narrowed to the nodes that it means."""
+    """Return the groups that match the filter, each reduced to the matching nodes."""
     if not ctx.where:
         return every, ""
     kept, left_out = kept_nodes_only(ctx, every)
@@ -100,7 +100,7 @@ def chosen(ctx: ViewContext, every: list[FindingGroup]) -> tuple[list[FindingGro
 
 
 def kept_nodes_only(ctx: ViewContext, every: list[FindingGroup]) -> tuple[frozenset[str], str]:
-    """Give the nodes that the filter means by what it asks of nodes alone."""
+    """Return the nodes that match the node keys of the filter."""
     names = dict.fromkeys(name for group in every for name in group.nodes)
     return kept_nodes(ctx, names, verdicts=False)
 
@@ -115,14 +115,14 @@ def _seen(group: FindingGroup) -> str:
 
 @lru_cache(maxsize=512)
 def _where(nodes: tuple[str, ...], of: Whole) -> str:
-    """Say how many nodes of all, and which; folded once, as it is written with every key."""
+    """Format the number of nodes of all, and which; folded once, as it is written at every key press."""
     if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
         return ""
     return locations.counted_names(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {locations.names_text(some)}")
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:
-    """Share a width out to the name, what was seen, where, and the hint; 0 leaves one out."""
+    """Divide a width between the name, the value seen, the nodes and the hint; 0 leaves a column out."""
     name = min(columns.name, max(width // 3, 8))
     room = max(width - 16 - name, 0)
     hint = columns.hint if columns.hint and room > columns.hint + 40 else 0
@@ -157,19 +157,19 @@ def _entry(ctx: ViewContext, group: FindingGroup, columns: Columns) -> ListEntry
 
 
 def name_of(group: FindingGroup) -> str:
-    """Name a group by what it is: while a run goes on its number may become another's."""
+    """Name a group by its content: while a run goes on its number may pass to another group."""
     return f"{group.status.value}:{_name(group)}:{group.got}"
 
 
 def _into(group: FindingGroup) -> ViewState:
-    """One node's group leads to its verdict at once."""
+    """Return the place that a group leads to: of one node, its verdict."""
     if len(group.nodes) == 1:
         return ViewState("node", group.nodes, row=group.rule)
     return ViewState("group", (str(group.number),), key=name_of(group))
 
 
 def _what(ctx: ViewContext, group: FindingGroup, name: int, seen: int) -> tuple[tuple[str, str], ...]:
-    """Say what fails and what was seen; a cause of many rules has no rule's name, and takes both columns."""
+    """Format what fails and what was seen; a cause of many rules has no rule name, and uses both columns."""
     fit = ctx.signs.fit
     if group.rule:
         return (fit(group.rule, name) + " ", "bold"), (fit(_seen(group), seen), "")
@@ -191,7 +191,7 @@ def _line(ctx: ViewContext, group: FindingGroup, columns: Columns, width: int) -
 
 
 def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]:
-    """Tell all of a group: where, what was seen, a hint, why it matters and what mends it."""
+    """Yield all details of a group: nodes, value seen, hint, reason and fix."""
     signs, status = ctx.signs, group.status
     about = group.about
     truth = f", {about.truth.value} without waivers" if isinstance(about, Finding) and about.truth is not None else ""

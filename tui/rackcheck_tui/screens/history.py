@@ -1,4 +1,4 @@
-"""What became of a node, or how a rule went, run by run: alike runs are one line, what changed stands below."""
+"""The history of a node or a rule, run by run: equal runs share one line, changes follow below."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ Past = tuple[str, Sequence[RunDoc]]
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show what was fetched of a node's or a rule's past; without a name, say how to ask."""
+    """Show the fetched history of a node or a rule; without a name, show the syntax."""
     name = place.about[0] if place.about else ""
     if not name:
         return ViewContent(ListEntries(()), "history", "of whom? :history NODE or :history RULE, or H on a row")
@@ -39,7 +39,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
 
 
 def _strip(ctx: ViewContext, runs: Sequence[RunDoc]) -> Iterator[Line]:
-    """Draw how many nodes fail, from the oldest to the newest."""
+    """Draw the number of failing nodes, from the oldest run to the newest."""
     failing = [run.get("counts", {}).get("fail", 0) for run in reversed(runs)]
     if len(failing) < 2 or not any("counts" in run for run in runs):
         return

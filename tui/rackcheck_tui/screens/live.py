@@ -1,4 +1,4 @@
-"""A reading under way: what each node is doing, the slowest first, and how fast all goes; then, what took long."""
+"""A reading in progress: the state of each node, the slowest first, and the total rate; afterwards, what took long."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ SIGN = {Step.ASKED: ">", Step.WAITS: "-", Step.SILENT: "?", Step.READ: "=", Step
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show the nodes of the reading under way, or of the last one; of a burn-in, what is under load."""
+    """Show the nodes of the current reading, or of the last one; of a burn-in, the parts under load."""
     if ctx.burns:
         return burning.shown(ctx, place)
     board = ctx.board

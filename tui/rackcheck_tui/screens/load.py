@@ -1,4 +1,4 @@
-"""One part under load: what is wrong with it, its histories, and each piece of its work; the row's chart below."""
+"""One part under load: its findings, its histories, and each stage of its work; the chart of the row below."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""One node: its rules, the worst first, each with what it saw; enter shows what that rests on."""
+"""One node: its rules, the worst first, each with the value seen; enter shows the evidence."""
 
 from collections.abc import Iterator, Mapping
 
@@ -41,12 +41,12 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
 
 
 def why(judged: Judged) -> str:
-    """Give why a node is INCOMPLETE; empty where it is not."""
+    """Return why a node is INCOMPLETE; empty where it is not."""
     return judged.reason if judged.outcome is Outcome.INCOMPLETE else ""
 
 
 def aside(judged: Judged, where: str) -> str:
-    """Count in one line the rules that decide nothing, as the machine is another; empty where they decide."""
+    """Count in one line the rules that decide nothing because the machine is another; empty where they decide."""
     if judged.fit.match is not Match.OTHER:
         return ""
     counts = [sum(v.status is status for v in judged.verdicts) for status in (Status.FAIL, Status.UNKNOWN)]
@@ -113,6 +113,6 @@ def _details(ctx: ViewContext, judged: Judged, verdict: Verdict, rule: Rule, wid
     sources = dict.fromkeys(e.source for e in verdict.evidence if e.source)
     yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
     if judged.fit.match is Match.OTHER:
-        return  # on a machine that the profile is not for, nothing is to be mended
+        return  # on a machine that the profile is not for, no fix applies
     yield from labelled("why", rule.why, signs, width)
     yield from labelled("fix", rule.fix, signs, width)

@@ -1,4 +1,4 @@
-"""Every node with what it comes to: the worst first, and the rules that are not fine on it."""
+"""Every node with its outcome, the worst first, and its rules that do not pass."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _line(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int, w
 
 
 def details(ctx: ViewContext, node: Judged, width: int) -> Iterator[Line]:
-    """Tell how a node was judged: every rule that is not fine on it, with what was seen."""
+    """Yield how a node was judged: every rule that does not pass, with the value seen."""
     signs, rules = ctx.signs, {rule.id: rule for rule in ctx.board.profile.rules}
     head = f" {signs.status(OUTCOME[node.outcome])} {node.outcome.value}"
     scope = f"; {several(node.not_in_scope, 'rule')} not in scope" if node.not_in_scope else ""

@@ -1,4 +1,4 @@
-"""The odd one out: nodes that are not like most of their role, the oddest first, and in what."""
+"""Outliers: nodes that differ from most nodes of their role, the most different first, and in which facts."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from rackcheck_tui.widgets.words import labelled
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show the nodes that stand out; where nobody can be said to, why."""
+    """Show the nodes that differ; where no comparison is possible, why."""
     found = compared(ctx)
     ranked = sorted((one for each in found for one in each.odd), key=lambda one: -one.score)
     kept, left_out = kept_nodes(ctx, [one.node for one in ranked])
@@ -30,7 +30,7 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
 
 
 def compared(ctx: ViewContext) -> tuple[RoleMajority, ...]:
-    """Hold the nodes of each role against each other; made once for each state of the run."""
+    """Compare the nodes of each role with each other; cached for each state of the run."""
     held = ctx.fetched.get(ViewState("odd"))
     if not isinstance(held, tuple) or held[0] != ctx.board.version:
         held = ctx.board.version, peers(ctx.board.census)

@@ -1,4 +1,4 @@
-"""What is said and drawn of one part under load, wherever it is shown: its sign, its findings, its histories."""
+"""Texts and charts of one part under load, shared by all views: its sign, its findings, its histories."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,13 +12,13 @@ from rackcheck_tui.widgets.charts import ChartPoints, chart, digits, limits, spa
 
 STYLE = {Rank.WRONG: "bold red", Rank.UNKNOWN: "bold magenta", Rank.ODD: "yellow", Rank.FINE: "green"}
 SIGN = {Rank.WRONG: "!", Rank.UNKNOWN: "?", Rank.ODD: "~", Rank.FINE: "="}
-"""Signs of what was not judged yet; a verdict has its own."""
+"""Signs of parts without a verdict; a verdict has its own."""
 
 HEIGHT = 6
 """Lines of a chart."""
 
 STEPS = {"C": 10.0, "W": 100.0, "GHz": 0.5}
-"""The least that a chart spans, by unit, so that noise does not look like a course."""
+"""The least range of a chart, by unit, so that noise does not look like a trend."""
 
 
 def is_over(ctx: ViewContext, part: LoadedPart) -> bool:
@@ -28,30 +28,30 @@ def is_over(ctx: ViewContext, part: LoadedPart) -> bool:
 
 
 def stage_of(ctx: ViewContext, part: LoadedPart) -> str:
-    """Name the stage that a part is in; `ended` once its node is done."""
+    """Return the name of a part's stage; `ended` once its node is done."""
     return "ended" if is_over(ctx, part) else part.under_way(ctx.burns.plan)
 
 
 def mark(ctx: ViewContext, bearing: Bearing) -> tuple[str, str]:
-    """Give the sign of a part's state, with its style."""
+    """Return the sign of a part's state, with its style."""
     if bearing.status is not None:
         return ctx.signs.status(bearing.status), STYLES[bearing.status]
     return SIGN[bearing.rank], STYLE[bearing.rank]
 
 
 def fault_text(fault: Fault) -> str:
-    """Say all that a node told of a finding: `gpu/6 mismatch, in memory, at 0x3f2a41c00, ..., SM 68, after 4.4 s`."""
+    """Format all fields of a finding: `gpu/6 mismatch, in memory, at 0x3f2a41c00, ..., SM 68, after 4.4 s`."""
     numbers = (f"{name} {fault.number(name):.0f}" for name in NUMBERS if fault.number(name) is not None)
     words = (f"{name} {fault.word(name)}" for name in WORDS if fault.word(name))
     return ", ".join((described(fault), *numbers, *words, f"after {fault.t:.1f} s"))
 
 
 NUMBERS, WORDS = ("xid", "cpu", "temp", "limit", "code", "more"), ("hash", "theirs", "pattern", "line")
-"""What a finding may tell beside what every reader of it says."""
+"""Optional fields of a finding, beside those that `described` formats."""
 
 
 def histories(ctx: ViewContext, part: LoadedPart) -> Iterator[tuple[str, ChartPoints, str]]:
-    """Give a part's columns over time: a name, its points, their unit. A host's power is what its BMC measures."""
+    """Yield a part's columns over time: a name, its points, their unit. A host's power is measured by its BMC."""
     bench = ctx.burns.benches[part.node]
     power = bench.bmc.column("power") if part.of == HOST else part.past.column("power")
     found: tuple[tuple[str, ChartPoints, str], ...] = (
@@ -63,7 +63,7 @@ def histories(ctx: ViewContext, part: LoadedPart) -> Iterator[tuple[str, ChartPo
 
 
 def line_of(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width: int) -> Line:
-    """Write a history in one line: its name, its newest value, its course, and between what it went."""
+    """Draw a history in one line: its name, its newest value, its chart, and its range."""
     values = [value for _, value in points]
     low, high = min(values), max(values)
     ends = f" {digits(low)} to {digits(high)} {unit}"
@@ -74,7 +74,7 @@ def line_of(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width:
 
 
 def drawn(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width: int) -> Sequence[Line]:
-    """Draw a history over several lines, with what it went between and from when until when."""
+    """Draw a history over several lines, with its range and the times of its ends."""
     low, high = limits(points, STEPS.get(unit, 1.0))
     margin = 8
     rows = chart(points, max(width - margin - 2, 8), HEIGHT, low, high, plain=ctx.signs.plain)

@@ -1,4 +1,4 @@
-"""The racks as they stand: what each node's cell shows, in one of four modes, and the legend under it."""
+"""The racks as they stand: what each node's cell shows, in one of four modes, and the legend under them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,14 +16,14 @@ from rackcheck_tui.widgets.entries import ListEntries, ViewContent
 from rackcheck_tui.widgets.panels import FrontPanel, Plain
 
 MANY = 256
-"""Nodes beyond which racks are drawn without their units."""
+"""Number of nodes above which racks are drawn without their units."""
 
 COLUMNS = 8
-"""Nodes side by side then."""
+"""Number of nodes side by side in that case."""
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Say what the picture shows; it is drawn from `picture` and `panels`."""
+    """Format what the racks show; they are drawn from `picture` and `panels`."""
     kept, left_out = kept_nodes(ctx, ctx.desk.nodes)
     total = len(ctx.desk.nodes)
     every = among(len(kept), total, "node") if ctx.where else f"{total:,} node{'' if total == 1 else 's'}"
@@ -31,7 +31,7 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
 
 
 def panels(ctx: ViewContext) -> Sequence[FrontPanel]:
-    """Stand every node in its rack; of so many that units would fill screens, eight side by side, from the top."""
+    """Place every node in its rack; with too many nodes to draw units, eight side by side, from the top."""
     racks = elevation(ctx.desk.nodes, ctx.desk.racks).racks
     if len(ctx.desk.nodes) <= MANY:
         return racks
@@ -39,7 +39,7 @@ def panels(ctx: ViewContext) -> Sequence[FrontPanel]:
 
 
 def picture(ctx: ViewContext) -> tuple[Mapping[str, Cell], Line]:
-    """Give the cell of each node in the mode that is on, and the line that explains the signs."""
+    """Return the cell of each node in the current mode, and the line that explains the signs."""
     found = modes.picture(Mode(ctx.mode), seen_now(ctx), ctx.signs)
     kept, _ = kept_nodes(ctx, ctx.desk.nodes)
     cells = {name: cell if name in kept else LEFT_OUT for name, cell in found.cells.items()}
@@ -47,7 +47,7 @@ def picture(ctx: ViewContext) -> tuple[Mapping[str, Cell], Line]:
 
 
 def seen_now(ctx: ViewContext) -> KnownNodes:
-    """Gather what the modes read of the run as it stands."""
+    """Collect what the modes read from the run as it stands."""
     board = ctx.board
     due = frozenset(board.due()) if board.running and not ctx.desk.replays else frozenset()
     asked = frozenset(name for name in due if name not in board.fresh)
@@ -57,9 +57,9 @@ def seen_now(ctx: ViewContext) -> KnownNodes:
 
 
 def differing(ctx: ViewContext) -> Mapping[str, int]:
-    """Count of every node the facts in which it is not like most of its role; none where nobody can tell.
+    """Count for every node the facts that differ from most of its role; leaves out nodes where the count is unknown.
 
-    Who does not tell what its peers tell is not like them for that: without a difference that is known, it is unknown.
+    A node that does not report facts which its peers report is left out too, unless it has a known difference.
     """
     held = compared(ctx)
     mute = {name for each in held for name, _ in each.silent}
@@ -68,7 +68,7 @@ def differing(ctx: ViewContext) -> Mapping[str, int]:
 
 
 def details(ctx: ViewContext, name: str, cell: Cell, width: int) -> Sequence[Line]:
-    """Tell of the node under the cursor: what its cell says in words, and how it was judged."""
+    """Yield details of the node under the cursor: the meaning of its cell, and how it was judged."""
     judged = ctx.board.judged.get(name)
     first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))
     rows = tuple(nodes.details(ctx, judged, width)) if judged is not None else ()

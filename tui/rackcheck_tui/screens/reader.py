@@ -18,9 +18,9 @@ from rackcheck_tui.widgets.words import across, keys
 
 
 def written(line: Line) -> Text:
-    """Give a line to the screen library: styled by us alone, nothing in it is markup.
+    """Convert a line for the screen library: only our styles apply, its text is no markup.
 
-    Texts are cleaned where they come from; one that was not does not reach the terminal here, either.
+    Texts are cleaned at their source; one that was not does not reach the terminal from here, either.
     """
     pieces = [(text if text.isprintable() else visible(text), style) for text, style in line.pieces]
     return Text.assemble(*pieces, no_wrap=True, end="")
@@ -32,7 +32,7 @@ def page(lines: Sequence[Line]) -> Text:
 
 
 class ReaderScreen(ModalScreen[None]):
-    """Shows lines, written for the width there is; scrolls, and goes away."""
+    """Shows lines, written for the available width; scrolls, and closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "back"),
@@ -47,7 +47,7 @@ class ReaderScreen(ModalScreen[None]):
         self.words, self.lines, self.signs = title, lines, signs
 
     def compose(self) -> ComposeResult:
-        """Lay a title, the text and the keys under each other."""
+        """Place a title, the text and the keys below each other."""
         yield Static(id="title", markup=False)
         with VerticalScroll(id="body"):
             yield Static(id="text", markup=False)
@@ -62,10 +62,10 @@ class ReaderScreen(ModalScreen[None]):
         self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
 
     def action_scroll(self, by: int) -> None:
-        """Scroll by so many lines."""
+        """Scroll by this many lines."""
         self.query_one("#body").scroll_relative(y=by, animate=False)
 
     def action_page(self, by: int) -> None:
-        """Scroll by so many pages."""
+        """Scroll by this many pages."""
         body = self.query_one("#body")
         body.scroll_relative(y=by * max(body.size.height - 1, 1), animate=False)

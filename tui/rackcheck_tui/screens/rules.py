@@ -1,4 +1,4 @@
-"""The profile: its rules in their order, what each wants and why, and how it goes in this run."""
+"""The profile: its rules in their order, what each requires and why, and its results in this run."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.words import labelled
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show every rule; those that nothing was judged by in this run say so."""
+    """Show every rule; those without a verdict in this run are marked."""
     profile = ctx.desk.profile
     counts = _counts(ctx)
     where = ctx.where.about(FINDING_KEYS)

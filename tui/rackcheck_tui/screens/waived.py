@@ -1,4 +1,4 @@
-"""Waivers: who answers for what, until when, and how each stands in this run; a waived failure stays in sight."""
+"""Waivers: the responsible person, the expiry, and the state of each in this run; a waived failure stays visible."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ ORDER = (
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show every waiver that the run is judged with, those that no longer hold first."""
+    """Show every waiver of the run, those no longer in force first."""
     if ctx.board.started is None:
         return ViewContent(ListEntries(()), "waivers", "nothing was read yet")
     stand = sorted(ctx.board.summary().waivers, key=lambda each: ORDER.index(each.state))

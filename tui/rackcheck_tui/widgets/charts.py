@@ -17,7 +17,7 @@ PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def scaled(value: float, unit: str) -> str:
-    """Write a number with three digits and its prefix: `520 TFLOP/s`, `53.7 GB/s`."""
+    """Format a number with three digits and its prefix: `520 TFLOP/s`, `53.7 GB/s`."""
     if not isfinite(value):
         return f"? {unit}"
     factor, prefix = next(((f, p) for f, p in PREFIXES if abs(value) >= f * 0.9995), (1.0, ""))
@@ -25,7 +25,7 @@ def scaled(value: float, unit: str) -> str:
 
 
 def digits(value: float) -> str:
-    """Write a number below a thousand with three digits: `1.59`, `53.7`, `520`."""
+    """Format a number below a thousand with three digits: `1.59`, `53.7`, `520`."""
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
 
 
@@ -37,14 +37,14 @@ def bar(share: float, width: int, *, plain: bool) -> str:
 
 
 def limits(points: ChartPoints, step: float = 10.0) -> tuple[float, float]:
-    """Give round limits between which all values are, at least one step apart."""
+    """Return round limits that enclose all values, at least one step apart."""
     values = [value for _, value in points if isfinite(value)] or [0.0]
     low = floor(min(values) / step) * step
     return low, max(ceil(max(values) / step) * step, low + step)
 
 
 def spark(points: ChartPoints, width: int, low: float, high: float, *, plain: bool) -> str:
-    """Draw values in one line of at most so many cells, as heights between two limits."""
+    """Draw values in one line of at most this many cells, as heights between two limits."""
     signs, count = RAMP if plain else BLOCKS, min(width, len(points))
     found = []
     for place in range(count):
@@ -55,13 +55,13 @@ def spark(points: ChartPoints, width: int, low: float, high: float, *, plain: bo
 
 
 def chart(points: ChartPoints, width: int, height: int, low: float, high: float, *, plain: bool) -> list[str]:
-    """Draw values over time in so many cells, the highest line first; empty lines without values."""
+    """Draw values over time in a grid of cells, the highest line first; empty lines without values."""
     across, down = (1, 1) if plain else (2, 4)
     columns, rows = max(width, 1) * across, height * down
     cells = [[0] * max(width, 1) for _ in range(height)]
     before: tuple[int, int] | None = None
     for x, y in _dots(points, columns, rows, low, high):
-        # Two neighbours far apart in height are joined, so that a step is seen as one.
+        # Two neighbours far apart in height are joined, so that a step is visible as one.
         first = y if before is None or x - before[0] > 1 else before[1]
         for at in range(min(first, y), max(first, y) + 1):
             cells[at // down][x // across] |= 1 if plain else DOTS[x % 2][at % 4]
@@ -70,7 +70,7 @@ def chart(points: ChartPoints, width: int, height: int, low: float, high: float,
 
 
 def _dots(points: ChartPoints, columns: int, rows: int, low: float, high: float) -> Iterator[tuple[int, int]]:
-    """Give the middle value of each column as its dot, counted from the top left."""
+    """Return the middle value of each column as its dot, counted from the top left."""
     if not points:
         return
     begin, span = points[0][0], (points[-1][0] - points[0][0]) or 1.0
@@ -82,7 +82,7 @@ def _dots(points: ChartPoints, columns: int, rows: int, low: float, high: float)
         value = sum(found[x]) / len(found[x])
         up = max(0.0, min((value - low) / ((high - low) or 1.0), 1.0))
         y = rows - 1 - int(up * (rows - 1) + 0.5)
-        # What was not sampled in between is held, as the value was then.
+        # Columns without a sample hold the last value.
         until = known[place + 1] if place + 1 < len(known) else x + 1
         yield from ((column, y) for column in range(x, until))
 

@@ -1,4 +1,4 @@
-"""Questions over the screen: yes or no, one of several, and a form; all of them go away with escape, unanswered."""
+"""Dialogs over the screen: yes or no, one of several, and a form; escape closes each without an answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from rackcheck_tui.widgets.words import across, keys
 
 
 class ConfirmDialog(ModalScreen[bool]):
-    """Asks one thing, with the lines that say what will happen; only `y` is yes."""
+    """Asks the user to confirm an action, with lines that state its effects; only `y` is yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes"),
@@ -31,32 +31,32 @@ class ConfirmDialog(ModalScreen[bool]):
         self.words, self.lines, self.signs = title, lines, signs
 
     def compose(self) -> ComposeResult:
-        """Lay the title, the lines and the keys under each other."""
+        """Place the title, the lines and the keys below each other."""
         yield Static(id="title", markup=False)
         with VerticalScroll(id="body"):
             yield Static(page([Line(((self.signs.piece(f" {text}"), ""),)) for text in self.lines]), markup=False)
         yield Static(id="keys", markup=False)
 
     def on_resize(self) -> None:
-        """Write for the width there is."""
+        """Write for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
         self.query_one("#keys", Static).update(page([keys((("y", "yes"), ("n", "no")), self.signs, width)]))
 
     def action_answer(self, yes: bool) -> None:
-        """Answer and go away."""
+        """Return the answer and close."""
         self.dismiss(yes)
 
 
 class LeaveDialog(ConfirmDialog):
-    """Asks whether to leave; ctrl+c over the question is a yes, too: nobody types it twice by chance."""
+    """Asks the user whether to leave; ctrl+c in the dialog is a yes, too, as it is not typed twice by chance."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing to choose: what it is called, what it means, and the key that takes it at once."""
+    """One option: its name, its meaning, and the key that takes it at once."""
 
     name: str
     words: str
@@ -64,7 +64,7 @@ class Option:
 
 
 class Choose(ModalScreen[str | None]):
-    """Offers several things; words that are typed narrow them, enter takes one."""
+    """Offers several options; typed words narrow them, enter takes one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back"),
@@ -77,26 +77,26 @@ class Choose(ModalScreen[str | None]):
         self.words, self.options, self.signs = title, options, signs
 
     def compose(self) -> ComposeResult:
-        """Lay the title, the words, the options and the keys under each other."""
+        """Place the title, the words, the options and the keys below each other."""
         yield Static(id="title", markup=False)
         yield Input(id="narrow", placeholder="words that narrow the list", compact=True)
         yield TableWidget(self.signs, id="options")
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
-        """Show all of them."""
+        """Show all options."""
         self._fill("")
         self.query_one("#narrow").focus()
 
     def on_resize(self) -> None:
-        """Write for the width there is."""
+        """Write for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
         shown = (("enter", "take"), ("up down", "move"), ("esc", "back"))
         self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow while words are typed."""
+        """Narrow the options while words are typed."""
         self._fill(event.value)
 
     def on_input_submitted(self) -> None:
@@ -104,15 +104,15 @@ class Choose(ModalScreen[str | None]):
         self.dismiss(self.query_one(TableWidget).current)
 
     def on_table_widget_opened(self) -> None:
-        """Take the option that was clicked twice."""
+        """Take the option that was double-clicked."""
         self.dismiss(self.query_one(TableWidget).current)
 
     def action_move(self, by: int) -> None:
-        """Move the cursor while the words are typed."""
+        """Move the cursor while words are typed."""
         self.query_one(TableWidget).action_move(by)
 
     def action_leave(self) -> None:
-        """Go away without a choice."""
+        """Close without a choice."""
         self.dismiss(None)
 
     def _fill(self, text: str) -> None:
@@ -131,7 +131,7 @@ class Choose(ModalScreen[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One line of a form: its name, what it means, and what stands in it at first."""
+    """One line of a form: its name, its meaning, and its initial value."""
 
     name: str
     words: str
@@ -139,7 +139,7 @@ class FormField:
 
 
 class FormDialog(ModalScreen[Mapping[str, str] | None]):
-    """Asks for several lines; enter goes to the next one, and from the last one it is done."""
+    """Prompts for several lines; enter goes to the next one, and finishes on the last one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back")]
 
@@ -148,7 +148,7 @@ class FormDialog(ModalScreen[Mapping[str, str] | None]):
         self.words, self.lines, self.fields, self.signs = title, lines, fields, signs
 
     def compose(self) -> ComposeResult:
-        """Lay the title, what it is about, the lines and the keys under each other."""
+        """Place the title, the subject, the lines and the keys below each other."""
         yield Static(id="title", markup=False)
         with VerticalScroll(id="body"):
             yield Static(page([Line(((self.signs.text(f" {text}"), ""),)) for text in self.lines]), markup=False)
@@ -159,19 +159,19 @@ class FormDialog(ModalScreen[Mapping[str, str] | None]):
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
-        """Begin with the first line that is empty."""
+        """Focus the first line that is empty."""
         first = next((f for f in self.fields if not f.value), self.fields[0])
         self.query_one(f"#field-{first.name}").focus()
 
     def on_resize(self) -> None:
-        """Write for the width there is."""
+        """Write for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
         shown = (("enter", "next, and done from the last"), ("esc", "back"))
         self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the next line, or be done."""
+        """Go to the next line, or finish."""
         inputs = list(self.query(Input))
         at = inputs.index(event.input)
         if at + 1 < len(inputs):
@@ -180,5 +180,5 @@ class FormDialog(ModalScreen[Mapping[str, str] | None]):
             self.dismiss({f.name: self.query_one(f"#field-{f.name}", Input).value for f in self.fields})
 
     def action_leave(self) -> None:
-        """Go away without an answer."""
+        """Close without an answer."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""What a view shows: entries that can be written in any width, told in full, and acted on."""
+"""The content of a view: entries that are written in any width, shown in full, and acted on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from rackcheck.views.terminal import Line
 from rackcheck_tui.controllers.view_history import ViewState
 
 HeadLine = Callable[[int], Line | None]
-"""Writes the heading of the columns for a width."""
+"""Formats the column headings for a width."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """One row; `name` is its own for ever, `into` is where enter leads.
+    """One row; `name` never changes, `into` is the place that enter opens.
 
-    `nodes`, `rule` and `fact` are what actions work on: ask again, waive, copy, explain. `cells` are what it says, each
-    by its name, for other programs.
+    `nodes`, `rule` and `fact` are what actions work on: collect again, waive, copy, explain. `cells` are the row's
+    values by name, for export.
     """
 
     name: str
@@ -30,7 +30,7 @@ class ListEntry:
 
 @dataclass(frozen=True)
 class ListEntries:
-    """Entries as a listing: what `rackcheck.views.listing` asks for."""
+    """Entries as a listing, as `rackcheck.views.listing` requires."""
 
     every: Sequence[ListEntry]
     heading: HeadLine | None = None
@@ -39,31 +39,31 @@ class ListEntries:
         return len(self.every)
 
     def name(self, row: int) -> str:
-        """Name a row."""
+        """Return the name of a row."""
         return self.every[row].name
 
     def nodes(self, row: int) -> tuple[str, ...]:
-        """The nodes that a row is about."""
+        """Return the nodes of a row."""
         return self.every[row].nodes
 
     def head(self, width: int) -> Line | None:
-        """Head the columns."""
+        """Format the column headings."""
         return self.heading(width) if self.heading is not None else None
 
     def line(self, row: int, width: int) -> Line:
-        """Write a row."""
+        """Format a row."""
         return self.every[row].line(width)
 
     def details(self, row: int, width: int) -> Sequence[Line]:
-        """Tell all there is of a row."""
+        """Format all details of a row."""
         return self.every[row].details(width)
 
 
 @dataclass(frozen=True, slots=True)
 class ViewContent:
-    """A view as it is now: its rows, what they are in words, and why there are none, where there are none.
+    """The current content of a view: its rows, a summary in words, and why there are no rows, where there are none.
 
-    `left_out` says of how many rows nobody can know whether the filter means them; `above` are lines over the rows.
+    `left_out` states for how many rows a match of the filter is unknown; `above` are lines over the rows.
     """
 
     entries: ListEntries

@@ -1,4 +1,4 @@
-"""Which rows of a listing are meant: by the cursor, by marks, by a name. Marks are names, so they outlive an order."""
+"""Selected rows of a listing: by cursor, by marks, by name. Marks are names, so they survive a new order."""
 
 from collections.abc import Set as AbstractSet
 
@@ -6,17 +6,17 @@ from rackcheck.views.listing import Listing
 
 
 def find(listing: Listing, name: str) -> int | None:
-    """Give the number of the row of this name; None where there is none."""
+    """Return the number of the row of this name; None where there is none."""
     return next((row for row in range(len(listing)) if listing.name(row) == name), None)
 
 
 def marked(listing: Listing, marks: AbstractSet[str]) -> tuple[int, ...]:
-    """Give the numbers of the rows whose names are marked; no row is named where nothing is."""
+    """Return the numbers of the marked rows; does not compute row names where there are no marks."""
     return tuple(row for row in range(len(listing)) if listing.name(row) in marks) if marks else ()
 
 
 def settle(listing: Listing, before: str | None, at: int, marks: AbstractSet[str]) -> tuple[int, set[str]]:
-    """Give the cursor's row among other rows, and the marks whose rows are still there.
+    """Return the cursor's row among other rows, and the marks whose rows still exist.
 
     The cursor stood on row `at`, named `before`; where that name is gone it stays where it was. Rows are named once
     at most, and only one of them while nothing is marked and the cursor's row has not moved.

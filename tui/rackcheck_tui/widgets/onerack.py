@@ -1,4 +1,4 @@
-"""One rack from its front, in one widget: its title, and a line for each that its panel has."""
+"""One rack from its front, in one widget: its title, and one line for each line of its panel."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -16,14 +16,14 @@ from rackcheck.views.signs import Signs
 from rackcheck_tui.widgets.panels import Draft, PanelCell
 
 UNSEEN = Cell("?", "dim")
-"""What a place shows of which nothing has been said: that it is not known."""
+"""The cell of a place without data: not known."""
 
 _REMEMBERED = 4096
-"""Texts of places that a rack remembers, as most of them are shown again and again."""
+"""Number of place texts that a rack caches, as most of them are shown repeatedly."""
 
 
 class RackView(Widget):
-    """One rack; the library draws what changed from its widget's left edge on, so that narrow ones are cheap."""
+    """One rack; the library redraws changes from the widget's left edge on, so narrow widgets are cheap."""
 
     DEFAULT_CSS = "RackView { height: auto; }"
 
@@ -44,11 +44,11 @@ class RackView(Widget):
         self._texts: dict[tuple[str, str, str, str], str] = {}
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  the library's
-        """Give the lines that it needs in any width."""
+        """Return the number of lines, the same for any width."""
         return self.draft.height
 
     def render_line(self, y: int) -> Strip:
-        """Write the title or a line of the rack; neighbours of one style are one piece."""
+        """Draw the title or a line of the rack; neighbours of one style are one piece."""
         row = y - 1
         if row < 0:
             return self._title()
@@ -89,17 +89,17 @@ class RackView(Widget):
         return fit(sign, 1) + flag + "".join(fit(text, room) + " " for text, room in rooms if room)
 
     def region_of(self, place: PanelCell) -> Region:
-        """Give the cells of a place."""
+        """Return the cells of a place."""
         return Region(self.draft.x(place.column), place.row + 1, self.draft.density.width, 1)
 
     def on_click(self, event: Click) -> None:
-        """Say which node was clicked."""
+        """Post a message with the clicked node."""
         if node := self.draft.at(event.x, event.y):
             self.post_message(self.Clicked(node, opens=event.chain > 1))
 
 
 def spans(cells: Sequence[Region]) -> Iterator[Region]:
-    """Take the cells of one line together: the library begins at its widget's edge anew for each that stands alone."""
+    """Merge the cells of one line: the library starts at its widget's edge again for each separate one."""
     for y, line in groupby(sorted(cells, key=lambda cell: (cell.y, cell.x)), key=lambda cell: cell.y):
         some = list(line)
         yield Region(some[0].x, y, some[-1].right - some[0].x, 1)

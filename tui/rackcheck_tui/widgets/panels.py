@@ -1,4 +1,4 @@
-"""Racks as places in a plane: what stands where, how wide it is written, and what lies beside it."""
+"""Racks as places in a plane: the position of each node, its width, and its neighbours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Protocol
 
 GAP = 2
-"""Cells between racks that stand side by side, and the lines between those above each other less one."""
+"""Cells between racks side by side, and lines between racks above each other, less one."""
 
 
 class FrontPanel(Protocol):
@@ -27,7 +27,7 @@ class FrontPanel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A rack of which no more is known than names in lines."""
+    """A rack of which only the names in its lines are known."""
 
     name: str
     rows: tuple[tuple[str, ...], ...]
@@ -36,20 +36,20 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """How much a place says, in cells: `name` for the node's name, `word` for its cell's; 0 leaves it out."""
+    """Content of a place in cells: `name` for the node's name, `word` for its cell's word; 0 leaves it out."""
 
     name: int = 0
     word: int = 0
 
     @property
     def width(self) -> int:
-        """Cells of one place: its sign, its mark, and what is written behind them."""
+        """Cells of one place: its sign, its mark, and the text behind them."""
         return 2 + sum(1 + room for room in (self.name, self.word) if room)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A panel as it is drawn: a title, then its lines; `least` is the width that its title asks for."""
+    """A panel as it is drawn: a title, then its lines; `least` is the width that its title needs."""
 
     panel: FrontPanel
     density: Density
@@ -69,15 +69,15 @@ class Draft:
 
     @cached_property
     def height(self) -> int:
-        """Lines, the title's with them."""
+        """Number of lines, including the title."""
         return 1 + len(self.panel.rows)
 
     def x(self, column: int) -> int:
-        """Give the first cell of a place."""
+        """Return the first cell of a place."""
         return self.margin + column * self.density.width
 
     def at(self, x: int, y: int) -> str:
-        """Name the node at a cell; '' where there is none."""
+        """Return the node at a cell; '' where there is none."""
         column, row = (x - self.margin) // self.density.width, y - 1
         if x < self.margin or not 0 <= row < len(self.panel.rows):
             return ""
@@ -87,7 +87,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class PanelCell:
-    """Where a node stands: in which panel, in which line and column of it, and at which cell of the plane."""
+    """The position of a node: its panel, its line and column there, and its cell in the plane."""
 
     node: str
     panel: int
@@ -99,7 +99,7 @@ class PanelCell:
 
 @dataclass(frozen=True)
 class PanelGrid:
-    """Panels in rows that fit a width: as many side by side as there is room for, and at least one."""
+    """Panels in rows that fit a width: as many side by side as fit, and at least one."""
 
     drafts: tuple[Draft, ...]
     room: int
@@ -116,7 +116,7 @@ class PanelGrid:
 
     @cached_property
     def tops(self) -> tuple[int, ...]:
-        """The line where each panel begins."""
+        """The first line of each panel."""
         tops, y = list[int](), 0
         for first in range(0, len(self.drafts), self.columns):
             side_by_side = self.drafts[first : first + self.columns]
@@ -126,7 +126,7 @@ class PanelGrid:
 
     @cached_property
     def places(self) -> dict[str, PanelCell]:
-        """Where each node stands, panel by panel and top to bottom; of a name that stands twice, its first place."""
+        """The positions of all nodes, panel by panel and top to bottom; of a repeated name, the first."""
         found: dict[str, PanelCell] = {}
         for place in self._every():
             found.setdefault(place.node, place)
@@ -141,7 +141,7 @@ class PanelGrid:
                         yield PanelCell(node, number, row, column, left + draft.x(column), top + row)
 
     def beside(self, node: str, across: int, down: int) -> str:
-        """Name the node that lies next in a direction: straight on before aside, near before far; else the node."""
+        """Return the next node in a direction: straight on before aside, near before far; else the node itself."""
         here = self.places[node]
 
         def off(there: PanelCell) -> tuple[int, str] | None:
@@ -154,6 +154,6 @@ class PanelGrid:
 
 
 def plane(panels: Sequence[FrontPanel], density: Density, room: int) -> PanelGrid:
-    """Lay panels out in so many cells, each wide enough for the longest name of a rack and the blank behind it."""
+    """Lay panels out in this many cells, each wide enough for the longest rack name and the blank behind it."""
     least = max((len(panel.name) for panel in panels), default=0) + 1
     return PanelGrid(tuple(Draft(panel, density, least) for panel in panels), room)

@@ -1,4 +1,4 @@
-"""Racks side by side, in which a change draws a few cells again and no more; with one cursor over all nodes."""
+"""Racks side by side, in which a change redraws only a few cells; with one cursor over all nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.onerack import UNSEEN, RackView, spans
 from rackcheck_tui.widgets.panels import GAP, Density, FrontPanel, PanelGrid, plane
 
 _SPAN = 24
-"""Bytes that a span costs beside its cells: where it begins, and its styles. Measured, and only an estimate."""
+"""Bytes of a span beside its cells: its position and its styles. An estimate from measurements."""
 
 
 class Racks(Container, can_focus=True):
@@ -41,7 +41,7 @@ class Racks(Container, can_focus=True):
     cursor: reactive[str] = reactive("", repaint=False)
 
     class Told(Message):
-        """What racks say, about the node under the cursor."""
+        """A message of the racks about the node under the cursor."""
 
         def __init__(self, racks: "Racks", node: str) -> None:
             super().__init__()
@@ -53,13 +53,13 @@ class Racks(Container, can_focus=True):
             return self.racks
 
     class Moved(Told):
-        """The cursor stands on another node."""
+        """The cursor moved to another node."""
 
     class Opened(Told):
-        """The node under the cursor is wanted in full."""
+        """The node under the cursor was opened."""
 
     class Marked(Told):
-        """Other nodes are marked than before."""
+        """The marked nodes have changed."""
 
     def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  the library's word
         super().__init__(id=id)
@@ -76,9 +76,9 @@ class Racks(Container, can_focus=True):
     # ---- what it shows
 
     def show(self, panels: Sequence[FrontPanel], *, names: bool = False, word: int = 0) -> None:
-        """Show these racks: a sign a node, or with `names` a node a place with its name, and `word` cells of its word.
+        """Show these racks: one sign for each node, or with `names` its name, and `word` cells of its word.
 
-        Cells, marks and the cursor of nodes that are still there are kept.
+        Cells, marks and the cursor of nodes that still exist are kept.
         """
         longest = max((len(node) for panel in panels for row in panel.rows for node in row), default=0)
         self._panels, self._density = tuple(panels), Density(longest, word) if names else Density()
@@ -97,21 +97,21 @@ class Racks(Container, can_focus=True):
         self.post_message(self.Moved(self, at))
 
     def put(self, cells: Mapping[str, Cell]) -> None:
-        """Change what nodes show, now; those that are nowhere in these racks are left out."""
+        """Change the cells of nodes now; nodes outside these racks are left out."""
         self.put_later(cells)
         self.flush()
 
     def put_later(self, cells: Mapping[str, Cell]) -> None:
-        """Take what nodes are to show; `flush` shows it."""
+        """Queue the cells of nodes; `flush` shows them."""
         places = self._plane.places
         for node, cell in cells.items():
             if (place := places.get(node)) is not None:
                 self._pending.setdefault(place.panel, {})[node] = cell
 
     def flush(self, room: int | None = None) -> bool:
-        """Show what was put, in about `room` bytes; say whether some of it is left.
+        """Show queued cells, in about `room` bytes; return whether some are left.
 
-        The cursor's rack comes first, then the one that waits for the longest.
+        The cursor's rack comes first, then the one that has waited longest.
         """
         here = self._plane.places.get(self.cursor)
         order = sorted(self._pending, key=lambda number: here is None or number != here.panel)
@@ -139,13 +139,13 @@ class Racks(Container, can_focus=True):
                 self._draw(number, [Region(0, 0, view.draft.width, 1)])
 
     def cell(self, node: str) -> Cell:
-        """What a node shows, or is about to show."""
+        """Return the cell that a node shows, or is about to show."""
         place = self._plane.places.get(node)
         waiting = self._pending.get(place.panel, {}) if place is not None else {}
         return waiting.get(node, self._cells.get(node, UNSEEN))
 
     def acted_on(self) -> tuple[str, ...]:
-        """The marked nodes, rack by rack; the cursor's where none is marked."""
+        """The marked nodes, rack by rack; the cursor's node where none is marked."""
         return tuple(node for node in self._plane.places if node in self.marks) or (
             (self.cursor,) if self.cursor else ()
         )
@@ -162,7 +162,7 @@ class Racks(Container, can_focus=True):
         return top < self.scroll_offset.y + self.size.height and top + height > self.scroll_offset.y
 
     def _draw(self, number: int, dirty: Sequence[Region]) -> None:
-        """Draw these cells of a rack again, or the rack when it comes into sight: to the library that is dear."""
+        """Redraw these cells of a rack, or the rack when it comes into sight: redrawing is expensive in the library."""
         if not dirty:
             return
         if not self._in_sight(number):
@@ -173,7 +173,7 @@ class Racks(Container, can_focus=True):
             self.views[number].refresh(*spans(dirty))
 
     def _point(self, node: str) -> None:
-        """Put the cursor's sign on a node, away from where it was, and bring it into sight."""
+        """Move the cursor's sign to a node, and scroll it into sight."""
         place = self._plane.places.get(node)
         for number, view in enumerate(self.views):
             before, view.cursor = view.cursor, node if place is not None and place.panel == number else ""
@@ -208,7 +208,7 @@ class Racks(Container, can_focus=True):
         self.post_message(self.Moved(self, after))
 
     def on_resize(self, _: Resize) -> None:
-        """Stand as many racks side by side as there is room for now."""
+        """Place as many racks side by side as fit now."""
         self._lay_out()
         self._point(self.cursor)
 
@@ -230,19 +230,19 @@ class Racks(Container, can_focus=True):
             self.cursor = list(self._plane.places)[which]
 
     def action_open(self) -> None:
-        """Ask for the node in full."""
+        """Post a request to open the node."""
         if self.cursor:
             self.post_message(self.Opened(self, self.cursor))
 
     def action_mark(self) -> None:
-        """Mark the node, or take its mark away."""
+        """Mark the node, or remove its mark."""
         if self.cursor:
             self.marks ^= {self.cursor}
             self._draw_nodes([self.cursor])
             self.post_message(self.Marked(self, self.cursor))
 
     def action_mark_all(self) -> None:
-        """Mark every node; where every one is marked, take all marks away."""
+        """Mark every node; where every one is marked, remove all marks."""
         every = set(self._plane.places)
         self.marks ^= every if self.marks >= every else every - self.marks
         self._draw_nodes(list(every))

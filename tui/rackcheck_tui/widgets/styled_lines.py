@@ -1,4 +1,4 @@
-"""Lines as the screen library takes them: styled by us alone, nothing in them is markup."""
+"""Lines in the screen library's form: only our styles apply, their text is no markup."""
 
 from rich.segment import Segment
 from rich.style import Style
@@ -9,9 +9,9 @@ from rackcheck.views.terminal import Line
 
 
 def strip(line: Line, width: int, whole: Style | None = None) -> Strip:
-    """Write a line in exactly so many cells; `whole` is a style for all of it, in place of its own.
+    """Format a line in exactly this many cells; `whole` is a style for all of it, in place of its own.
 
-    Texts are cleaned where they come from; one that was not does not reach the terminal here, either.
+    Texts are cleaned at their source; one that was not does not reach the terminal from here, either.
     """
     pieces = [
         Segment(text if text.isprintable() else visible(text), Style.parse(style) if whole is None else whole)

@@ -1,4 +1,4 @@
-"""A table of any length in one widget: of its rows only those in sight are ever written."""
+"""A table of any length in one widget: only rows in sight are ever written."""
 
 from collections.abc import Collection
 from typing import ClassVar, cast
@@ -23,7 +23,7 @@ GUTTER = 2
 """Cells at the left of each row: the mark's, then the cursor's."""
 
 _WRITTEN = 512
-"""Rows whose writing is remembered: some screens of them, never all."""
+"""Number of formatted rows that are cached: a few screens, never all."""
 
 
 class TableWidget(ScrollView, can_focus=True):
@@ -46,7 +46,7 @@ class TableWidget(ScrollView, can_focus=True):
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Told(Message):
-        """What a table says; `table` is the one that says it."""
+        """A message of a table; `table` is its sender."""
 
         def __init__(self, table: "TableWidget") -> None:
             super().__init__()
@@ -58,13 +58,13 @@ class TableWidget(ScrollView, can_focus=True):
             return self.table
 
     class Moved(Told):
-        """The cursor stands on another row, or the rows have changed."""
+        """The cursor moved to another row, or the rows have changed."""
 
     class Opened(Told):
-        """The row under the cursor is wanted in full."""
+        """The row under the cursor was opened."""
 
     class Marked(Told):
-        """Other rows are marked than before."""
+        """The marked rows have changed."""
 
     def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  the library's word
         super().__init__(id=id)
@@ -81,7 +81,7 @@ class TableWidget(ScrollView, can_focus=True):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return 0 if self.listing is None else len(self.listing)
 
     @property
@@ -91,21 +91,21 @@ class TableWidget(ScrollView, can_focus=True):
 
     @property
     def page(self) -> int:
-        """How many rows there is room for."""
+        """The number of rows that fit."""
         return max(self.scrollable_content_region.height - self._top, 1)
 
     @property
     def in_sight(self) -> range:
-        """The rows that there is room for, from the first that shows."""
+        """The rows that fit, from the first visible one."""
         first = self.scroll_offset.y
         return range(first, min(first + self.page, self.count))
 
     def show(self, listing: Listing, *, keep: bool = True, empty: str = "") -> None:
-        """Show other rows, or the words for none.
+        """Show other rows, or a text where there are none.
 
-        With `keep` the cursor stays on the row of the same name, at the same height of the screen, and the marks on
-        those that are still there; a cursor whose row is gone stays where it was among the rest. Names are looked
-        through once at most, and not at all while the row of the cursor is where it was and nothing is marked.
+        With `keep` the cursor stays on the row of the same name, at the same height of the screen, and marks stay on
+        rows that still exist; a cursor whose row is gone keeps its row number. Names are searched once at most, and not
+        at all while the cursor's row has not moved and nothing is marked.
         """
         before, at, depth = self.current if keep else None, self.cursor, self.cursor - self.scroll_offset.y
         self.listing, self.empty = listing, empty
@@ -123,14 +123,14 @@ class TableWidget(ScrollView, can_focus=True):
             self.post_message(self.Marked(self))
 
     def go(self, name: str) -> bool:
-        """Move the cursor to the row of this name; say whether there is one."""
+        """Move the cursor to the row of this name; return whether there is one."""
         found = None if self.listing is None else find(self.listing, name)
         if found is not None:
             self.cursor = found
         return found is not None
 
     def refresh_rows(self, names: Collection[str]) -> None:
-        """Write these rows again where they are in sight; the others are written again when they come into it."""
+        """Redraw these rows where they are in sight; the others are redrawn when they come into sight."""
         if self.listing is None:
             return
         for row in [row for row in self._written if row >= self.count or self.listing.name(row) in names]:
@@ -138,7 +138,7 @@ class TableWidget(ScrollView, can_focus=True):
         self._repaint(*(row for row in self.in_sight if self.listing.name(row) in names))
 
     def acted_on(self) -> tuple[str, ...]:
-        """The nodes of the marked rows, in the rows' order and each once; of the row under the cursor if none is."""
+        """The nodes of the marked rows, in row order and each once; without marks, of the row under the cursor."""
         if self.listing is None or not self.count:
             return ()
         rows = self.marked_rows() or (self.cursor,)
@@ -151,7 +151,7 @@ class TableWidget(ScrollView, can_focus=True):
     # ---- how it is drawn
 
     def render_line(self, y: int) -> Strip:
-        """Write one line of those in sight."""
+        """Draw one visible line."""
         width = self.scrollable_content_region.width
         if width != self._width:
             self._lay_out()
@@ -184,7 +184,7 @@ class TableWidget(ScrollView, can_focus=True):
         return 0 if self._heading is None else 1
 
     def _lay_out(self) -> None:
-        """Write the heading for the width there is, and say how many lines there are in all."""
+        """Write the heading for the available width, and set the total number of lines."""
         width = self.scrollable_content_region.width
         if width != self._width:
             self._written.clear()
@@ -195,7 +195,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.virtual_size = Size(0, max(self.count, 1) + self._top)
 
     def _repaint(self, *rows: int) -> None:
-        """Draw these rows again, those of them that are in sight."""
+        """Redraw these rows, where they are in sight."""
         sight, width = self.in_sight, self.scrollable_content_region.width
         lines = [Region(0, row - sight.start + self._top, width, 1) for row in rows if row in sight]
         if lines:
@@ -205,7 +205,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.scroll_to(y=max(min(first, self.count - self.page), 0), animate=False, force=True)
 
     def _follow(self) -> None:
-        """Scroll by as little as brings the cursor into sight."""
+        """Scroll the cursor into sight, as little as possible."""
         sight = self.in_sight
         if self.cursor < sight.start:
             self._scroll(self.cursor)
@@ -221,7 +221,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.post_message(self.Moved(self))
 
     def on_resize(self, _: Resize) -> None:
-        """Write everything for the new width, and keep the cursor in sight in a smaller window, too."""
+        """Write everything for the new width, and keep the cursor in sight in a smaller window."""
         self._lay_out()
         self._follow()
         self.refresh()
@@ -231,7 +231,7 @@ class TableWidget(ScrollView, can_focus=True):
         self._repaint(self.cursor)
 
     def on_blur(self) -> None:
-        """Leave the cursor's sign only."""
+        """Show only the cursor's sign."""
         self._repaint(self.cursor)
 
     def on_click(self, event: Click) -> None:
@@ -246,11 +246,11 @@ class TableWidget(ScrollView, can_focus=True):
             self.action_open()
 
     def action_move(self, by: int) -> None:
-        """Move the cursor by so many rows."""
+        """Move the cursor by this many rows."""
         self.cursor = max(0, min(self.cursor + by, self.count - 1))
 
     def action_page(self, by: int) -> None:
-        """Move the cursor by so many pages."""
+        """Move the cursor by this many pages."""
         self.action_move(by * max(self.page - 1, 1))
 
     def action_end(self, which: int) -> None:
@@ -258,18 +258,18 @@ class TableWidget(ScrollView, can_focus=True):
         self.action_move(-self.count if which == 0 else self.count)
 
     def action_open(self) -> None:
-        """Ask for the row in full."""
+        """Post a request to open the row."""
         if self.count:
             self.post_message(self.Opened(self))
 
     def action_mark(self) -> None:
-        """Mark the row, or take its mark away, and go down."""
+        """Mark the row, or remove its mark, and go down."""
         if self.count:
             self._turn(self.cursor)
             self.action_move(1)
 
     def action_mark_range(self) -> None:
-        """Mark every row from the last that was marked to the cursor's, both ends with it."""
+        """Mark every row from the last marked one to the cursor's, including both."""
         if self.listing is None or not self.count:
             return
         first, last = sorted((self._anchor, self.cursor))
@@ -279,7 +279,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.post_message(self.Marked(self))
 
     def action_mark_all(self) -> None:
-        """Mark every row; where every one is marked, take all marks away."""
+        """Mark every row; where every one is marked, remove all marks."""
         if self.listing is None or not self.count:
             return
         every = {self.listing.name(row) for row in range(self.count)}

@@ -1,4 +1,4 @@
-"""Colours for different eyes: the terminal's own, a pair that no colour-blindness confuses, or none; signs stay."""
+"""Themes: the terminal's own colours, a pair safe for colour-blind users, or none; signs stay."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -12,7 +12,7 @@ from textual.filter import LineFilter
 
 
 class Theme(StrEnum):
-    """Whose colours are shown."""
+    """The colour theme."""
 
     TERMINAL = "terminal"
     SAFE = "safe"
@@ -23,7 +23,7 @@ SAFE: Mapping[str, str] = {
     "red": "bright_yellow", "green": "bright_blue", "yellow": "white", "magenta": "bright_cyan", "cyan": "blue",
     "bright_red": "bright_yellow", "bright_green": "bright_blue",
 }  # fmt: skip
-"""Red and green are told apart by few; yellow and blue by nearly all. Okabe and Ito, Color Universal Design, 2008."""
+"""Replaces red and green, which some confuse, by yellow and blue. Okabe and Ito, Color Universal Design, 2008."""
 
 
 class Colours(LineFilter):
@@ -32,7 +32,7 @@ class Colours(LineFilter):
     theme = Theme.TERMINAL
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the library's
-        """Give a line in the theme's colours."""
+        """Return a line in the theme's colours."""
         if self.theme is Theme.TERMINAL:
             return segments
         made = _safe if self.theme is Theme.SAFE else _none

@@ -1,4 +1,4 @@
-"""The words around the lists: what run this is, what it comes to, and texts that fit their room."""
+"""Texts around the lists: the run, its outcome, and texts that fit their space."""
 
 import csv
 import io
@@ -17,16 +17,16 @@ from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.widgets.entries import ListEntries
 
 WHY = 2
-"""Lines of the head that say why a run is INCOMPLETE."""
+"""Lines of the head that explain why a run is INCOMPLETE."""
 
 TURNS = 3
-"""Verdicts that turned which one line tells."""
+"""Number of changed verdicts that fit in one line."""
 
 
 def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = False) -> list[Line]:
-    """Say what was judged by what, the verdict and the counts: the lines that always show.
+    """Format the lines that always show: the profile, the verdict and the counts.
 
-    With `replays` nobody is asked: a stored run is read.
+    With `replays` no node is contacted: a stored run is read.
     """
     started, done = board.started, board.done
     profile = signs.text(f"{board.profile.name} {board.profile.version}")
@@ -52,7 +52,7 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
 
 
 def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
-    """Say in WHY lines at most why the run is INCOMPLETE, and what to type next; its page has it all."""
+    """Format why the run is INCOMPLETE, in WHY lines at most, and what to type next; its page has the full text."""
     reason = board.summary().reason
     rows = textwrap.wrap(signs.text(reason), max(width - 6, 20), break_on_hyphens=False) if reason else []
     if len(rows) > WHY:
@@ -62,7 +62,7 @@ def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
 
 
 def _whom(board: Board, signs: Signs, width: int) -> Line:
-    """Say how many nodes and verdicts there are, what was not in scope, and where the nodes come from, in one line."""
+    """Format the number of nodes and verdicts, the nodes out of scope, and the origin of the nodes, in one line."""
     assert board.started is not None
     asked, judged = len(board.started.nodes), sum(not is_group(name) for name in board.judged)
     nodes = f"{asked:,} node" + ("" if asked == 1 else "s")
@@ -91,7 +91,7 @@ def counts(board: Board, signs: Signs, width: int) -> Line:
 
 
 def turned(board: Board) -> str:
-    """Say what a second reading turned: `asked again: 2 verdicts turned: nic.rate fail -> pass on n[1-2]`."""
+    """Format the changes of a second reading: `asked again: 2 verdicts turned: nic.rate fail -> pass on n[1-2]`."""
     found: dict[str, list[str]] = {}
     for each in board.turned:
         before, after = each.turn.before or "not judged", each.turn.after or "not judged"
@@ -104,7 +104,7 @@ def turned(board: Board) -> str:
 
 
 def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str] = ()) -> Iterator[Line]:
-    """Say everything about the run itself, and each note in full; `began` are the times of an acceptance's runs."""
+    """Format everything about the run itself, and each note in full; `began` are the times of an acceptance's runs."""
     yield from head(board, signs, name, width)
     started = board.started
     if started is None:
@@ -130,12 +130,12 @@ def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str
 
 
 def labelled(label: str, text: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
-    """Write a text behind its label, wrapped beside it; nothing for an empty one."""
+    """Format a text behind its label, wrapped beside it; nothing for an empty text."""
     yield from _beside(label, signs.text(text), width, style)
 
 
 def folded(label: str, names: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
-    """Write a node set of any length behind its label; a line ends after a comma, never inside a name."""
+    """Format a node set of any length behind its label; a line ends after a comma, never inside a name."""
     for row in _beside(label, signs.text(names, len(names)).replace(",", ", "), width, style):
         yield Line(tuple((text.replace(", ", ","), style) for text, style in row.pieces))
 
@@ -148,7 +148,7 @@ def _beside(label: str, text: str, width: int, style: str) -> Iterator[Line]:
 
 
 def across(words: str, end: str, signs: Signs, width: int) -> Line:
-    """Write a title on a line across the screen."""
+    """Format a title in a line across the screen."""
     right = f" {end} {signs.rule * 2}" if end else ""
     left = f"{signs.rule * 2} {words} "
     if len(left) + len(right) + 1 > width:
@@ -158,7 +158,7 @@ def across(words: str, end: str, signs: Signs, width: int) -> Line:
 
 
 def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
-    """Write keys with what they do in one line, as many as there is room for."""
+    """Format keys with their actions in one line, as many as fit."""
     pieces: list[tuple[str, str]] = []
     used = 1
     for key, does in bindings:
@@ -170,14 +170,14 @@ def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
 
 
 def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """Write a chapter of help: its title, then a line for each key."""
+    """Format a help chapter: its title, then a line for each key."""
     yield Line(((f" {title}", "dim"),))
     for key, does in rows:
         yield Line(((f"   {key:<18}  " if key else "   ", "bold"), (does, "")))
 
 
 def plain(entries: ListEntries, rows: Iterable[int], *, as_json: bool) -> str:
-    """Write rows for other programs: their names, their nodes, and what they say, by name; as CSV or as JSON."""
+    """Format rows for export: their names, their nodes, and their values by name; as CSV or as JSON."""
     chosen = [entries.every[row] for row in rows]
     items = [{"row": e.name, "nodes": list(e.nodes), "rule": e.rule, "fact": e.fact, **e.cells} for e in chosen]
     if as_json:

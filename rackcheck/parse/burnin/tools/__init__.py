@@ -1,1 +1,1 @@
-"""Readers of what tools on a node answered under burn-in: one module for each tool, pure, from a `tool` record."""
+"""Parsers of the output of tools on a node under burn-in: one module per tool, pure, from a `tool` record."""

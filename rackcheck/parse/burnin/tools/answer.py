@@ -1,7 +1,7 @@
-"""What one tool on a node answered: its `tool` record held against its form, and why a tool tested nothing.
+"""The output of one tool on a node: its `tool` record checked against its form, and why a tool tested nothing.
 
-A reader gives facts of what was tested, and unknown for the rest. Nothing becomes a pass because a tool was silent: a
-skipped test, an exit status that says trouble, an answer that was cut, are all not tested.
+A reader returns facts of what was tested, and unknown for the rest. Missing output never becomes a pass: a skipped
+test, an exit status that reports trouble and an incomplete output all count as not tested.
 """
 
 import json
@@ -15,21 +15,21 @@ from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 
 RESULTS = ("pass", "warn", "fail")
-"""What a tool's own verdict may be, from best to worst."""
+"""Values of a tool's own verdict, from best to worst."""
 
 MOST = 4096
-"""Items of one kind that are read of one answer."""
+"""Items of one kind that are read of one output."""
 
 _REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang": Reason.TIMEOUT}
 _DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
 
 ToolFacts = Iterator[tuple[str, Reading]]
-"""What a reader yields: a path and its reading."""
+"""The type of a reader's result: a path and its reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRecord:
-    """One tool's record: what it tried, with which words, how it ended, and what it printed."""
+    """One tool's record: what it tested, its arguments, how it ended, and what it printed."""
 
     name: str
     of: str
@@ -43,12 +43,12 @@ class ToolRecord:
 
     @property
     def item(self) -> str:
-        """Which disk or NIC it tried: `vda` of `disk/vda`; empty where it tried the node."""
+        """The disk or NIC it tested: `vda` of `disk/vda`; empty if it tested the node."""
         return self.of.partition("/")[2]
 
     @property
     def untested(self) -> Unknown | None:
-        """Why it tested nothing; none where it ran to its end."""
+        """Why it tested nothing; None if it ran to its end."""
         if self.status is not None:
             return None
         word = self.why.partition(":")[0]
@@ -56,7 +56,7 @@ class ToolRecord:
 
     @property
     def failed(self) -> Unknown | None:
-        """That it ended with trouble, and what it said of it last; none where its exit status is 0."""
+        """That it ended with trouble, and the last line it printed of it; None if its exit status is 0."""
         if self.status == 0:
             return None
         message = next(
@@ -67,7 +67,7 @@ class ToolRecord:
         )
 
     def dotted(self, version: str | None = None) -> Reading:
-        """The tool's version, or the one given, as dotted numbers."""
+        """Return the tool's version, or the version passed, as dotted numbers."""
         version = version or self.version
         if version is None:
             return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} told no version")
@@ -75,7 +75,7 @@ class ToolRecord:
 
 
 def answer(record: Mapping[str, Any]) -> ToolRecord:
-    """Read a `tool` record; raises Unreadable where a field is not what it must be."""
+    """Read a `tool` record; raises Unreadable if a field is invalid."""
     texts = {name: record.get(name, "") for name in ("name", "of", "out", "err", "why")}
     status, cut = record.get("status"), record.get("cut", 0)
     argv, version = record.get("argv", []), record.get("version")
@@ -89,7 +89,10 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
 
 
 def document(record: ToolRecord) -> Mapping[str, Any]:
-    """Read the one JSON object that an answer holds; raises Unreadable. Lines before it are its banner, none follow."""
+    """Return the one JSON object that an output holds; raises Unreadable.
+
+    Lines before it are its banner, none follow.
+    """
     if record.cut:
         raise Unreadable(f"{record.cut} bytes of {record.name}'s answer were cut", Reason.TOO_LARGE)
     start = re.search(r"^\s{0,100}\{", record.out, re.MULTILINE)
@@ -117,24 +120,24 @@ def _no_number(word: str) -> NoReturn:
 
 
 def number(value: object, most: float = 1e18) -> float | None:
-    """Give a number that is finite, not below zero and not above what any machine has; else none."""
+    """Return a number that is finite, not below zero and not above what any machine has; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= most and isfinite(value) else None
 
 
 def decimal(text: str) -> float | None:
-    """Give the number that a tool wrote in a table; else none."""
+    """Return a number from a tool's table; else None."""
     return number(float(text)) if re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,9})?(?:e[+-]?[0-9]{1,2})?", text) else None
 
 
 def nothing(gives: Mapping[str, Kind], why: Unknown) -> ToolFacts:
-    """Say of everything that a tool would have told why it is not known."""
+    """Return a reading with the reason for everything that the tool would have reported."""
     yield from ((pattern, why) for pattern in gives if "*" not in pattern)
 
 
 def worst(readings: Iterator[Reading] | list[Reading]) -> Reading:
-    """Give the worst of verdicts: a failure, else what is not known, a warning, a pass; of none it is not tested."""
+    """Return the worst of verdicts: a failure, else an unknown, a warning, a pass; not tested if there are none."""
     found = list(readings)
     if "fail" in found:
         return "fail"

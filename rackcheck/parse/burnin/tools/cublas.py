@@ -1,8 +1,8 @@
-"""What the node's own cuBLASLt reached on each GPU: 8192 x 8192 products of bf16, normal random numbers, one at a time.
+"""The rate of the node's own cuBLASLt on each GPU: 8192 x 8192 products of bf16, normal random numbers, one at a time.
 
-Our own program calls the library and says it in one JSON object a GPU, so that its form is ours. Copies of the library
-differ from node to node, and what one version is faster than another says nothing of a GPU: rates are told beside the
-version, and no rule of ours compares them across versions.
+Our own program calls the library and prints one JSON object a GPU, so that its form is ours. Copies of the library
+differ from node to node, and a faster version is no property of a GPU: rates are reported beside the version, and no
+rule of ours compares them across versions.
 """
 
 import re
@@ -20,13 +20,13 @@ GIVES: Mapping[str, Kind] = {
 }
 
 WORK = {"side": 8192, "data": "normal", "type": "bf16"}
-"""What is multiplied; a rate of anything else is not this fact."""
+"""The size of the products; a rate of any other is not this fact."""
 
 _GPU = re.compile(r"[0-9]{1,4}")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of cublas, of one GPU or of a node where none could be tried; raises Unreadable."""
+    """Read a `tool` record of cublas, of one GPU or of a node where none could be tested; raises Unreadable."""
     tool_record = answer(record)
     if not tool_record.of.startswith("gpu/") or not _GPU.fullmatch(tool_record.item):
         yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no GPU"))

@@ -1,15 +1,15 @@
-"""What `dcgmi diag -j` found: each test's verdict for each GPU, and the warnings beside it.
+"""Results of `dcgmi diag -j`: each test's verdict for each GPU, and the warnings beside it.
 
-Read to a sample in the vendor's own tests (form of 3.x: `gpu_ids`, verdicts in capitals), to its writer (NVIDIA/DCGM
-dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and to a level 1 answer of DCGM 4.2.3 on a
+Written to a sample in the vendor's own tests (form of 3.x: `gpu_ids`, verdicts in capitals), to its writer (NVIDIA/DCGM
+dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and to a level 1 output of DCGM 4.2.3 on a
 GB10 that others published (`entity_group`, `test_summary`): unverified on hardware of ours. Versions differ in where
-they say the GPU, not in what a verdict is, so each form is known by its own fields and not by a version.
+they name the GPU, not in what a verdict is, so each form is detected by its own fields and not by a version.
 
-- A test that was skipped or not run is not tested: DCGM skips where it does not know the SKU (its issue 55), where
-  memory is taken, and ends with 0.
+- A test that was skipped or not run is not tested: DCGM skips if it does not support the SKU (its issue 55), if
+  memory is in use, and exits with 0.
 - DCGM writes errors into `warnings`, and has passed a test with one beside it (its issue 284): a pass with a warning
   is a `warn`.
-- `dcgmi` ends with 0 only if nothing failed. Where it does not, and no failure is named, nothing passes.
+- `dcgmi` exits with 0 only if nothing failed. If it does not, and no failure is named, nothing passes.
 """
 
 import re
@@ -60,7 +60,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 DcgmVerdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
-"""The GPUs that a result is of (none: the node's), the result, and its warnings."""
+"""The GPUs of a result (none: the node's), the result, and its warnings."""
 
 
 def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolFacts:
@@ -76,7 +76,7 @@ def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolF
 
 
 def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[DcgmVerdict]]:
-    """Give the verdicts of each test, whatever its category."""
+    """Return the verdicts of each test, whatever its category."""
     found: dict[str, list[DcgmVerdict]] = {}
     for category in _list(diagnosis.get("test_categories"), "test_categories"):
         for entry in _list(_object(category, "category").get("tests"), "tests"):
@@ -121,7 +121,7 @@ def _gpus(result: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _warnings(value: object) -> tuple[str, ...]:
-    """Give warnings in any of their forms: one text, texts, or objects with a text."""
+    """Return warnings in any of their forms: one text, texts, or objects with a text."""
     each = [value] if isinstance(value, str) else _list(value, "warnings")
     texts = [one.get("warning") if isinstance(one, dict) else one for one in each]
     if not all(isinstance(one, str) for one in texts):

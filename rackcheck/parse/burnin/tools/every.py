@@ -1,8 +1,8 @@
 """All tools' readers, and the facts of all tools that ran on a node.
 
-A record that cannot be read makes what its tool tells unknown, and nothing else. Where two records tell one fact (two
-levels of one diagnosis), a failure wins over what is not known, and that over a pass; collections and warnings are put
-together; any other two values that differ are not known.
+A record that cannot be read makes only its own tool's facts unknown. Where two records report one fact (two levels of
+one diagnosis), a failure takes precedence over an unknown, and that over a pass; collections and warnings are merged;
+any other two values that differ are unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -35,7 +35,7 @@ READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], ToolFacts], Mapping[st
         "stress-ng": (stress_ng.read, stress_ng.GIVES),
     }
 )
-"""By the name that a plan gives a tool: its reader, and what it gives."""
+"""By the tool's name in a plan: its reader, and the facts it returns."""
 
 GIVES: Mapping[str, Kind] = {
     **OF_EACH, **cublas.GIVES, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES,
@@ -45,7 +45,7 @@ GIVES: Mapping[str, Kind] = {
 
 
 def facts(records: Iterable[Mapping[str, Any]]) -> ToolFacts:
-    """Give the facts of all `tool` records of a node, each path once; never raises."""
+    """Return the facts of all `tool` records of a node, each path once; never raises."""
     found: dict[str, Reading] = {}
     for record in records:
         for path, reading in _one(record):
@@ -57,7 +57,7 @@ def _one(record: Mapping[str, Any]) -> ToolFacts:
     try:
         tool_record = answer(record)
     except Unreadable:
-        return  # no tool can be named for it
+        return  # the tool's name cannot be read
     yield from _of_each(tool_record, record.get("seconds"))
     reader, gives = READERS.get(tool_record.name, (None, {}))
     if reader is None:

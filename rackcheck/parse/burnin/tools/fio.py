@@ -1,8 +1,8 @@
-"""What fio read of one disk: a row of megabytes, then blocks here and there; and the first error of reading.
+"""What fio read of one disk: sequential megabytes, then blocks at random; and the first read error.
 
-Seen by us with fio 3.33. From version 3 on, its JSON tells latencies in ns and `bw_bytes`; of another major version
-nothing is taken. fio ends with the number of jobs that failed, and tells each job's `error`, an errno: a disk that
-could not be opened was not tested, a disk that could not be read has failed.
+Tested with fio 3.33. From version 3 on, its JSON reports latencies in ns and `bw_bytes`; output of another major
+version is not read. fio exits with the number of jobs that failed, and reports each job's `error`, an errno: a disk
+that could not be opened was not tested, a disk that could not be read has failed.
 """
 
 import re
@@ -67,7 +67,7 @@ def _disk(record: ToolRecord) -> Mapping[str, Reading]:
 
 
 def _job(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Give the one job of a name; raises Unreadable."""
+    """Return the one job of a name; raises Unreadable."""
     jobs = whole.get("jobs")
     named = [job for job in jobs if isinstance(job, dict) and job.get("jobname") == name] if _few(jobs) else []
     if len(named) != 1:

@@ -1,11 +1,11 @@
-"""What nccl-tests' all_reduce_perf measured: the bus bandwidth at each size, and how many values came out wrong.
+"""Results of nccl-tests' all_reduce_perf: the bus bandwidth at each size, and how many values were wrong.
 
-Read to a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`) and to published
-answers of newer versions (columns `root` and `#wrong`; NVIDIA H200 and L40S): unverified on hardware of ours. Versions
-differ in their columns, which the table's own head names; a row is read by that head. Lines of NCCL's log may stand
-between rows, but an answer without its two last lines was cut.
+Written to a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`) and to
+published outputs of newer versions (columns `root` and `#wrong`; NVIDIA H200 and L40S): unverified on hardware of ours.
+Versions differ in their columns, which the table's own head names; a row is read by that head. Lines of NCCL's log may
+stand between rows, but an output without its two last lines is incomplete.
 
-A bus bandwidth is GB/s of 10^9 bytes. Of a size it is the lower of out-of-place and in-place. Where nothing was
+A bus bandwidth is GB/s of 10^9 bytes. For each size it is the lower of out-of-place and in-place. Where nothing was
 checked (`N/A`), the number of wrong values is not tested, and never 0.
 """
 
@@ -37,7 +37,7 @@ _NCCL = re.compile(r"NCCL version ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})")
 _HALF = ("time", "algbw", "busbw")
 
 NcclRow = tuple[int, float, int | None]
-"""A size in bytes, its bus bandwidth in B/s, and its wrong values; none where they were not checked."""
+"""A size in bytes, its bus bandwidth in B/s, and its wrong values; None if they were not checked."""
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
@@ -72,7 +72,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _last(lines: list[str], form: str, what: str) -> str:
-    """Give what one line says; raises Unreadable where there is not one such line."""
+    """Return the value of one line; raises Unreadable if there is not exactly one such line."""
     found = [match[1] for line in lines if (match := re.fullmatch(form, line))]
     if len(found) != 1:
         raise Unreadable(f"all_reduce_perf tells {what} {len(found)} times")
@@ -80,7 +80,7 @@ def _last(lines: list[str], form: str, what: str) -> str:
 
 
 def _wrong(rows: list[NcclRow], lines: list[str]) -> Reading:
-    """Give the wrong values of all sizes; the tool's last word must agree with its table."""
+    """Return the wrong values of all sizes; the tool's last line must agree with its table."""
     message = _last(lines, r"# Out of bounds values : ([0-9]{1,15} (?:OK|FAILED))", "its out of bounds values")
     counts = [wrong for _, _, wrong in rows]
     total = sum(wrong or 0 for wrong in counts)
@@ -114,12 +114,12 @@ def _rows(lines: list[str]) -> Iterator[NcclRow]:
 
 
 def _count(cell: str, column: str) -> int | None:
-    """Give a count of wrong values, none where they were not checked."""
+    """Return a count of wrong values, None if they were not checked."""
     if cell == "N/A":
         return None
     if column == "#wrong" and re.fullmatch(r"[0-9]{1,15}", cell):
         return int(cell)
-    # The older column tells the largest error: rounding makes one, and the tool's last lines say which were too large.
+    # The older column holds the largest error: rounding makes one; the tool's last lines count those too large.
     if column == "error" and decimal(cell) is not None:
         return 0
     raise Unreadable(f"wrong values of all_reduce_perf: {clean(cell, 40)!r}")

@@ -1,9 +1,9 @@
-"""What nvbandwidth measured: the rate of each copy between the host and a GPU, or two GPUs, and if it arrived whole.
+"""Results of nvbandwidth: the rate of each copy between the host and a GPU, or two GPUs, and whether it was intact.
 
-Read to its writers (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, as text, to published answers of
-v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. The matrix is the
-same in all versions; which form it has is seen from the answer. The tool's own `min` counts a pair that was not
-measured as 0, so ours is taken from the matrix, and the matrix is held against the tool's sum.
+Written to its writers (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, as text, to published outputs
+of v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. The matrix is
+the same in all versions; its form is detected from the output. The tool's own `min` counts a pair that was not measured
+as 0, so ours is taken from the matrix, and the matrix is checked against the tool's sum.
 
 It checks every copy it makes, and ends at the first wrong word.
 """
@@ -31,17 +31,17 @@ GIVES: Mapping[str, Kind] = {
 }
 
 WRONG = "Invalid value when checking the pattern"
-"""What it says where a copy did not arrive as it was sent."""
+"""Its message for a copy that did not arrive intact."""
 
 WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth waived it")
-"""A copy that this node cannot make: one GPU has no other."""
+"""Its message for a copy that this node cannot make: one GPU has no other."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One test's matrix in B/s, by row and column; what was not measured is not in it."""
+    """One test's matrix in B/s, by row and column, without what was not measured."""
 
     cells: Mapping[str, float]
 
@@ -68,7 +68,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         else _from_text(tool_record.out)
     )
     missing = [name for name in _asked(tool_record) if name not in tests]
-    # As text it does not name what it waives: where it waives as many as are missing, it is those.
+    # As text it does not name the tests it waives: if it waives as many as are missing, it is those.
     waived = len(re.findall(r"^Waived:", tool_record.out, re.MULTILINE)) >= len(missing)
     tests.update(dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "it told nothing of it")))
     yield "burnin.nvbandwidth.version", tool_record.dotted()
@@ -94,7 +94,7 @@ def _nothing(why: Unknown, verified: str = "") -> ToolFacts:
 
 
 def _asked(record: ToolRecord) -> tuple[str, ...]:
-    """Give the names behind `-t`."""
+    """Return the names behind `-t`."""
     after = record.argv[record.argv.index("-t") + 1 :] if "-t" in record.argv else ()
     return tuple(name for name in after if _NAME.fullmatch(name))
 
@@ -129,7 +129,7 @@ def _case(case: Mapping[str, Any]) -> Copy | Unknown:
 
 
 def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy | Unknown:
-    """Give a matrix of GB/s, if it is one and adds up to the tool's own sum."""
+    """Return a matrix of GB/s, if it is one and adds up to the tool's own sum."""
     if not description.rstrip().endswith("(GB/s)"):
         return Unknown(Reason.UNPARSABLE, f"no rate in GB/s: {clean(description, 80)!r}")
     if len(rows) > 256 or any(len(row) != len(rows[0]) or len(row) > 256 for row in rows):

@@ -1,8 +1,8 @@
-"""What perftest's ib_write_bw measured of one NIC: the mean rate of writes.
+"""Results of perftest's ib_write_bw for one NIC: the mean rate of writes.
 
-Read to published answers (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; ConnectX-6 and -7 of others, by
-Ethernet and InfiniBand) and to the help of 6.06: its refusals were seen by us, rates are unverified on hardware of
-ours. The table's head names its unit: `Gb/sec` is 10^9 bits; `MB/sec` and `MiB/sec` are 2^20 bytes, as the help says.
+Written to published outputs (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; ConnectX-6 and -7 of others,
+by Ethernet and InfiniBand) and to the help of 6.06: its refusals were recorded by us, rates are unverified on hardware
+of ours. The table's head names its unit: `Gb/sec` is 10^9 bits; `MB/sec` and `MiB/sec` are 2^20 bytes, by the help.
 
 Run on one node with both ends on the same NIC, a write crosses the NIC's PCIe link both ways: `loopback`, which is no
 rate of a cable. Between two nodes it is `rate`.
@@ -55,7 +55,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _row(record: ToolRecord) -> tuple[int, float]:
-    """Give the bytes of one write and the mean rate in B/s, of the one row of the one table."""
+    """Return the bytes of one write and the mean rate in B/s, of the one row of the one table."""
     lines = [line.strip() for line in record.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
     head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None

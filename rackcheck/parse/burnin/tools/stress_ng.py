@@ -1,12 +1,12 @@
-"""What stress-ng found: for each stressor that was asked for, whether what it checks came out right.
+"""Results of stress-ng: for each requested stressor, whether its checks passed.
 
-Seen by us with stress-ng 0.15.06; a failure was read in its issue 546. Its YAML tells metrics, never a verdict:
+Tested with stress-ng 0.15.06; a failure is in its issue 546. Its YAML holds metrics, never a verdict:
 - a stressor that was skipped is simply not in the metrics, and the exit status is 0 all the same;
-- what went wrong stands in lines `stress-ng: fail:`, on standard error, or, in newer versions, on standard output;
-- the exit status is 2 where a stressor failed.
+- failures are printed in lines `stress-ng: fail:`, on standard error, or, in newer versions, on standard output;
+- the exit status is 2 if a stressor failed.
 
-So a stressor passes where the status is 0, its metrics are there and say that it did something, and nothing was said
-against it. Where the status is 2, only the failures that are named are known.
+So a stressor passes if the status is 0, its metrics are there and show that it ran, and no failure of it is printed.
+If the status is 2, only the failures that are named are known.
 """
 
 import re
@@ -31,10 +31,10 @@ GIVES: Mapping[str, Kind] = {
 }
 
 ASKED = ("cpu", "matrix", "vm")
-"""The stressors that are asked for: each checks what it computes or keeps."""
+"""The stressors to run: each checks what it computes or keeps."""
 
 FAILED = 2
-"""The exit status where a stressor failed."""
+"""The exit status if a stressor failed."""
 
 _SAID = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
 
@@ -62,7 +62,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _against(record: ToolRecord) -> set[str]:
-    """Give the stressors of which a failure is told."""
+    """Return the stressors with a reported failure."""
     rows = [match for line in f"{record.out}\n{record.err}".splitlines() if (match := _SAID.fullmatch(line.strip()))]
     return {match[2] for match in rows if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
 
@@ -84,7 +84,7 @@ def _silent(name: str, record: ToolRecord) -> Unknown:
 
 
 def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
-    """Give the operations and the CPU time in s of each stressor; raises Unreadable where the document was cut."""
+    """Return the operations and the CPU time in s of each stressor; raises Unreadable if the document is incomplete."""
     lines = [line for line in record.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]
     if record.cut or body[:1] != ["---"] or body[-1:] != ["..."]:

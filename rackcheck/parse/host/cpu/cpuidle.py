@@ -1,7 +1,7 @@
-"""The idle states of CPUs in sysfs: what each is called, and on which CPUs it is switched off.
+"""The idle states of CPUs in sysfs: the name of each, and the CPUs on which it is disabled.
 
-What a state is called is read of the first CPU alone: the others' files say the same, and a node with hundreds of CPUs
-has too many of them for one command line.
+The name of a state is read of the first CPU alone: it is the same in the others' files, and a node with hundreds of
+CPUs has too many of them for one command line.
 """
 
 import re
@@ -30,7 +30,7 @@ class IdleState:
 
 
 def states(files: Files) -> Iterator[IdleState]:
-    """Read each CPU's switches, folded by the state; raises Unreadable where one cannot be read, or a name."""
+    """Read each CPU's switches, folded by the state; raises Unreadable if one, or a name, cannot be read."""
     switches: dict[str, dict[int, bool]] = {}
     for cpu, number in files.found(DISABLE):
         if re.fullmatch("[0-9]{1,6} [0-9]{1,3}", f"{cpu} {number}"):

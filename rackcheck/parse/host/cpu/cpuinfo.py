@@ -1,4 +1,4 @@
-"""The lines of /proc/cpuinfo, counted over all CPUs: how many of them say what of each key."""
+"""The lines of /proc/cpuinfo, counted over all CPUs: how many have each value of each key."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import number, rows
 
 Counted = Mapping[str, Mapping[str, int]]
-"""By key and by value: how many CPUs say so."""
+"""By key and by value: the number of CPUs with it."""
 
 _ROW = re.compile(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
 
@@ -23,7 +23,7 @@ class Clocks:
 
 
 def counted(answer: str) -> Counted:
-    """Read `uniq -c` of the sorted lines, with `end` below; raises Unreadable where it was cut, or tells no CPU."""
+    """Read `uniq -c` of the sorted lines, with `end` below; raises Unreadable if it is incomplete, or lists no CPU."""
     table = rows(answer)
     if not table or table[-1] != "end":
         raise Unreadable("not the whole of the counted /proc/cpuinfo")
@@ -38,7 +38,7 @@ def counted(answer: str) -> Counted:
 
 
 def only(table: Counted, key: str) -> str | None:
-    """Give what all CPUs say of a key, None where they have none; raises Unreadable where they differ."""
+    """Return the value of a key for all CPUs, None if they have none; raises Unreadable if they differ."""
     items = list(table.get(key, ()))
     if len(items) > 1:
         raise Unreadable(f"CPUs differ in {key}: {', '.join(sorted(items)[:8])}")
@@ -46,7 +46,7 @@ def only(table: Counted, key: str) -> str | None:
 
 
 def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Give the flags that all CPUs have, and those that some have only; None where the kernel shows none."""
+    """Return the flags that all CPUs have, and those that some have only; None where the kernel shows none."""
     sets = [frozenset(text.split()) for key in ("flags", "Features") for text in table.get(key, ())]
     if not sets:
         return None
@@ -55,7 +55,7 @@ def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
 
 
 def clocks(table: Counted) -> Clocks | None:
-    """Give the clocks that CPUs have now, None where the kernel shows none; raises Unreadable on one that is none."""
+    """Return the present clocks of CPUs, None if the kernel shows none; raises Unreadable on an invalid one."""
     found = {number(clock): count for clock, count in table.get("cpu MHz", {}).items()}
     total = sum(found.values())
     mean = sum(clock * count for clock, count in found.items()) / total if total else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
-# Lists of CPUs as ranges: whether one holds another is told without counting either out.
+# Lists of CPUs as ranges: whether one contains another is checked without expanding either.
 
 Ranges = list[tuple[int, int]]
 """First and last CPU of each range, in order, with a gap between any two."""
@@ -73,7 +73,7 @@ class Device:
 
 
 def devices(rows: Sequence[str]) -> Iterator[Device]:
-    """Give each function with all of its vectors; raises Unreadable at a row that is neither."""
+    """Return each function with all of its vectors; raises Unreadable at a row that is neither."""
     seen: Device | None = None
     for row in rows:
         head, vector = _DEVICE.fullmatch(row), _VECTOR.fullmatch(row)

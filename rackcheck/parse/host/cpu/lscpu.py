@@ -6,7 +6,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import key_values, rows, whole
 
 LscpuTable = Mapping[str, str]
-"""What the table says, by its words."""
+"""The values of the table, by its words."""
 
 
 def table(answer: str) -> LscpuTable:
@@ -18,13 +18,13 @@ def table(answer: str) -> LscpuTable:
 
 
 def count(values: LscpuTable, key: str) -> int | Unknown | None:
-    """Read a number; none where the table has no such line, Unknown for a dash. Raises Unreadable on another word."""
+    """Read a number; None if the table has no such line, Unknown for a dash. Raises Unreadable on another word."""
     if key not in values:
         return None
     return Unknown(Reason.NOT_COLLECTED, f"lscpu: {key}: -") if values[key] == "-" else whole(values[key])
 
 
 def cores(values: LscpuTable) -> int | None:
-    """Give the cores of all sockets; none where their number or that of the sockets is not told."""
+    """Return the cores of all sockets; None if their number or that of the sockets is not reported."""
     sockets, each = count(values, "Socket(s)"), count(values, "Core(s) per socket")
     return sockets * each if isinstance(sockets, int) and isinstance(each, int) else None

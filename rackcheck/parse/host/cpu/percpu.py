@@ -1,4 +1,4 @@
-"""What every CPU says for itself, folded: what all say, and who says otherwise."""
+"""Per-CPU values, folded: the common value, and the CPUs that differ."""
 
 from collections.abc import Collection, Mapping
 
@@ -9,7 +9,7 @@ from rackcheck.model.text.values import line, natural, whole
 def by_cpu(files: Files, glob: str) -> dict[int, str]:
     """Read one line of each CPU, by the number that the glob's first star stands for.
 
-    One that cannot be read raises Unreadable: who leaves it out says of a CPU what nobody read.
+    Raises Unreadable if one cannot be read: a result without it would claim a value that was not read.
     """
     found = {}
     for keys in files.found(glob):
@@ -27,12 +27,12 @@ def numbers(values: Mapping[int, str]) -> dict[int, int]:
 
 
 def distinct(values: Mapping[int, str]) -> tuple[str, ...]:
-    """Give what CPUs say, each once: one value where they agree."""
+    """Return the values of CPUs, each once: one value if they agree."""
     return tuple(sorted(set(values.values()), key=natural))
 
 
 def odd(values: Mapping[int, str]) -> tuple[str, ...]:
-    """Name the CPUs that do not say what most say, with what they say: `17: 6`; none where they agree."""
+    """Return the CPUs whose value is not the most common one, with that value: `17: 6`; none if they agree."""
     saying: dict[str, list[int]] = {}
     for cpu, value in values.items():
         saying.setdefault(value, []).append(cpu)
@@ -56,5 +56,5 @@ def ranges(cpus: Collection[int]) -> str:
 
 
 def listed(cpus: Collection[int]) -> tuple[str, ...]:
-    """Give the ranges one by one, `0-3` and `8`; none of no CPU."""
+    """Return the ranges one by one, `0-3` and `8`; empty without CPUs."""
     return tuple(ranges(cpus).split(",")) if cpus else ()

@@ -21,14 +21,14 @@ class Zone:
     limits: Mapping[str, str]
 
     def read(self, files: Files, glob: str, limit: str, none: Absent) -> Sourced | Absent:
-        """Read a file of one limit, millionths of a watt or a second as W or s; `none` where it has no such limit."""
+        """Read a file of one limit, millionths of a watt or a second as W or s; `none` if there is no such limit."""
         if limit not in self.limits:
             return none
         return files.read(glob.replace("*", self.number, 1).replace("*", self.limits[limit], 1), _millionths)
 
 
 def zones(files: Files) -> list[Zone]:
-    """Give the zones in the order of their numbers; raises Unreadable where a limit's name cannot be read."""
+    """Return the zones in the order of their numbers; raises Unreadable where a limit's name cannot be read."""
     found = [zone for (zone,) in files.found(NAME) if re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})?", zone)]
     if not found:
         return []

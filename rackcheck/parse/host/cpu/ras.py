@@ -26,7 +26,7 @@ def counts(content: str) -> dict[str, int]:
 
 
 def block(files: Files, place: str) -> dict[str, Reading]:
-    """Read each of a block's counts by the driver's name for it; why there is none is said of every one."""
+    """Read each of a block's counts by the driver's name for it; if there are none, each gets the reason."""
     try:
         found = counts(files.text(place))
     except Unreadable as error:
@@ -35,7 +35,7 @@ def block(files: Files, place: str) -> dict[str, Reading]:
 
 
 def total(items: Iterable[Reading]) -> Reading:
-    """Add up what is known of all blocks: one that nobody knows makes the sum unknown."""
+    """Add up the known counts of all blocks: an unknown one makes the sum unknown."""
     every = tuple(items)
     unknown = next((one for one in every if isinstance(one, Unknown)), None)
     known = [one for one in every if isinstance(one, int)]

@@ -25,7 +25,7 @@ def degrees(content: str) -> float:
 
 
 def percent(content: str) -> float:
-    """Read a share; a driver that cannot tell it right now may print more than all."""
+    """Read a share; a driver that cannot read it at the moment may print more than 100 %."""
     share = whole(content)
     if not 0 <= share <= 100:
         raise Unreadable(f"not a share: {share}")
@@ -46,7 +46,7 @@ def words(content: str) -> tuple[str, ...]:
 
 
 def bad_pages(content: str) -> str:
-    """Give the last letters of the lines `0x00000001 : 0x00001000 : R`, one for each page; none of an empty file.
+    """Return the last letters of the lines `0x00000001 : 0x00001000 : R`, one for each page; empty for an empty file.
 
     `R` is a page that is no longer used, `P` one that will be retired, `F` one that could not be.
     """

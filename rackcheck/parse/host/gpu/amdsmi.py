@@ -1,7 +1,7 @@
 """What `amd-smi static --json` prints: one table for each GPU, in the two forms that its versions have.
 
 Up to ROCm 6 it is a list; from amd-smi 26 on, an object whose `gpu_data` is that list. A value is a number, a text, or
-`{"value": 550, "unit": "W"}`; what the GPU does not tell is `N/A`.
+`{"value": 550, "unit": "W"}`; `N/A` is a value that the GPU does not report.
 """
 
 import json
@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def gpus(answer: str) -> list[Mapping[str, Any]]:
-    """Give the table of each GPU; raises Unreadable on another shape."""
+    """Return the table of each GPU; raises Unreadable on another shape."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
@@ -33,7 +33,7 @@ def gpus(answer: str) -> list[Mapping[str, Any]]:
 
 
 def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Give a text or number that stands at a path; absent where the GPU does not tell it, or this version not."""
+    """Return a text or number at a path; absent if the GPU does not report it, or this version does not print it."""
     value: Any = gpu
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -47,9 +47,10 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
 
 
 def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Give each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable where one has none.
+    """Return each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable if one has none.
 
-    A GPU that is divided is listed part by part, which its address counts in its last digit: the first stands for it.
+    The parts of a partitioned GPU are listed one by one, with their number as the address' last digit: the first
+    represents the GPU.
     """
     if not answer.endswith("\n"):
         raise Unreadable("the answer was cut")
@@ -61,19 +62,19 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def text(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Give a text that stands at a path; a number where a text belongs is spelt as one."""
+    """Return a text at a path; a number in place of a text is returned as text."""
     reading = value_at(gpu, *path)
     return str(reading) if isinstance(reading, int) else reading
 
 
 def number(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Give a number that stands at a path; a text is none."""
+    """Return a number at a path; a text is none."""
     reading = value_at(gpu, *path)
     return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
 
 
 def enabled(gpu: Mapping[str, Any]) -> Reading:
-    """Name the blocks whose errors are corrected or told."""
+    """Return the blocks whose errors are corrected or reported."""
     states = gpu.get("ras")
     blocks = states.get("ecc_block_state") if isinstance(states, dict) else None
     if not isinstance(blocks, dict) or not all(isinstance(word, str) for word in blocks.values()):

@@ -18,7 +18,7 @@ _FLOWING = re.compile(r"^devices: *[^\s#]", re.MULTILINE)
 class Offer:
     """What one file offers: its kind (nvidia.com/gpu), how many devices it names, the driver of its libcuda.
 
-    Each is absent where the file has none, and Unknown where it is not written as such files are.
+    Each is absent if the file has none, and Unknown if it is written in another form.
     """
 
     kind: Reading
@@ -27,7 +27,7 @@ class Offer:
 
 
 def offer(place: str, content: str) -> Offer:
-    """Read one file; its ending tells JSON from YAML, and a brace at its beginning."""
+    """Read one file; JSON or YAML is detected by its file name extension, and by a brace at its beginning."""
     match = _DRIVER.search(content)
     driver = match[1] if match else Absent("no libcuda in it")
     if place.endswith(".json") or content.lstrip().startswith("{"):

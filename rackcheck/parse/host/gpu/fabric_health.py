@@ -1,7 +1,7 @@
-"""NVML's mask of the NVLink fabric's health as one GPU sees it, and its summary.
+"""NVML's mask of the NVLink fabric's health for one GPU, and its summary.
 
-The mask is a row of small numbers, one for each part of the fabric. 0 stands for what the fabric does not tell, the
-others for words; a number that has none is shown, as newer drivers may know more of them.
+The mask is a row of small numbers, one for each part of the fabric. 0 means not reported by the fabric, the others have
+words; a number without a word is shown, as newer drivers may define more of them.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class MaskPart:
     words: tuple[Value, ...]
 
     def of(self, mask: int) -> Reading:
-        """Read this part of a mask; absent where the fabric does not tell it."""
+        """Read this part of a mask; absent if the fabric does not report it."""
         number = mask >> self.start & (1 << self.bits) - 1
         if not number:
             return Absent("the fabric does not tell")

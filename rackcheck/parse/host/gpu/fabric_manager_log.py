@@ -21,11 +21,11 @@ _SWITCH = re.compile(r"detected NVSwitch (?:non-)?fatal error (?P<code>[0-9]{1,6
 
 @dataclass(frozen=True)
 class Log:
-    """A log of `size` bytes: whether the lines show a start, and what stands behind the last one, or behind none.
+    """A log of `size` bytes: whether the lines show a start, and what follows the last one; all lines without one.
 
-    `fatal` counts those of the errors that are called fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the
-    numbers of NVSwitch errors, fatal and not, each once; `last` is the last error or warning without its time and
-    level, empty without one.
+    `fatal` counts the errors logged as fatal errors of an NVSwitch or of a GPU's NVLink; `sxids` are the numbers of
+    NVSwitch errors, fatal and not, each once; `last` is the last error or warning without its time and level, empty
+    without one.
     """
 
     size: int
@@ -38,7 +38,7 @@ class Log:
 
 
 def log(answer: str) -> Log:
-    """Read the size and the lines; raises Unreadable where there is no size, and on a line of another kind."""
+    """Read the size and the lines; raises Unreadable if there is no size, and on a line of another kind."""
     found = rows(answer)
     if not found:
         raise Unreadable("no size of the log")

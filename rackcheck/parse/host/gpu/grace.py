@@ -9,14 +9,14 @@ from rackcheck.model.text.values import whole
 _NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 
 ZONE = "zone"
-"""What the thermal zone is called among a socket's sensors; the others are meters: CPU, SysIO, Module, Grace."""
+"""Name of the thermal zone among a socket's sensors; the others are meters: CPU, SysIO, Module, Grace."""
 
 Sensor = Mapping[str, str]
 """What one sensor's files hold, by the file's name."""
 
 
 def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
-    """Read rows `is NAME` and, below each, `FILE TEXT`; gives the sensors by the number of their socket and by name.
+    """Read rows `is NAME` and, below each, `FILE TEXT`; returns the sensors by the number of their socket and by name.
 
     A sensor of another name is left out with its files.
     """
@@ -40,18 +40,18 @@ def celsius(text: str) -> float:
 
 
 def trip(zone: Sensor, kind: str) -> float | Absent:
-    """Give the temperature in degrees Celsius of the zone's trip point of a kind: passive, critical.
+    """Return the temperature in degrees Celsius of the zone's trip point of a kind: passive, critical.
 
-    Raises Unreadable where it is no whole number.
+    Raises Unreadable if it is not a whole number.
     """
     found = next((zone.get(f"trip_point_{n}_temp") for n in "01" if zone.get(f"trip_point_{n}_type") == kind), None)
     return Absent(f"no {kind} trip point") if found is None else celsius(found)
 
 
 def watts(meter: Sensor | None, name: str) -> Reading:
-    """Read one file of a meter, in millionths of a watt; a meter that is there and tells no power did not answer.
+    """Read one file of a meter, in millionths of a watt; a meter that exists and has no power did not respond.
 
-    Raises Unreadable where it is no whole number.
+    Raises Unreadable if it is not a whole number.
     """
     if meter is None:
         return Absent("no such meter")

@@ -1,4 +1,4 @@
-"""What `nvidia-imex-ctl -N -j` prints: the state of an IMEX domain, its nodes, and whom each is connected with."""
+"""What `nvidia-imex-ctl -N -j` prints: the state of an IMEX domain, its nodes, and the connections of each."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ READY, CONNECTED = "READY", "CONNECTED"
 
 @dataclass(frozen=True)
 class Domain:
-    """A domain as one daemon knows it: its own word, and how many nodes it has.
+    """A domain as one daemon reports it: its state, and its number of nodes.
 
     Of these `ready` are ready, and `connected` are connected with every node of the domain.
     """
@@ -23,7 +23,7 @@ class Domain:
 
 
 def domain(answer: str) -> Domain:
-    """Read the domain; raises Unreadable on another shape, and on a node that does not say how it is."""
+    """Read the domain; raises Unreadable on another shape, and on a node without a state."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
@@ -39,7 +39,7 @@ def domain(answer: str) -> Domain:
 
 
 def _node(node: dict[str, Any]) -> tuple[str, list[Any]]:
-    """Give a node's own word, and what it says of its connection with each node, itself too."""
+    """Return a node's state, and the states of its connections with each node, itself included."""
     match node:
         case {"status": str(word), "connections": dict(links)}:
             return word, [link.get("status") if isinstance(link, dict) else None for link in links.values()]

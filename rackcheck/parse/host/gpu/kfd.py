@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import Unreadable, clean
 
 XGMI = 11
-"""The number that the kernel gives an XGMI link; 2 is PCIe."""
+"""The kernel's number of an XGMI link; 2 is PCIe."""
 
 LINKS = {2: "pcie", XGMI: "xgmi"}
 
 
 @dataclass(frozen=True)
 class KfdLink:
-    """A link between two nodes; bandwidths are in MB/s, 0 where the kernel does not know."""
+    """A link between two nodes; bandwidths are in MB/s, 0 if not known to the kernel."""
 
     start: int
     end: int
@@ -79,7 +79,7 @@ def link(content: str) -> KfdLink:
 
 
 def nearest(links: Iterable[KfdLink], owners: Mapping[int, str]) -> dict[str, dict[str, KfdLink]]:
-    """Give the nearest link between each two GPUs, one way; of links that are as near, the first.
+    """Return the nearest link between each two GPUs, one way; of links that are as near, the first.
 
     `owners` are the GPUs by the numbers of their nodes; links to others, and within one, are left out.
     """

@@ -24,10 +24,10 @@ class Library:
 
 
 def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library]:
-    """Give each library of the first listing; raises Unreadable (denied) after the last where a folder is hidden.
+    """Yield each library of the first listing; raises Unreadable (denied) after the last if a folder is hidden.
 
-    A link that leads nowhere is not in the second listing, nor is one that leads where nobody may look: that is said
-    by a row `hidden PATH`, among the names or what they lead to. Raises Unreadable at a row that is no file.
+    A dangling link is not in the second listing, nor is one that leads to a place that cannot be read: a row `hidden
+    PATH`, among the names or what they lead to, marks the latter. Raises Unreadable at a row that is not a file.
     """
     hidden = {row.removeprefix(_HIDDEN) for row in (*names, *followed) if row.startswith(_HIDDEN)}
     links = ls.listed([row for row in names if not row.startswith(_HIDDEN)])

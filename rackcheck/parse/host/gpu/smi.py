@@ -1,4 +1,4 @@
-"""`nvidia-smi -q -x` of any driver, as what NVML's own answers would be.
+"""`nvidia-smi -q -x` of any driver, as the values that NVML itself returns.
 
 A key that this driver's nvidia-smi does not print is left out. NVLinks, the clock event reasons that a GPU supports,
 NVML's version, the state of confidential computing and whether the infoROM's checksum holds are in no driver's XML.
@@ -33,12 +33,12 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Tell what the one text means that is printed in a block's stead; it stands for all that would be in it."""
+    """Return the meaning of the one text that is printed instead of a block; it applies to all values of the block."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
 def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
-    """Tell what stands at one place, None if nothing is printed there."""
+    """Return the value at one place, None if nothing is printed there."""
     here = parent
     for name in place.split("/"):
         found = here.only(name)
@@ -50,7 +50,7 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
-    """Tell what stands at the first of some places that is printed; None if none is."""
+    """Return the value at the first of some places that is printed; None if none is."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
         return next((one for one in found if one is not None), None)
@@ -59,7 +59,7 @@ def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
 
 
 def _reasons(gpu: Element) -> SmiGpu | None:
-    """Give NVML's mask; every reason that has a bit must be told, and no other may be active."""
+    """Return NVML's mask; every reason that has a bit must be printed, and no other may be active."""
     for kind in ("clocks_event_reason", "clocks_throttle_reason"):
         section = gpu.only(f"{kind}s")
         if section is None:
@@ -79,7 +79,7 @@ def _reasons(gpu: Element) -> SmiGpu | None:
 
 
 def _mig_devices(gpu: Element) -> SmiGpu | None:
-    """Count the instances that exist; where MIG itself cannot be told, neither can they."""
+    """Count the instances that exist; unknown if MIG itself is unknown."""
     convert, places = FIELDS["mig"]
     mig = _leaf(gpu, places, convert)
     block = gpu.only("mig_devices")
@@ -93,7 +93,7 @@ def _mig_devices(gpu: Element) -> SmiGpu | None:
 
 
 def _processes(gpu: Element) -> SmiGpu | None:
-    """Count who uses the GPU; on a GPU in parts, one may use several."""
+    """Count the processes on the GPU; on a GPU in parts, one may use several."""
     block = gpu.only("processes")
     if block is None:
         return None
@@ -106,7 +106,7 @@ def _processes(gpu: Element) -> SmiGpu | None:
 
 
 def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Give the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity apart."""
+    """Return the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity apart."""
     count = number()
     given: dict[str, SmiGpu | None] = {}
     for span in ("volatile", "aggregate"):
@@ -129,7 +129,7 @@ def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
 
 
 def _health(gpu: Element) -> SmiGpu | None:
-    """Give NVML's mask of the fabric's health: 0 in the place of what the GPU does not tell."""
+    """Return NVML's mask of the fabric's health: 0 for what the GPU does not report."""
     printed = {name: _leaf(gpu, f"fabric/health/{name}", convert) for name, (_, convert) in _HEALTH.items()}
     parts = {name: part for name, part in printed.items() if part is not None}
     gap = next((part for part in parts.values() if "unknown" in part), None)
@@ -137,7 +137,7 @@ def _health(gpu: Element) -> SmiGpu | None:
 
 
 def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Give the GPU's place in the NVLink fabric; without a state, what is printed beside it says no more."""
+    """Return the GPU's place in the NVLink fabric; without a state, the values printed beside it are not used."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
     if state is None or "value" not in state:
@@ -146,7 +146,7 @@ def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
     status = fabric and fabric.only("status")
     became = _leaf(gpu, "fabric/status", text)
     if status and became and "unknown" in became and refusal(status.text):
-        became = {"value": status.text}  # an error is an answer here: how joining the fabric ended
+        became = {"value": status.text}  # an error is a value here: how joining the fabric ended
     summary = _leaf(gpu, "fabric/health/summary", word(healthy=1, unhealthy=2, limited_capacity=3))
     clique, cluster = _leaf(gpu, "fabric/cliqueId", number()), _leaf(gpu, "fabric/clusterUuid", text)
     if summary and "absent" in summary:
@@ -156,7 +156,7 @@ def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
 
 
 def _gpu(gpu: Element) -> dict[str, SmiGpu]:
-    """Give all that is told of one GPU; a block printed twice makes the GPU unknown, as nobody can tell which holds."""
+    """Return all values of one GPU; a block printed twice makes the GPU unknown, as it is unclear which is valid."""
     try:
         given = {key: _leaf(gpu, places, convert) for key, (convert, places) in FIELDS.items()}
         given |= {**_ecc(gpu), **_fabric(gpu), "reasons": _reasons(gpu)}
@@ -169,7 +169,7 @@ def _gpu(gpu: Element) -> dict[str, SmiGpu]:
 
 
 def _nameless(xml: str) -> str:
-    """Give the document alone, without who runs on the GPUs: nobody's business, and such a name may hold any text."""
+    """Return the document without the processes on the GPUs: they are private, and such a name may hold any text."""
     end, name, named = "</nvidia_smi_log>", "<process_name>", "</process_name>"
     begin, stop = max(xml.find("<?xml"), 0), xml.rfind(end)
     first, *rest = (xml[begin : stop + len(end)] if stop >= 0 else xml).split(name)
@@ -177,10 +177,10 @@ def _nameless(xml: str) -> str:
 
 
 def parse_xml(xml: str) -> dict[str, Any]:
-    """Take `nvidia-smi -q -x` apart: `{"driver": told, "cuda": told, "gpus": [{key: told}]}`, told as in smi_values.
+    """Parse `nvidia-smi -q -x`: `{"driver": value, "cuda": value, "gpus": [{key: value}]}`, values as in smi_values.
 
-    Raises Unreadable for what is cut or is no such XML; what stands before and after it is not read. Where another
-    number of GPUs is printed than counted, nobody knows which is which: then of none is told more than that.
+    Raises Unreadable for incomplete output or other XML; text before and after it is not read. If the number of GPUs
+    printed differs from the number counted, they cannot be matched: then each has only that as its value.
     """
     whole = elements(_nameless(xml))
     if whole.name != "nvidia_smi_log":

@@ -1,8 +1,8 @@
-"""Texts of `nvidia-smi -q -x` as the values that NVML gives for them, absent, or why there is none.
+"""Texts of `nvidia-smi -q -x` as the values that NVML returns for them, absent, or why there is none.
 
-nvidia-smi asks NVML and prints each answer as a text; these readers take that step back, so that both ways to the
-driver tell the same: bytes, milliwatts, nanoseconds, 0 and 1. A value is told as `{"value": ...}`, `{"absent": detail}`
-or `{"unknown": reason, "detail": detail}`, the reason in the words of `Reason`.
+nvidia-smi prints each value of NVML as a text; these readers reverse that, so that both ways to the driver return the
+same: bytes, milliwatts, nanoseconds, 0 and 1. A value is `{"value": ...}`, `{"absent": detail}` or `{"unknown": reason,
+"detail": detail}`, the reason in the words of `Reason`.
 """
 
 import re
@@ -34,16 +34,16 @@ _REFUSALS = {
         Reason.NOT_COLLECTED,
     ),
 }  # fmt: skip
-"""NVML's texts for its errors, as nvidia-ml-py and recorded answers have them; printed where a value should stand."""
+"""NVML's texts for its errors, as in nvidia-ml-py and in recorded output; printed instead of a value."""
 
 
 def unknown(reason: Reason, detail: str) -> SmiGpu:
-    """Tell why a value is not known."""
+    """Return an unknown value with its reason."""
     return {"unknown": reason.value, "detail": f"nvidia-smi: {clean(detail)}"}
 
 
 def refusal(text: str) -> SmiGpu | None:
-    """Tell what nvidia-smi prints instead of a value, None if it is one: `N/A`, `[Unknown Error]`, `GPU is lost`."""
+    """Return what nvidia-smi prints instead of a value, None for a value: `N/A`, `[Unknown Error]`, `GPU is lost`."""
     word = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
     if word in _ABSENT:
         return {"absent": f"nvidia-smi: {word}"}
@@ -51,7 +51,7 @@ def refusal(text: str) -> SmiGpu | None:
 
 
 def converted(text: str, convert: Convert) -> SmiGpu:
-    """Tell a text's value, what stands in its place, or that it is none."""
+    """Return a text's value, or the reason why it has none."""
     if instead := refusal(text):
         return instead
     try:
@@ -61,7 +61,7 @@ def converted(text: str, convert: Convert) -> SmiGpu:
 
 
 def total(*parts: SmiGpu | None) -> SmiGpu | None:
-    """Add what is told: what the GPU does not have counts nothing, what is not known makes the sum unknown.
+    """Add up the parts: an absent part counts as nothing, an unknown one makes the sum unknown.
 
     None if a part is not printed, or there is none.
     """

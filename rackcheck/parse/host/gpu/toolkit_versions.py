@@ -1,6 +1,6 @@
-"""The files in which CUDA's toolkits and ROCm tell their version: dotted numbers as text, `12.4.1`.
+"""Version files of CUDA's toolkits and of ROCm: dotted numbers as text, `12.4.1`.
 
-Each reader raises Unreadable on any other content. CUDA's files are read as others quote them from their machines.
+Each reader raises Unreadable on any other content. The forms of CUDA's files are those that others published.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Lines of the kernel's log, found by what they hold and told apart by their shape; counted for each device.
+"""Lines of the kernel's log, found by a text they hold, classified by their shape, and counted for each device.
 
-A log of 8 MiB is gone through once for each text that is looked for, not line by line: only the lines that hold one
-are cut out and held against a shape. A shape fits from the message's beginning, behind the level, time and caller that
-dmesg or journalctl put before it: what a device calls itself stands further in and is not taken for the kernel's word.
+A log of 8 MiB is searched once for each text, not line by line: only the lines that hold one are cut out and matched
+with a shape. A shape matches from the message's beginning, behind the level, time and caller that dmesg or journalctl
+put before it: a device's own name comes later in the line and is not mistaken for the kernel's text.
 """
 
 import re
@@ -35,7 +35,7 @@ _KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\
 class LinePattern:
     """One kind of line: the count it adds to, a text that every such line holds, and the shape it begins with.
 
-    The shape's group `key` names the device; its group `who` is a process, whose name is left out of what is shown.
+    The shape's group `key` names the device; its group `who` is a process, whose name is not shown.
     """
 
     leaf: str
@@ -45,9 +45,9 @@ class LinePattern:
 
 
 def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # noqa: A002  the field's word
-    """Make a kind of line; several may add to one count, of which the first has the sentence of help, if any has.
+    """Define a kind of line; several may add to one count, of which the first has the sentence of help, if any has.
 
-    A shape may say `<pci>` for a PCI address and `<driver>` for a driver's name.
+    A shape may contain `<pci>` for a PCI address and `<driver>` for a driver's name.
     """
     for short, long in _PARTS.items():
         shape = shape.replace(short, long)
@@ -63,7 +63,7 @@ class LineTally:
 
 
 def whole(log: str) -> None:
-    """Raise Unreadable on a log that is empty or was cut: nobody knows what it held."""
+    """Raise Unreadable on a log that is empty or incomplete: what it held is unknown."""
     if not log.strip():
         raise Unreadable("an empty log: even a kernel that has just started says something")
     if not log.endswith("\n"):
@@ -71,7 +71,7 @@ def whole(log: str) -> None:
 
 
 def lines(log: str, *held: str) -> Iterator[str]:
-    """Give the lines of a whole log that hold any of these texts, each once, in the log's order."""
+    """Return the lines of a whole log that hold any of these texts, each once, in the log's order."""
     places: dict[int, int] = {}
     for word in held:
         at = log.find(word)
@@ -91,24 +91,24 @@ def message(row: str) -> str:
 
 
 def seconds(row: str) -> float | None:
-    """Give a line's time in seconds since boot; none where it bears none, or a date."""
+    """Return a line's time in seconds since boot; None if it has none, or a date."""
     before = _BEFORE.match(row)
     return float(before["seconds"]) if before is not None and before["seconds"] else None
 
 
 def span(log: str) -> tuple[float | None, float | None]:
-    """Give the times of a whole log's first and last line, in seconds since boot; none where it bears none."""
+    """Return the times of a whole log's first and last line, in seconds since boot; None if it has none."""
     return seconds(log[:LONGEST]), seconds(log[log.rfind("\n", 0, len(log) - 1) + 1 :][:LONGEST])
 
 
 def kept_back(log: str) -> int:
-    """Add up the messages that the kernel says it kept back because there were too many like them."""
+    """Add up the messages that the kernel reports as suppressed because there were too many like them."""
     rows = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
     return sum(int(match["number"]) for match in rows if match is not None)
 
 
 def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
-    """Count the lines of each kind by their key, or by an empty one where the kinds name no device.
+    """Count the lines of each kind by their key, or by an empty one if the kinds name no device.
 
     A line counts once, for the first kind that fits it. Raises Unreadable on a log that is not whole.
     """
@@ -128,17 +128,17 @@ def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
 
 
 def _nameless(wording: str, match: re.Match[str]) -> str:
-    """Leave a process' name out: it is its user's word, and nobody else's business."""
+    """Leave out a process' name: its user chose it, and it is private."""
     return f"{wording[: match.start('who')]}…{wording[match.end('who') :]}"
 
 
 def promised(item: str, kinds: Sequence[LinePattern]) -> dict[str, Kind]:
-    """Give the facts that these kinds of lines promise of an item."""
+    """Return the facts that these kinds of lines promise of an item."""
     return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
 
 
 def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
-    """Give an item's counts with what each means, and the last of the lines that are counted."""
+    """Return an item's counts with what each means, and the last of the lines that are counted."""
     facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
     facts[f"{item}.last"] = text(
         "The last of these lines, without its time and any process' name; absent without one.", Class.MEASUREMENT
@@ -147,7 +147,7 @@ def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
 
 
 def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
-    """Give what was promised of one item."""
+    """Return what was promised of one item."""
     for leaf in dict.fromkeys(kind.leaf for kind in kinds):
         yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
     yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")

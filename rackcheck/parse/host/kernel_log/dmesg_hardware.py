@@ -1,8 +1,8 @@
 """Lines of the kernel's log about the node's own hardware: machine checks, PCIe, and what firmware reported.
 
 Each tuple is in the order in which its kinds are tried. Machine checks name no device; PCIe's lines name the function
-that complains, by its address. Bit 61 of a bank's status (UC in the kernel's asm/mce.h) tells an uncorrected error from
-a corrected one.
+that complains, by its address. Bit 61 of a bank's status (UC in the kernel's asm/mce.h) is set for an uncorrected
+error.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

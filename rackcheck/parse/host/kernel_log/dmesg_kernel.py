@@ -5,7 +5,7 @@ process, whose name is not shown.
 
 Every fault of the kernel has one line, `TEXT: NUMBER [#N]`, the Nth of this boot, whatever the text: `Oops`, `divide
 error`, `general protection fault`, and on arm64 `Internal error: TEXT` (the kernel's arch/x86/kernel/dumpstack.c and
-arch/arm64/kernel/traps.c). The lines around it, as `Unable to handle kernel ...`, tell of the same fault.
+arch/arm64/kernel/traps.c). The lines around it, as `Unable to handle kernel ...`, belong to the same fault.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

@@ -75,4 +75,4 @@ NETDEV = (
         r"<driver> <pci> (?P<key>[^\s:()]{1,15}): NETDEV WATCHDOG: .{0,60}transmit queue",
     ),
 )
-"""Links and transmit queues of network interfaces, as drivers, bonds and the kernel's watchdog tell of them."""
+"""Links and transmit queues of network interfaces, as drivers, bonds and the kernel's watchdog report them."""

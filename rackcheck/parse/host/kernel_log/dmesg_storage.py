@@ -1,4 +1,4 @@
-"""Lines of the kernel's log about block devices that failed to read or write, and NVMe drives that did not answer.
+"""Lines of the kernel's log about block devices that failed to read or write, and NVMe drives that did not respond.
 
 Each tuple is in the order in which its kinds are tried. A block device goes by the kernel's name, an NVMe drive by its
 controller.

@@ -13,10 +13,10 @@ from rackcheck.model.text.values import rows
 from rackcheck.parse.host.kernel_log import dmesg
 
 NONE = "-- No entries --"
-"""What journalctl prints of a boot that it knows and that has no such line."""
+"""What journalctl prints of a boot that is in the journal and has no such line."""
 
 STARTED = "f77379a8490b408bbe5f6940505a777b"
-"""The id of `Journal started` (systemd, catalog/systemd.catalog.in), said again where it is restarted."""
+"""The id of `Journal started` (systemd, catalog/systemd.catalog.in), logged again when it is restarted."""
 
 EARLY = 300
 """Seconds after boot by which the first journal is there; a restart comes later."""
@@ -25,7 +25,7 @@ _BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 
 
 def of_this_boot(answer: str) -> str:
-    """Give the kernel's lines of this boot; raises Unreadable where there is none: maybe no journal is kept."""
+    """Return the kernel's lines of this boot; raises Unreadable if there is none: maybe no journal is kept."""
     if answer and not answer.endswith("\n"):
         dmesg.whole(answer)
     log = _lines(answer)
@@ -35,9 +35,9 @@ def of_this_boot(answer: str) -> str:
 
 
 def of_boot_before(answer: str) -> str:
-    """Give the kernel's lines of the boot before, of which there may be none.
+    """Return the kernel's lines of the boot before, of which there may be none.
 
-    Raises Unreadable on an answer that was cut, and where journalctl neither gave a line nor said that it has none.
+    Raises Unreadable on incomplete output, and if journalctl prints neither a line nor that it has none.
     """
     log = _lines(answer)
     if not log and NONE not in answer:
@@ -48,12 +48,12 @@ def of_boot_before(answer: str) -> str:
 
 
 def _lines(answer: str) -> str:
-    """Leave out journalctl's own lines, and a last one that was cut."""
+    """Leave out journalctl's own lines, and an incomplete last one."""
     return "".join(f"{row}\n" for row in answer.split("\n")[:-1] if row and not row.startswith("-- "))
 
 
 def oldest(log: str) -> float:
-    """Give the seconds since boot of a journal's first line; raises Unreadable on lines that bear no time."""
+    """Return the seconds since boot of a journal's first line; raises Unreadable on lines that bear no time."""
     first = dmesg.seconds(log[: dmesg.LONGEST])
     if first is None:
         raise Unreadable("a journal's lines without seconds since boot")
@@ -61,7 +61,7 @@ def oldest(log: str) -> float:
 
 
 def hidden(log: str) -> Unknown | None:
-    """Give that journalctl shows but the size of some messages, those with an unprintable byte; none if it shows all.
+    """Return that journalctl shows but the size of some messages, those with an unprintable byte; none if it shows all.
 
     A process may bear such a byte in its name, and an Xid names the process.
     """
@@ -78,7 +78,7 @@ class JournalEntry:
 
 
 def entries(answer: str) -> list[JournalEntry]:
-    """Read one entry a line, in the answer's order; raises Unreadable on what is cut, no JSON, or bears no time."""
+    """Read one entry a line, in the order of the output; raises Unreadable on cut lines, no JSON, or a missing time."""
     return [_entry(row) for row in rows(answer)]
 
 

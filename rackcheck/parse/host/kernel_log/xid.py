@@ -1,7 +1,7 @@
-"""Xids: one line of NVIDIA's kernel driver taken apart, and the table of what others say that a number means.
+"""Xids: the parser of one line of NVIDIA's kernel driver, and the table of documented meanings of each number.
 
-The table has no severity of its own. Its columns hold what NVIDIA's catalogue tells to do, and what four tools that run
-on large fleets make of a number; where they disagree, the number is disputed, and stays so.
+The table has no severity of its own. Its columns hold the actions of NVIDIA's catalogue, and the ratings of four tools
+that run on large fleets; where they disagree, the number is disputed, and stays so.
 """
 
 import csv
@@ -40,7 +40,7 @@ RECOVERY = 154
 
 @dataclass(frozen=True, slots=True)
 class Xid:
-    """One line: whose, which number, and what it says besides, without the process' name.
+    """One line: its device, its number, and the rest of its text, without the process' name.
 
     A line of a GPU in MIG mode names an instance, too: `place` is the GPU's all the same, `said` has both.
     """
@@ -52,20 +52,20 @@ class Xid:
 
     @property
     def nvlink(self) -> "Nvlink | None":
-        """The sub-fields of an NVLink error of Blackwell; none of another line."""
+        """The sub-fields of an NVLink error of Blackwell; None for another line."""
         match = _NVLINK.match(self.detail) if self.code in NVLINK else None
         return Nvlink(match["unit"], match["severity"] == "Fatal", int(match["link"])) if match else None
 
     @property
     def recovery(self) -> str | None:
-        """What the driver says must be done now to recover the GPU; none of another line."""
+        """The action that the driver requires now to recover the GPU; None for another line."""
         match = _RECOVERY.match(self.detail) if self.code == RECOVERY else None
         return match["action"] if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Nvlink:
-    """Which unit of a GPU's NVLink erred, whether fatally by the driver's own word, on which link (-1: on none)."""
+    """The unit of a GPU's NVLink with an error, whether the driver reports it as fatal, and the link (-1: none)."""
 
     unit: str
     fatal: bool
@@ -74,7 +74,7 @@ class Nvlink:
 
 @dataclass(frozen=True, slots=True)
 class SXid:
-    """One line of an NVSwitch: whose, which number, the driver's severity, words and link where this line has them."""
+    """One line of an NVSwitch: its device and number, and the driver's severity, words and link if present."""
 
     place: str
     code: int
@@ -115,7 +115,7 @@ def _address(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class XidMeaning:
-    """What the table's sources say of one Xid."""
+    """One Xid as documented by the table's sources."""
 
     code: int
     title: str
@@ -139,7 +139,7 @@ class XidMeaning:
 
     @property
     def serious(self) -> bool | None:
-        """Whether all four take it for serious, or none does; None where they disagree."""
+        """Whether all four rate it as serious, or none does; None if they disagree."""
         return True if all(self.opinions) else None if any(self.opinions) else False
 
 
@@ -157,7 +157,7 @@ _COLUMNS = {
 
 
 def table(text: str) -> Mapping[int, XidMeaning]:
-    """Read the table; raises Unreadable where it lacks a column or names a number twice."""
+    """Read the table; raises Unreadable if it lacks a column or names a number twice."""
     found: dict[int, XidMeaning] = {}
     for row in csv.DictReader(io.StringIO(text)):
         missing = [column for column in _COLUMNS if row.get(column) is None]
@@ -172,9 +172,9 @@ def table(text: str) -> Mapping[int, XidMeaning]:
 
 
 UNLISTED = "not in our table"
-"""Said of an Xid that the table does not know."""
+"""Text for an Xid that is not in the table."""
 SILENT = "none given"
-"""Said where the catalogue gives an Xid no action."""
+"""Text for an Xid without an action in the catalogue."""
 
 
 def named(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> tuple[str, ...]:
@@ -183,7 +183,7 @@ def named(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> tuple[str, .
 
 
 def actions(codes: Iterable[int], known: Mapping[int, XidMeaning], column: str) -> tuple[str, ...]:
-    """Give the distinct actions of a column, `immediate` or `investigatory`, in alphabetical order."""
+    """Return the distinct actions of a column, `immediate` or `investigatory`, in alphabetical order."""
     return tuple(sorted({(getattr(known[c], column) or SILENT) if c in known else UNLISTED for c in codes}))
 
 

@@ -1,7 +1,7 @@
 """Every Xid and every SXid of a whole log, in its order, and why there may be others.
 
-A line that holds an Xid and cannot be taken apart, be it of a later driver, behind what no dmesg that we know puts
-before a message, or forged, leaves the rest unknown: what was found stays found, and nobody says that it is all.
+A line that holds an Xid and cannot be parsed (of a later driver, behind an unknown prefix of dmesg, or forged) leaves
+the rest unknown: what was found is kept, and the list may be incomplete.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,22 +15,22 @@ Error = TypeVar("Error", Xid, SXid)
 
 
 def every_xid(log: str) -> tuple[list[Xid], Unknown | None]:
-    """Give every Xid of a log, in its order, and why there may be others; none if each line could be taken apart."""
+    """Return every Xid of a log, in its order, and why there may be others; none if each line could be taken apart."""
     return _every(log, XIDS, xid)
 
 
 def every_sxid(log: str) -> tuple[list[SXid], Unknown | None]:
-    """Give every line of an NVSwitch's error, in the log's order, and why there may be others."""
+    """Return every line of an NVSwitch's error, in the log's order, and why there may be others."""
     return _every(log, SXIDS, sxid)
 
 
 def xids(log: str) -> list[Xid]:
-    """Give every Xid of a log that could be taken apart, in its order."""
+    """Return every Xid of a log that could be taken apart, in its order."""
     return every_xid(log)[0]
 
 
 def sxids(log: str) -> list[SXid]:
-    """Give every line of an NVSwitch's error that could be taken apart, in the log's order."""
+    """Return every line of an NVSwitch's error that could be taken apart, in the log's order."""
     return every_sxid(log)[0]
 
 
@@ -45,7 +45,7 @@ def _every(log: str, holds: str, read: Callable[[str], Error | None]) -> tuple[l
             odd.append(line)
     if not odd:
         return found, None
-    # A process' name stands behind the first comma, if anywhere.
+    # A process' name is behind the first comma, if anywhere.
     shown = clean(odd[-1][odd[-1].find(holds) :].partition(",")[0], 60)
     return found, Unknown(Reason.UNPARSABLE, f"{len(odd)} of the lines cannot be taken apart, the last: {shown!r}")
 
@@ -59,7 +59,7 @@ def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
 
 
 def codes(errors: Iterable[Xid | SXid]) -> tuple[str, ...]:
-    """Give the errors' numbers, each once, in the order of numbers."""
+    """Return the errors' numbers, each once, in the order of numbers."""
     return tuple(str(code) for code in sorted({error.code for error in errors}))
 
 
@@ -72,6 +72,6 @@ def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
 
 
 def recovery(errors: Iterable[Xid]) -> str | None:
-    """Give what the last of the errors that say so says the GPU needs to recover."""
+    """Return the recovery action in the last of the errors that have one."""
     rows = [error.recovery for error in errors if error.recovery is not None]
     return rows[-1] if rows else None

@@ -18,7 +18,7 @@ class Free:
     large: int = 0
 
     def unbroken(self) -> float | None:
-        """Give the share in pieces of the largest size, in percent; none where nothing is free."""
+        """Return the share in pieces of the largest size, in percent; none where nothing is free."""
         return 100 * self.large / self.pages if self.pages else None
 
 

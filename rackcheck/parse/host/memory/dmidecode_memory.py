@@ -1,4 +1,4 @@
-"""What dmidecode's memory devices tell between the lines: their channel, and whether they are made for ECC."""
+"""Values derived from dmidecode's memory devices: their channel, and whether they are made for ECC."""
 
 import re
 
@@ -9,7 +9,7 @@ _CHANNEL = re.compile(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}"
 
 
 def channel(device: Structure) -> str | Unknown:
-    """Give the channel where the slot's text says it: `ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`."""
+    """Return the channel if the slot's text contains it: `ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`."""
     for key in ("Locator", "Bank Locator"):
         match = _CHANNEL.fullmatch(device.said(key) or "")
         if match is not None:
@@ -19,7 +19,7 @@ def channel(device: Structure) -> str | Unknown:
 
 
 def corrects(device: Structure) -> bool | Unknown:
-    """Tell whether the module has bits beyond its data: what ECC is kept in."""
+    """Return whether the module has bits beyond its data, which hold ECC."""
     total, data = (device.value(measured("bits"), f"{word} Width") for word in ("Total", "Data"))
     if isinstance(total, Unknown) or isinstance(data, Unknown):
         return total if isinstance(total, Unknown) else device.unsaid("Data Width")

@@ -9,7 +9,7 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import whole
 
 MC = "/sys/devices/system/edac/mc/mc*"
-# A driver that cannot tell modules names ranks in their place, and an old one rows of chips with their channels.
+# A driver that cannot distinguish modules lists ranks instead, and an old one rows of chips with their channels.
 MODULES = (f"{MC}/dimm*", f"{MC}/rank*")
 ROW, CHANNEL = f"{MC}/csrow*", f"{MC}/csrow*/ch*"
 
@@ -36,15 +36,15 @@ def gibibytes(content: str) -> float:
 
 
 def controllers(files: Files, names: Collection[str]) -> frozenset[str]:
-    """Give the numbers of the controllers that have any of these files."""
+    """Return the numbers of the controllers that have any of these files."""
     found = {keys[0] for name in names for keys in files.found(f"{MC}/{name}")}
     return frozenset(number for number in found if _NUMBER.fullmatch(number))
 
 
 def counted(files: Files, numbers: Collection[str]) -> Iterator[Counted]:
-    """Give all that has counters behind these controllers: modules or ranks, else rows and then their channels.
+    """Yield all that has counters behind these controllers: modules or ranks, else rows and then their channels.
 
-    Raises Unreadable where a folder would not be listed, after what was told of those before.
+    Raises Unreadable if a folder could not be listed, after the counters of those before.
     """
     modular = set()
     for glob in MODULES:

@@ -17,7 +17,7 @@ class Blocks:
     told: Mapping[str, str]
 
     def having(self, state: str) -> int | Unknown:
-        """Count the blocks in a state; unless every block has told its own, nobody knows."""
+        """Count the blocks in a state; unknown unless every block has reported its own."""
         saying = sum(self.states.values())
         if 0 < self.count == saying:
             return self.states.get(state, 0)

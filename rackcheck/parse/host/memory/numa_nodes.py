@@ -15,17 +15,17 @@ MOST, MOST_CPUS = 1024, 8192
 
 @dataclass(frozen=True)
 class NumaNode:
-    """One node by its number, and the packages of its CPUs; None where the kernel does not tell some CPU's."""
+    """One node by its number, and the packages of its CPUs; None if the kernel does not report some CPU's."""
 
     number: str
     packages: frozenset[str] | None
 
 
 def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
-    """Give each node, in the order of their numbers; `packages` tells each CPU's.
+    """Yield each node, in the order of their numbers; `packages` maps each CPU to its package.
 
-    Raises Unreadable (too large) where there are more nodes or CPUs than a kernel may have, and at a node whose list
-    of CPUs cannot be read.
+    Raises Unreadable (too large) if there are more nodes or CPUs than a kernel may have, and at a node whose list of
+    CPUs cannot be read.
     """
     found = [number for (number,) in files.found(CPUS)]
     if len(found) > MOST:
@@ -42,9 +42,9 @@ def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
 
 
 def per_package(found: Iterable[NumaNode]) -> tuple[int, ...] | None:
-    """Count the nodes that have CPUs of each package, fewest first; None where a node's packages are not known.
+    """Count the nodes that have CPUs of each package, fewest first; None if a node's packages are not known.
 
-    Where the kernel does not tell a CPU's package, nobody knows how the nodes lie.
+    Unless the kernel reports each CPU's package, the nodes cannot be assigned.
     """
     counts: dict[str, int] = {}
     for node in found:

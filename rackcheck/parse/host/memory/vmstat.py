@@ -10,7 +10,7 @@ PER_ZONE = frozenset({"allocstall"})
 
 
 def counters(content: str) -> Mapping[str, str]:
-    """Give each counter's word by its name; raises Unreadable on a file without `pgfault`, which every kernel has."""
+    """Return each counter's word by its name; raises Unreadable on a file without `pgfault`, which every kernel has."""
     table = {name: count for name, _, count in (row.partition(" ") for row in rows(content))}
     if "pgfault" not in table:
         raise Unreadable("no pgfault in /proc/vmstat")
@@ -18,9 +18,9 @@ def counters(content: str) -> Mapping[str, str]:
 
 
 def count(table: Mapping[str, str], name: str) -> int | Absent:
-    """Read a counter, of all zones together; absent is what this kernel does not count.
+    """Read a counter, of all zones together; absent if this kernel does not count it.
 
-    Raises Unreadable where it is no number.
+    Raises Unreadable if it is not a number.
     """
     if name in PER_ZONE:
         found = [whole(text) for key, text in table.items() if key.startswith(name)]

@@ -18,7 +18,8 @@ _VLAN = re.compile(
 def addresses(answer: str) -> dict[str, Reading]:
     """Read the global addresses of each of FAMILIES, of `ip -o addr show`; absent where there is none.
 
-    One that the kernel makes up anew each day is nobody's address. Raises Unreadable on a row that is no address.
+    Temporary addresses, which the kernel generates anew each day, are left out. Raises Unreadable on a row that is no
+    address.
     """
     found: dict[str, list[str]] = {"inet": [], "inet6": []}
     for row in rows(answer):

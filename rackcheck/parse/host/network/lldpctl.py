@@ -1,4 +1,4 @@
-"""What `lldpctl -f json` prints: on each network interface, the devices that speak there."""
+"""What `lldpctl -f json` prints: the neighbours on each network interface."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,11 @@ from typing import Any
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 LEAVES = ("switch", "switch_id", "switch_description", "port", "port_description", "port_mtu", "vlan")
-"""What is told of one neighbour, in this order."""
+"""The properties of one neighbour, in this order."""
 
 
 def heard(answer: str) -> dict[str, list[Mapping[str, Reading]]]:
-    """Give each interface's neighbours, each with a reading for every leaf; raises Unreadable on anything else."""
+    """Return each interface's neighbours, each with a reading for every leaf; raises Unreadable on anything else."""
     found: dict[str, list[Mapping[str, Reading]]] = {}
     for name, values in _entries(answer):
         found.setdefault(name, []).append(_neighbour(values))
@@ -31,7 +31,7 @@ def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
-    """Read one neighbour; a switch that gives no name stands under its id."""
+    """Read one neighbour; a switch without a name is listed under its id."""
     chassis = values.get("chassis")
     named = isinstance(chassis, dict) and len(chassis) == 1 and "id" not in chassis
     (name, switch), *_ = chassis.items() if named and isinstance(chassis, dict) else [(None, chassis)]
@@ -50,19 +50,19 @@ def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
 
 
 def _listed(value: object) -> list[Any]:
-    """Give what is a list, and what would be one if there were two; lldpctl writes single things bare."""
+    """Return what is a list, and what would be one if there were two; lldpctl writes single things bare."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _text(value: object) -> Reading:
-    """Give a text of lldpctl's; absent where the switch does not say it."""
+    """Return a text of lldpctl's; absent if the switch does not send it."""
     if value is None:
         return Absent("the switch does not say")
     return value if isinstance(value, str) else Unknown(Reason.UNPARSABLE, f"not a text: {str(value)[:80]}")
 
 
 def _inside(value: object, *keys: str) -> object:
-    """Follow keys into JSON; none where they lead nowhere."""
+    """Follow keys into JSON; None if they lead nowhere."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -1,4 +1,4 @@
-"""What the kernel says of a network interface in its folder of /sys/class/net (Documentation/ABI, sysfs-class-net)."""
+"""A network interface's folder in /sys/class/net (Documentation/ABI, sysfs-class-net)."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ _UNKNOWN_SPEEDS = (-0.001, 4294967.295)
 
 
 def names(files: Files, glob: str) -> Iterator[str]:
-    """Name the interfaces that a glob in `/sys/class/net/*/device/net/*` finds.
+    """Yield the interfaces that a glob in `/sys/class/net/*/device/net/*` finds.
 
     Two interfaces of one device see each other, and are each found twice.
     """
@@ -92,10 +92,10 @@ def duplex(files: Files, place: str) -> Sourced:
 
 
 def link_type(content: str) -> str:
-    """Name what the link is (ARPHRD_*); the kernel's number where it has no name here."""
+    """Return what the link is (ARPHRD_*); the kernel's number if it has no name here."""
     return _TYPES.get(line(content), line(content))
 
 
 def address_origin(content: str) -> str:
-    """Name where the hardware address comes from (NET_ADDR_*); the kernel's number where it has no name here."""
+    """Return where the hardware address comes from (NET_ADDR_*); the kernel's number if it has no name here."""
     return _ORIGINS.get(line(content), line(content))

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Absent, Sourced
 from rackcheck.model.text.files import Files
 
 BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
-"""Links of sysfs, followed by their globs: each star of a file that is there tells a driver, an address, a name."""
+"""Links of sysfs, followed by their globs: each star of an existing file stands for a driver, an address, a name."""
 
 VIRTIO = "/sys/bus/pci/devices/*/virtio*/net/*/mtu"
 """A virtual machine's interfaces: the PCI function's driver is virtio-pci, and the interface one step further."""
@@ -26,13 +26,13 @@ class DeviceLocation:
 
 
 def places(files: Files) -> Mapping[str, tuple[str, str]]:
-    """Give driver and PCI address of each interface on PCI, by its name."""
+    """Return driver and PCI address of each interface on PCI, by its name."""
     driven = {name: (driver, address) for driver, address, name in files.found(BESIDE)}
     return driven | {name: ("virtio_net", address) for address, _, name in files.found(VIRTIO)}
 
 
 def place(found: Mapping[str, tuple[str, str]], interface: str) -> DeviceLocation:
-    """Give the place of one interface among those that were found."""
+    """Return the place of one interface among those that were found."""
     none = Absent("not a PCI device")
     driver, address = found.get(interface, ("", ""))
     return DeviceLocation(Sourced(driver or none, BESIDE), Sourced(address or none, BESIDE))

@@ -15,21 +15,21 @@ _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
 
 @dataclass(frozen=True)
 class Section:
-    """What the report says of the bond or of one member, by the driver's words; of a name said twice the first."""
+    """The report's values of the bond or of one member, by the driver's words; of a repeated name the first."""
 
     told: Mapping[str, str]
 
     def text(self, key: str, lacking: str = "") -> Reading:
-        """Give a text; absent, for the reason `lacking`, where the driver does not say it in this mode."""
+        """Return a text; absent, for the reason `lacking`, if the driver does not print it in this mode."""
         return self.told.get(key, Absent(lacking or f"no {key}"))
 
     def chosen(self, key: str) -> Reading:
-        """Give a choice; absent where there is none, which the driver leaves out or calls None."""
+        """Return a choice; absent if there is none: the driver leaves it out or prints None."""
         text = self.told.get(key, "None")
         return Absent(f"no {key}") if text == "None" else text
 
     def number(self, key: str, form: re.Pattern[str] = _DIGITS) -> Reading:
-        """Read a whole number, the form's first group; absent where the driver does not say it in this mode."""
+        """Read a whole number, the form's first group; absent if the driver does not print it in this mode."""
         message = self.told.get(key)
         if message is None:
             return Absent(f"no {key}")
@@ -37,7 +37,7 @@ class Section:
         return int(match[1]) if match else Unknown(Reason.UNPARSABLE, f"{key} {message[:80]!r}")
 
     def speed(self) -> Reading:
-        """Read a member's speed in Gb/s; absent without a link, and where an old driver does not say it."""
+        """Read a member's speed in Gb/s; absent without a link, and if an old driver does not print it."""
         if self.told.get("Speed") == "Unknown":
             return Absent("no link")
         megabits = self.number("Speed", _MEGABITS)
@@ -53,7 +53,7 @@ class Bond:
 
 
 def bond(content: str) -> Bond:
-    """Part the report; raises Unreadable where it is none, has more than 64 members, or names one twice."""
+    """Parse the report; raises Unreadable if it is none, has more than 64 members, or names one twice."""
     if not content.startswith("Ethernet Channel Bonding Driver:"):
         raise Unreadable(f"not a bond: {content[:80]!r}")
     found: list[dict[str, str]] = [{}]

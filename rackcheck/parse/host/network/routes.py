@@ -10,7 +10,7 @@ _ANYWHERE = re.compile(r"0{32} 00 0{32} 00 ")
 
 
 def ipv4(content: str) -> tuple[str, str]:
-    """Give interface and router, as the kernel writes it, of the default route with the lowest metric; else blanks.
+    """Return interface and router, as the kernel writes it, of the default route with the lowest metric; else blanks.
 
     Raises Unreadable where the table has no head, or a row that is no route.
     """
@@ -33,7 +33,7 @@ def ipv4(content: str) -> tuple[str, str]:
 
 
 def dotted(written: str) -> str:
-    """Give a router's address as people write it: 10.0.0.1; empty where there is none.
+    """Return a router's address as people write it: 10.0.0.1; empty where there is none.
 
     The kernel writes a number of the machine's own order, which is little-endian on x86 and ARM.
     """
@@ -41,12 +41,12 @@ def dotted(written: str) -> str:
 
 
 def by_ipv4(content: str) -> str:
-    """Give the interface of the default route with the lowest metric; an empty text if there is none."""
+    """Return the interface of the default route with the lowest metric; an empty text if there is none."""
     return ipv4(content)[0]
 
 
 def by_ipv6(content: str) -> str:
-    """Give the interface of the default route with the lowest metric; an empty text if there is none.
+    """Return the interface of the default route with the lowest metric; an empty text if there is none.
 
     The kernel's own reject routes are none. Raises Unreadable on a row that is no route.
     """

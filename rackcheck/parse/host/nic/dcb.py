@@ -27,9 +27,9 @@ class Pfc:
 
 @dataclass(frozen=True)
 class Ets:
-    """Of each priority its class; of each class how it is served and its share of the bandwidth in percent.
+    """Of each priority its class; of each class its scheduling and its share of the bandwidth in percent.
 
-    `willing` says whether the other end of the cable may set these.
+    `willing` is whether the other end of the cable may set these.
     """
 
     classes: tuple[int, ...]
@@ -85,7 +85,7 @@ def _document(message: str) -> dict[str, Any]:
 
 
 def _eight(values: dict[str, Any], name: str, message: str) -> tuple[Any, ...]:
-    """Give a table of eight: words of algorithms, or numbers up to 100."""
+    """Return a table of eight: words of algorithms, or numbers up to 100."""
     table = values.get(name)
     known = isinstance(table, list) and all(
         value in _ALGORITHMS if name == "tc_tsa" else type(value) is int and 0 <= value <= 100 for value in table

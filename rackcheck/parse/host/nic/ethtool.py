@@ -14,9 +14,9 @@ _REFUSED = ("not permitted", "permission denied")
 
 
 def answered(text: str) -> str:
-    """Pass over the complaints before an answer: without root a part is refused, and what follows is told all the same.
+    """Skip the complaints before the output: without root a part is refused, and the rest is printed all the same.
 
-    Raises Unreadable where nothing follows.
+    Raises Unreadable if nothing follows.
     """
     at = 0
     while (match := _COMPLAINT.match(text, at)) is not None:
@@ -28,7 +28,7 @@ def answered(text: str) -> str:
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    """Give the `name: value` lines in order; a line without a colon is passed over."""
+    """Return the `name: value` lines in order; a line without a colon is passed over."""
     rows = text.splitlines()
     if len(rows) > MOST:
         raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)
@@ -37,7 +37,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def number(value: str | None) -> Reading:
-    """Read a number; absent where the driver has none (`n/a`), or does not say."""
+    """Read a number; absent if the driver has none (`n/a`), or does not report it."""
     if value is None or value in {"n/a", ""}:
         return Absent("the driver tells none")
     try:
@@ -47,7 +47,7 @@ def number(value: str | None) -> Reading:
 
 
 def switch(value: str | None) -> Reading:
-    """Read `on` or `off`, perhaps with `[fixed]` behind; absent where it is not said."""
+    """Read `on` or `off`, with or without `[fixed]` behind; absent if it is not printed."""
     if value is None or value in {"n/a", ""}:
         return Absent("the driver tells none")
     word = value.split()[0]
@@ -55,9 +55,9 @@ def switch(value: str | None) -> Reading:
 
 
 def modes(text: str, key: str) -> Reading:
-    """Read link modes, which go on in the lines below, each begun with blanks and without a colon.
+    """Read link modes, which continue on the lines below, each begun with blanks and without a colon.
 
-    Absent where there are none, or the driver says that it does not know them.
+    Absent if there are none, or the driver reports them as unknown.
     """
     found: list[str] = []
     inside = False
@@ -92,7 +92,7 @@ _TELLING = re.compile(
     r"|jabber|fragment|undersize|oversize|alloc_fail|no_buf|buf_fail|buff_alloc|corrected|wqe|prio[0-9]|overflow|stomped",
     re.IGNORECASE,
 )
-"""Names of statistics that tell of errors, losses and flow control; traffic by size and queue is left out."""
+"""Names of statistics of errors, losses and flow control; traffic by size and queue is left out."""
 
 _QUEUE = re.compile(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
 """Where the name of a queue's statistic has the queue's number."""
@@ -102,7 +102,7 @@ STATISTICS = 400
 
 
 def statistics(text: str) -> dict[str, int]:
-    """Read the statistics that tell of trouble; those of one queue each are added up, with `n` for the number."""
+    """Read the statistics of trouble; those of one queue each are added up, with `n` for the number."""
     found: dict[str, int] = {}
     rows = answered(text).splitlines()
     if not rows or rows[0].strip() != "NIC statistics:":

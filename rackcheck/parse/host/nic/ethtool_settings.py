@@ -1,6 +1,6 @@
-"""What ethtool tells of one interface's settings: a reading for each leaf, or Unreadable where the answer is another.
+"""Settings of one interface from ethtool: a reading for each leaf, or Unreadable for output of another form.
 
-What a driver leaves out, or calls `n/a`, is absent.
+What a driver leaves out, or prints as `n/a`, is absent.
 """
 
 import re
@@ -28,7 +28,7 @@ FEATURES = 200
 """Features of one interface that are read; more are refused."""
 
 _CONFIGURED = ("Supported/Configured FEC encodings", "Configured FEC encodings")
-"""Newer ethtool says the first, older the second, of the same thing."""
+"""Newer ethtool prints the first, older the second, for the same setting."""
 
 _MODES = {"link_modes": "Supported link modes", "partner_modes": "Link partner advertised link modes"}
 _NO_VERSION = {"", "N/A", "n/a"}
@@ -66,7 +66,7 @@ def _with_highest(text: str, names: Mapping[str, str]) -> dict[str, Reading]:
 
 
 def coalescing(text: str) -> dict[str, Reading]:
-    """Read `ethtool -c`; both adaptive settings stand on one line."""
+    """Read `ethtool -c`; both adaptive settings are on one line."""
     values = dict(ethtool.pairs(text))
     match = _BOTH.fullmatch(values.get("Adaptive RX", ""))
     if match is None:
@@ -95,7 +95,7 @@ def pause(text: str) -> dict[str, Reading]:
 
 
 def permanent(text: str) -> dict[str, Reading]:
-    """Read the address of `ethtool -P`; absent where the device tells none, or one of zeros."""
+    """Read the address of `ethtool -P`; absent if the device reports none, or one of zeros."""
     match = _PERMANENT.fullmatch(ethtool.answered(text).strip())
     if match is None:
         raise Unreadable(f"no address: {clean(text, 80)!r}")
@@ -104,7 +104,7 @@ def permanent(text: str) -> dict[str, Reading]:
 
 
 def link(text: str) -> dict[str, Reading]:
-    """Read what was agreed, of plain `ethtool`; a driver that knows no modes says little."""
+    """Read the negotiated link, of plain `ethtool`; a driver without modes reports little."""
     text = ethtool.answered(text)
     values = dict(ethtool.pairs(text))
     if not text.startswith("Settings for "):

@@ -18,7 +18,7 @@ _MAPPED = "0000:0000:0000:0000:0000:ffff:"
 
 @dataclass(frozen=True)
 class GidEntry:
-    """One entry in use; type and interface are empty where the kernel tells none."""
+    """One entry in use; type and interface are empty if the kernel reports none."""
 
     index: str
     address: str
@@ -37,7 +37,7 @@ class GidEntry:
 
 
 def tables(answer: str) -> Iterator[tuple[str, str, list[GidEntry]]]:
-    """Give each port's device, number and entries by index; raises Unreadable on a table without its end."""
+    """Return each port's device, number and entries by index; raises Unreadable on a table without its end."""
     port: re.Match[str] | None = None
     entries: list[GidEntry] = []
     for row in rows(answer):

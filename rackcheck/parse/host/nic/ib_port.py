@@ -1,4 +1,4 @@
-"""What the kernel says of an RDMA port in its folder of /sys/class/infiniband: its state, rate, ids and counters."""
+"""An RDMA port's folder in /sys/class/infiniband: its state, rate, ids and counters."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _BITS = {
 """How wide the standard error counters are (drivers/infiniband/core/sysfs.c of the kernel): at their end they stop."""
 
 _NO_PMA = "N/A (no PMA)"
-"""What older kernels write where the driver has no performance management agent."""
+"""Text of older kernels if the driver has no performance management agent."""
 
 
 def state(content: str) -> str:
@@ -58,7 +58,7 @@ def hexadecimal(content: str) -> int:
 
 
 def first_guid(content: str) -> str:
-    """Give a port's GUID, the second half of its first GID; raises Unreadable where that is none."""
+    """Return a port's GUID, the second half of its first GID; raises Unreadable where that is none."""
     gid = line(content)
     if not _GID.fullmatch(gid):
         raise Unreadable(f"not a GID: {gid[:80]!r}")
@@ -66,7 +66,7 @@ def first_guid(content: str) -> str:
 
 
 def guid(files: Files, folder: str) -> Sourced:
-    """Give the GUID of an InfiniBand port by its folder; absent on Ethernet, whose GIDs are made of addresses."""
+    """Return the GUID of an InfiniBand port by its folder; absent on Ethernet, whose GIDs are made of addresses."""
     layer = files.read(f"{folder}/link_layer")
     if layer.reading == "Ethernet":
         return Sourced(Absent("Ethernet"), layer.source)
@@ -95,7 +95,7 @@ def counter(files: Files, place: str) -> Sourced:
 
 
 def full(counted: Mapping[str, Reading]) -> Reading:
-    """Name, in small letters, the standard error counters that stand at their highest value.
+    """Return, in lower case, the names of the standard error counters at their highest value.
 
     Absent where the port has none of them; where one is neither a number nor absent, its reason stands for all.
     """

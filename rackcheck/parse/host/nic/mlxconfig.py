@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Reading, Unreadable, clean
 
 LINES = 800
-"""Lines of one function's answer that are read; more are refused."""
+"""Lines of one function's output that are read; more are refused."""
 
 LEAVES = ("model", "part", "config", "config_waiting")
-"""What is told of a function."""
+"""The properties of a function."""
 
 _DESCRIPTIONS = {"model": "Device type", "part": "Name"}
 _HEAD = "Configurations:"
@@ -32,7 +32,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Query:
-    """What a function is (`Device type`, `Name`), as far as it is told, and its parameters in the table's order."""
+    """A function's type (`Device type`, `Name`), as far as it is printed, and its parameters in the table's order."""
 
     described: dict[str, str]
     parameters: tuple[Parameter, ...]
@@ -63,7 +63,7 @@ def query(text: str) -> Query:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Give a reading for each leaf of one function, and of each parameter `config/NAME.value` and `.default`."""
+    """Return a reading for each leaf of one function, and of each parameter `config/NAME.value` and `.default`."""
     found = query(text)
     values: dict[str, Reading] = {
         leaf: found.described[key] for leaf, key in _DESCRIPTIONS.items() if key in found.described

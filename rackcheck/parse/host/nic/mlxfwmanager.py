@@ -5,11 +5,11 @@ import re
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 
 LINES = 500
-"""Lines of one answer that are read; more are refused."""
+"""Lines of one output that are read; more are refused."""
 
 LEAVES = {"firmware": "FW", "running": "FW (Running)", "pxe": "PXE", "uefi": "UEFI", "psid": "PSID",
           "part": "Part Number", "description": "Description", "mac": "Base MAC"}  # fmt: skip
-"""What is told of a flash, with the tool's words."""
+"""The properties of a flash, with the tool's words."""
 
 _UNREAD = Unknown(Reason.UNPARSABLE, "no FW: the flash could not be read")
 _HEAD = re.compile(r"Device #[0-9]{1,4}:\s{0,80}")
@@ -18,9 +18,9 @@ _FIRMWARE = re.compile(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{
 
 
 def device(text: str) -> dict[str, str]:
-    """Read the one device that was asked for, by the tool's words: `Part Number`, `PSID`, `FW`, `FW (Running)`.
+    """Read the one queried device, by the tool's words: `Part Number`, `PSID`, `FW`, `FW (Running)`.
 
-    Of a name said twice the first counts. Raises Unreadable where the tool tells of no device, or of several.
+    Of a repeated name the first counts. Raises Unreadable if the tool prints no device, or several.
     """
     rows = text.splitlines()
     heads = [row for row in rows if _HEAD.fullmatch(row)]
@@ -35,7 +35,7 @@ def device(text: str) -> dict[str, str]:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Give a reading for each leaf of one device; one without firmware in its flash is one whose flash is not known."""
+    """Return a reading for each leaf of one device; without firmware in its flash, the flash is unknown."""
     values = device(text)
     found: dict[str, Reading] = {leaf: values.get(name, Absent(f"no {name}")) for leaf, name in LEAVES.items()}
     return found | {"firmware": values.get("FW", _UNREAD)}

@@ -19,17 +19,17 @@ _RAW = "Raw Physical Errors Per Lane"
 ROWS = 500
 LANES = 16
 Scaling = Callable[[float], float]
-"""What makes the fact's unit of the tool's."""
+"""Conversion of the tool's unit to the fact's."""
 
 
 @dataclass(frozen=True)
 class MlxlinkPort:
-    """One port's answer, by the tool's words."""
+    """One port's values, by the tool's words."""
 
     told: dict[str, str]
 
     def text(self, name: str) -> Reading:
-        """A text; absent where the tool writes N/A."""
+        """A text; absent if the tool prints N/A."""
         value = self.told.get(name, "")
         return Absent(f"mlxlink tells no {name}") if value in _NONE else value
 
@@ -58,7 +58,7 @@ class MlxlinkPort:
         return _strange(name, value)
 
     def errors(self) -> list[int] | Unknown:
-        """The errors before correction of each lane; none of a link that is down."""
+        """The errors before correction of each lane; empty for a link that is down."""
         reading = self.counts(_RAW)
         if not isinstance(reading, Absent):
             return reading
@@ -66,7 +66,7 @@ class MlxlinkPort:
         return Unknown(Reason.NOT_COLLECTED, reading.detail) if self.text("State") == "Active" else []
 
     def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
-        """What one sensor reads, and its lowest and highest alarm; absent where it tells none."""
+        """The value of one sensor, and its lowest and highest alarm; absent if it reports none."""
         values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
@@ -97,22 +97,22 @@ def _strange(name: str, value: str) -> Unknown:
 
 
 def milliwatts(dbm: float) -> float:
-    """Give an optical power in mW; 0 dBm is 1 mW."""
+    """Return an optical power in mW; 0 dBm is 1 mW."""
     return float(f"{10 ** (max(-100.0, min(dbm, 100.0)) / 10):.6g}")
 
 
 def thousandths(value: float) -> float:
-    """Give V for mV, A for mA."""
+    """Return V for mV, A for mA."""
     return rounded(value / 1000)
 
 
 def rounded(value: float) -> float:
-    """Give a number as it was written, without the dust of a division."""
+    """Return a number as it was written, without the dust of a division."""
     return float(f"{value:.12g}")
 
 
 def port(text: str) -> MlxlinkPort:
-    """Read one port; raises Unreadable where the answer tells no link."""
+    """Read one port; raises Unreadable if the output has no link."""
     rows = _COLOURS.sub("", text).splitlines()
     if len(rows) > ROWS:
         raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)

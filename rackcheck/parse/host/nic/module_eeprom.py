@@ -23,7 +23,7 @@ _MEASURES = {
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
 _ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
-"""How the thresholds of the light are called; those of the light it sends have two names."""
+"""Names of the thresholds of the light; those of the light it sends have two names."""
 
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 
@@ -37,7 +37,7 @@ class Module:
     raised: tuple[str, ...]
 
     def text(self, name: str) -> Reading:
-        """A text of the module; absent where it has none."""
+        """A text of the module; absent if it has none."""
         return self.texts.get(name) or Absent(f"the module tells no {name}")
 
     def temperature(self, name: str = "Module temperature") -> Reading:
@@ -55,7 +55,7 @@ class Module:
         return _measured(text, _POWER)
 
     def flags(self) -> Reading:
-        """The alarms and warnings that are on; absent where the module says of no flag that it has it."""
+        """The alarms and warnings that are on; absent if the module does not support any flag."""
         has = self.text("Alarm/warning flags implemented") == "Yes"
         return self.raised if has or self.raised else Absent("the module raises no flags")
 
@@ -72,7 +72,7 @@ def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Readi
 
 
 def module(text: str) -> Module:
-    """Read a module; raises Unreadable where there is none in the answer. Powers are in mW, currents in A."""
+    """Read a module; raises Unreadable if there is none in the output. Powers are in mW, currents in A."""
     texts: dict[str, str] = {}
     lanes: dict[int, dict[str, Reading]] = {}
     raised: dict[str, None] = {}
@@ -91,7 +91,7 @@ def module(text: str) -> Module:
 
 
 def _measure(name: str) -> Iterator[tuple[str, int]]:
-    """Give what a line measures and on which lane; a module with one lane does not number it."""
+    """Return what a line measures and on which lane; a module with one lane does not number it."""
     lane = _LANE.fullmatch(name)
     leaf = _OF_NAME.get(lane[1].strip() if lane is not None else name)
     if leaf is not None:

@@ -20,13 +20,13 @@ _SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P
 
 @dataclass(frozen=True)
 class Tracking:
-    """The whole table, and the name of what chrony follows: empty where it follows nothing."""
+    """The whole table, and the name of the source that chrony follows: empty if it follows none."""
 
     told: Mapping[str, str]
     reference: str
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Give a reading for each leaf; of a chrony that follows nothing only the leap status. Raises Unreadable."""
+        """Return a reading for each leaf; of a chrony that follows nothing only the leap status. Raises Unreadable."""
         nothing = Absent("chrony follows nothing")
         yield "leap", self.leap
         yield "reference", nothing if self.lost else self.reference or nothing
@@ -55,7 +55,7 @@ class Tracking:
 
 def tracking(rows: list[str]) -> Tracking:
     """Read chronyc's table; raises Unreadable where chronyc complains, or leaves one of the words out."""
-    if _COMPLAINT.match(rows[0] if rows else ""):  # chronyc's own word: 506 Cannot talk to daemon
+    if _COMPLAINT.match(rows[0] if rows else ""):  # chronyc's own message: 506 Cannot talk to daemon
         raise Unreadable(rows[0][:80], Reason.NOT_COLLECTED)
     table = key_values("\n".join(rows))
     missing = [word for word in _WORDS if word not in table]

@@ -10,7 +10,7 @@ SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
 """A name that looks like a secret's, for sed and for us, in any case of its letters."""
 
 WITHHELD = "<withheld>"
-"""What stands in the place of a secret."""
+"""Replaces a secret."""
 
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 

@@ -1,4 +1,4 @@
-"""The structures of `dmidecode`: what firmware says that it found in the machine."""
+"""The structures of `dmidecode`: the machine's parts as reported by firmware."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ BLANK = frozenset(
     {"", "unknown", "not specified", "not provided", "unspecified", "no dimm", "no module installed", "empty",
      "none", "(none)", "n/a", "<out of spec>", "<bad index>", "not present", "no asset tag", "--"}
 )  # fmt: skip
-"""What dmidecode, or a maker, writes where it has nothing to say, in small letters."""
+"""Texts of dmidecode, or of a maker, for an empty field, in lower case."""
 
 _HANDLE = re.compile(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6} bytes\.?")
 _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.0**10, "PB": 2.0**20}
@@ -30,23 +30,23 @@ class Structure:
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def said(self, *keys: str) -> str | None:
-        """Give the first of these fields that says something; a blank word says nothing."""
+        """Return the first of these fields that has a value; a blank word is none."""
         items = (self.fields.get(key, "") for key in keys)
         # An older dmidecode writes <OUT OF SPEC> for a number that came into the specification after it.
         return next((v for v in items if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
 
     def unsaid(self, key: str) -> Unknown:
-        """Give the reason why a field is not known."""
+        """Return the reason why a field is not known."""
         shown = f"{key}: {self.fields[key]}" if key in self.fields else f"no {key}"
         return Unknown(Reason.NOT_COLLECTED, f"dmidecode {self.handle}: {clean(shown)}")
 
     def text(self, *keys: str) -> str | Unknown:
-        """Give a field as it stands, or why it is not known."""
+        """Return a field as it stands, or why it is not known."""
         message = self.said(*keys)
         return self.unsaid(keys[0]) if message is None else message
 
     def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
-        """Read a field, or say why it is not known."""
+        """Read a field, or return why it is not known."""
         message = self.said(*keys)
         if message is None:
             return self.unsaid(keys[0])
@@ -56,7 +56,7 @@ class Structure:
             return Unknown(error.reason, f"dmidecode {self.handle}: {keys[0]}: {error}")
 
     def count(self, key: str) -> int | Unknown:
-        """Read a field that is a whole number, or say why it is not known."""
+        """Read a field that is a whole number, or return why it is not known."""
         reading = self.value(whole, key)
         return reading if isinstance(reading, Unknown) else int(reading)
 
@@ -84,7 +84,7 @@ def _structures(lines: list[str]) -> Iterator[Structure]:
         if match is not None:
             head, fields, lists, last = (match[1].upper().replace("X", "x"), int(match[2])), {}, {}, ""
         elif head is None or not row.startswith("\t"):
-            continue  # the name of the structure's type, and what dmidecode says of itself
+            continue  # the name of the structure's type, and dmidecode's notes on itself
         elif not row.startswith("\t\t"):
             key, _, value = row.partition(":")
             last = key.strip()
@@ -94,7 +94,7 @@ def _structures(lines: list[str]) -> Iterator[Structure]:
 
 
 def gibibytes(text: str) -> float:
-    """Read a size: SMBIOS counts in powers of 1024, whatever dmidecode calls them."""
+    """Read a size: SMBIOS counts in powers of 1024, whatever unit dmidecode prints."""
     digits, _, unit = text.partition(" ")
     if unit not in _SIZES:
         raise Unreadable(f"not a size: {clean(text)!r}")

@@ -1,4 +1,4 @@
-"""What Docker tells: the pieces of its daemon.json, and the lines of `docker info`."""
+"""Docker's configuration: the pieces of its daemon.json, and the lines of `docker info`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import flag, unquoted, whole
 
 CGROUP_DRIVER, NVIDIA_RUNTIME = "native.cgroupdriver", "nvidia"
-"""What a piece of daemon.json is called that is no setting of its own: an option of `exec-opts`, and a runtime."""
+"""Names of pieces of daemon.json that are no settings of their own: an option of `exec-opts`, and a runtime."""
 
 _PIECE = re.compile(
     r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{'

@@ -1,4 +1,4 @@
-"""The list of installed packages, one a row as dpkg-query prints it; rpm is asked for rows of the same form.
+"""The list of installed packages, one a row as dpkg-query prints it; rpm is run with a format of the same rows.
 
     dpkg amd64
     ii |adduser|all|3.134
@@ -23,7 +23,7 @@ RPM = "ii |%{NAME}|%{ARCH}|%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
 """The form of a row, in the words of each."""
 
 END = "-- end --"
-"""The answer's last line."""
+"""The last line of the output."""
 
 KEYS = "gpg-pubkey"
 """What rpm lists beside packages: the keys that sign them."""
@@ -52,7 +52,7 @@ class Installed:
 
 
 def installed(answer: str) -> Installed:
-    """Read the list; raises Unreadable where it was cut, is empty, or holds a row that is no package with a version."""
+    """Read the list; raises Unreadable if it is incomplete, empty, or holds a row that is no package with a version."""
     items = rows(answer)
     manager, _, native = items[0].partition(" ") if items else ("", "", "")
     if len(items) < 3 or items[-1] != END or manager not in {"dpkg", "rpm"}:

@@ -6,9 +6,9 @@ from rackcheck.model.text.files import Files
 
 
 def lines(files: Files, globs: Sequence[str]) -> list[str]:
-    """Give the lines of all files without comments and blanks; one in a later folder hides its namesake before it.
+    """Return the lines of all files without comments and blanks; one in a later folder hides its namesake before it.
 
-    Raises Unreadable where a file or a folder of them cannot be read: what it sets is not known.
+    Raises Unreadable if a file or a folder of them cannot be read: what it sets is unknown.
     """
     drops: dict[str, str] = {}
     for glob in globs:

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import bit, rows
 
 END = "-- end --"
-"""The answer's last line."""
+"""The last line of the output."""
 
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 """UEFI's own variables."""
@@ -17,7 +17,7 @@ ENTRIES = 1000
 
 
 def asking(*names: str) -> str:
-    """Ask for UEFI's own variables of these names.
+    """Return the command that reads UEFI's own variables of these names.
 
     They hold bytes of zero, which no shell keeps: `od` prints them. A container hides all of /sys/firmware.
     """
@@ -34,9 +34,9 @@ def asking(*names: str) -> str:
 
 
 def variables(answer: str) -> Mapping[str, str] | None:
-    """Give each variable's bytes by its name; none where the system was not booted by UEFI.
+    """Return each variable's bytes by its name; None if the system was not booted by UEFI.
 
-    Raises Unreadable on an answer that was cut.
+    Raises Unreadable on incomplete output.
     """
     items = rows(answer)
     if items == ["legacy"]:

@@ -10,7 +10,7 @@ _ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
 
 
 def types(answer: str, needed: Iterable[str]) -> dict[str, str]:
-    """Give each path's type; raises Unreadable on another row, and where a path that must be there is missing."""
+    """Return each path's type; raises Unreadable on another row, and where a path that must be there is missing."""
     matches = [_ROW.fullmatch(row) for row in rows(answer)]
     found = {match[2]: match[1] for match in matches if match is not None}
     if None in matches or not found.keys() >= set(needed):

@@ -18,7 +18,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
-"""The answer's last line; before it stands `now`, the seconds since 1970 and the seconds since boot."""
+"""The last line of the output; before it comes `now`, the seconds since 1970 and the seconds since boot."""
 
 _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})")
 
@@ -27,8 +27,8 @@ _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:
 class Wtmp:
     """The record as far as it was read, newest first; times are seconds since 1970, `up` is seconds since boot.
 
-    A start whose date nobody can read is None. `begins` is the date of the oldest line, that of wtmp's own beginning
-    where the whole record was read.
+    A start with an unreadable date is None. `begins` is the date of the oldest line, that of wtmp's own beginning if
+    the whole record was read.
     """
 
     kinds: tuple[str, ...]
@@ -39,11 +39,11 @@ class Wtmp:
 
     @property
     def unclean(self) -> int:
-        """Starts without a shutdown before them; of the oldest start nobody knows what was before."""
+        """Starts without a shutdown before them; the oldest start is not counted, as what came before it is unknown."""
         return sum(newer == older == "reboot" for newer, older in pairwise(self.kinds))
 
     def late(self, window: int) -> int | Unknown:
-        """Count the starts of the last `window` seconds; unknown where the record does not tell of all of them."""
+        """Count the starts of the last `window` seconds; unknown if the record does not cover all of them."""
         if self.up >= window:
             return 0
         if self.begins is None or self.begins > self.now - window:
@@ -55,7 +55,7 @@ class Wtmp:
 
 
 def wtmp(answer: str) -> Wtmp:
-    """Read the record; raises Unreadable on an answer that was cut, and on one that has nothing of wtmp."""
+    """Read the record; raises Unreadable on incomplete output, and on output without wtmp."""
     items = rows(answer)
     clock = re.fullmatch(r"now ([0-9]{1,12}) ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if clock is None:
@@ -69,7 +69,7 @@ def wtmp(answer: str) -> Wtmp:
 
 
 def _moment(row: str) -> int | None:
-    """Give the first date of a row in seconds since 1970; the question asks for UTC."""
+    """Return the first date of a row in seconds since 1970; the command prints UTC."""
     found = _DATE.search(row)
     try:
         return calendar.timegm(time.strptime(found[1], "%b %d %H:%M:%S %Y")) if found else None

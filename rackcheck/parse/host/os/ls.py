@@ -23,7 +23,7 @@ def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
 
 
 def release(path: str, links: Mapping[str, tuple[int, str]]) -> Reading:
-    """Give the version in the name of the file that a chain of links ends at."""
+    """Return the version in the name of the file that a chain of links ends at."""
     for _ in range(8):
         target = links.get(path, (0, ""))[1]
         if not target:

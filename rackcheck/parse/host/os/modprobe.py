@@ -19,10 +19,10 @@ _NOTHING = re.compile(r"(?:/usr)?/bin/(?:false|true)")
 
 
 def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
-    """Give the values by `module.parameter`, of the modules whose whole name fits; of a repeated one the last counts.
+    """Return the values by `module.parameter`, of the modules whose whole name fits; of a repeated one the last counts.
 
-    Dashes and underscores of a module's name are one to the kernel, which spells underscores. Other lines, and words
-    that give nothing a name, are left out.
+    Dashes and underscores of a module's name are equal to the kernel, which spells underscores. Other lines, and words
+    without a name and value, are left out.
     """
     given: dict[str, str] = {}
     for row in rows:
@@ -35,18 +35,18 @@ def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
 
 
 def autoload(rows: Iterable[str]) -> tuple[str, ...]:
-    """Give the modules that lines of modules-load.d(5) name, as the kernel spells them; `;` begins a comment."""
+    """Return the modules that lines of modules-load.d(5) name, as the kernel spells them; `;` begins a comment."""
     return _spelt(words[0] for row in rows if (words := row.split()) and not row.startswith(";"))
 
 
 def blacklisted(rows: Iterable[str]) -> tuple[str, ...]:
-    """Give the modules that `blacklist` keeps from loading by themselves, as the kernel spells them."""
+    """Return the modules that `blacklist` keeps from loading by themselves, as the kernel spells them."""
     orders = (row.split() for row in rows)
     return _spelt(words[1] for words in orders if words[:1] == ["blacklist"] and len(words) > 1)
 
 
 def forbidden(rows: Iterable[str]) -> tuple[str, ...]:
-    """Give the modules for which `install` runs /bin/false or /bin/true instead, as the kernel spells them."""
+    """Return the modules for which `install` runs /bin/false or /bin/true instead, as the kernel spells them."""
     orders = (row.split() for row in rows)
     installs = (words for words in orders if words[:1] == ["install"] and len(words) > 2)
     return _spelt(words[1] for words in installs if _NOTHING.fullmatch(words[2]))

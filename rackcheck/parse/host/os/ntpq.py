@@ -7,24 +7,24 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import number, rows
 
 NONE = "no ntpq"
-"""What the node says where the tool is not installed."""
+"""Printed if the tool is not installed on the node."""
 
 LEAP = {0: "none", 1: "insert", 2: "delete", 3: "unsynchronized"}
-"""What ntpd does with the last second of the day; 3 is said while it follows nothing."""
+"""What ntpd does with the last second of the day; 3 is reported while it is not synchronized."""
 
 _REFUSED = re.compile(r"[^\n=]{0,80}\bConnection refused\n")
 _VARIABLE = re.compile(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
 
 
 def lacking(answer: str) -> str | None:
-    """Say why no ntpd answered; none where one did."""
+    """Return why no ntpd responded; None if one did."""
     if rows(answer) == [NONE]:
         return "ntpd is not installed"
     return "ntpd does not run" if _REFUSED.fullmatch(answer) else None
 
 
 def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
-    """Give the variables by name, of a repeated one the last; raises Unreadable where a needed one is missing."""
+    """Return the variables by name, of a repeated one the last; raises Unreadable where a needed one is missing."""
     table = dict(_VARIABLE.findall(answer))
     missing = [name for name in needed if name not in table]
     if missing:
@@ -33,12 +33,12 @@ def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
 
 
 def leap(bits: str) -> str:
-    """Give the word for the two bits of `leap=11`; raises Unreadable on anything else."""
+    """Return the word for the two bits of `leap=11`; raises Unreadable on anything else."""
     if not re.fullmatch("[01]{1,2}", bits):
         raise Unreadable(f"not two bits of a leap: {bits!r}")
     return LEAP[int(bits, 2)]
 
 
 def seconds(milliseconds: str) -> float:
-    """Read a time; raises Unreadable where it is no number."""
+    """Read a time; raises Unreadable if it is not a number."""
     return round(number(milliseconds) / 1000, 9)

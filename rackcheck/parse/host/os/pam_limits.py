@@ -1,4 +1,4 @@
-"""The files of pam_limits, `limits.conf` and its like: who, soft or hard, of what, how much; see limits.conf(5)."""
+"""The files of pam_limits, `limits.conf` and its like: domain, soft or hard, item, value; see limits.conf(5)."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -14,9 +14,9 @@ _UNLIMITED = frozenset({"unlimited", "infinity", "-1"})
 
 
 def places(files: Files) -> Iterator[str]:
-    """Give the files in the order in which pam_limits reads them: a later line wins.
+    """Yield the files in the order in which pam_limits reads them: a later line wins.
 
-    Raises Unreadable where nobody knows which files there are.
+    Raises Unreadable if the list of files is unknown.
     """
     if files.has(MAIN):
         yield MAIN
@@ -24,7 +24,7 @@ def places(files: Files) -> Iterator[str]:
 
 
 def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Give what the lines for `*` set, by item and side; a later line wins, and `-` is both sides.
+    """Return what the lines for `*` set, by item and side; a later line wins, and `-` is both sides.
 
     The texts are whole files in the order in which pam_limits reads them. A line with more or fewer than four words,
     and one for a single user or a group, sets nothing here.
@@ -48,7 +48,7 @@ def limit(value: str) -> float:
 
 
 def reading(value: str | None, lacking: str) -> Reading:
-    """Give a limit; absent, for the reason `lacking`, where no line sets it, Unknown where its word is none."""
+    """Return a limit; absent, for the reason `lacking`, if no line sets it, Unknown if its word is invalid."""
     try:
         return Absent(lacking) if value is None else limit(value)
     except Unreadable as error:

@@ -22,7 +22,7 @@ class Limit:
 
 
 def limits(content: str, names: Collection[str]) -> Iterator[Limit]:
-    """Give both sides of the limits of these names; raises Unreadable on one that is no number, after those before it.
+    """Return both sides of the limits of these names; raises Unreadable on an invalid one, after those before it.
 
     The head, and rows that are no limit, are left out.
     """

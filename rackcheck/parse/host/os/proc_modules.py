@@ -12,7 +12,7 @@ ALWAYS, MODPROBE = "/proc/sys/kernel/osrelease", "/proc/sys/kernel/modprobe"
 
 
 def modules(content: str) -> Iterator[tuple[str, bool]]:
-    """Give each module's name and whether it is live; false while it loads or unloads.
+    """Return each module's name and whether it is live; false while it loads or unloads.
 
     Raises Unreadable at a row that is no module, after those before it.
     """
@@ -24,7 +24,7 @@ def modules(content: str) -> Iterator[tuple[str, bool]]:
 
 
 def built_without(files: Files) -> None:
-    """Raise Unreadable unless the kernel can have no modules: /sys/module tells nothing, built-in code is there too."""
+    """Raise Unreadable unless the kernel can have no modules: /sys/module lists built-in code too."""
     if not files.has(ALWAYS):
         raise Unreadable(f"neither {PLACE} nor {ALWAYS} is there: somebody hides them", Reason.NOT_COLLECTED)
     if files.has(MODPROBE):

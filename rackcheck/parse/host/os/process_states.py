@@ -19,15 +19,15 @@ from rackcheck.model.fact import Reason, Unreadable
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
-"""The answer's last line."""
+"""The last line of the output."""
 
 TICKS = 100
-"""Of a second, in which the kernel tells times on x86 and ARM (USER_HZ, include/asm-generic/param.h)."""
+"""Ticks per second of the kernel's times on x86 and ARM (USER_HZ, include/asm-generic/param.h)."""
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """How many processes are in each state, how many seconds ago the oldest of each began, and who hangs, by name."""
+    """How many processes are in each state, how many seconds ago the oldest of each began, and which hang, by name."""
 
     counts: Mapping[str, int]
     ages: Mapping[str, float]
@@ -35,7 +35,7 @@ class States:
 
 
 def states(answer: str, most: int) -> States:
-    """Read the answer; raises Unreadable where it was cut, has no process, or names more than `most` that hang."""
+    """Read the output; raises Unreadable if it is incomplete, has no process, or names more than `most` that hang."""
     items = rows(answer)
     up = re.fullmatch("up ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if up is None:

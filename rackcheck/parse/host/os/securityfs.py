@@ -1,4 +1,4 @@
-"""Files of the kernel's security file system: where it is not mounted, its folder is there and empty."""
+"""Files of the kernel's security file system: if it is not mounted, its folder exists and is empty."""
 
 from collections.abc import Callable
 
@@ -10,9 +10,9 @@ FOLDER, MOUNTS = "/sys/kernel/security", "/proc/mounts"
 
 
 def read(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read one of its files: absent where the file system is mounted and has none, unknown where it is not mounted.
+    """Read one of its files: absent if the file system is mounted and has none, unknown if it is not mounted.
 
-    /proc/mounts must have been asked for too; the reader may raise Unreadable.
+    /proc/mounts must be collected too; the reader may raise Unreadable.
     """
     sourced = files.read(place, reader)
     if not isinstance(sourced.reading, Absent):

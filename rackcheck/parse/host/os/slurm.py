@@ -1,4 +1,4 @@
-"""What Slurm tells of a node: the lines of its own files, and `scontrol show node`."""
+"""Slurm's values for a node: the lines of its own files, and `scontrol show node`."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -15,25 +15,25 @@ _REASON = re.compile(r"^[ \t]{0,20}Reason=(.{0,500})$", re.MULTILINE)
 
 
 def version(row: str) -> str | None:
-    """Give the version of `slurm 23.11.7`; None for another line."""
+    """Return the version of `slurm 23.11.7`; None for another line."""
     match = _VERSION.fullmatch(row)
     return match[1] if match else None
 
 
 @dataclass(frozen=True)
 class SlurmSettings:
-    """The settings of several files, by their names in small letters, and what is known of each file."""
+    """The settings of several files, by their names in lower case, and the state of each file."""
 
     given: dict[str, Reading] = field(default_factory=dict)
     files: dict[str, Reading] = field(default_factory=dict)
     lacking: dict[str, Reading] = field(default_factory=dict)
 
     def there(self, file: str) -> Reading:
-        """Whether the node has a file of its own; Unknown where it is hidden."""
+        """Whether the node has a file of its own; Unknown if it is hidden."""
         return self.files.get(file, False)
 
     def setting(self, file: str, name: str) -> Reading:
-        """Give a setting, or why the file has none."""
+        """Return a setting, or why the file has none."""
         return self.given.get(name.lower(), self.lacking.get(file, Absent(f"no {file}")))
 
 
@@ -74,11 +74,11 @@ class SlurmNode:
     fields: Mapping[str, str]
 
     def text(self, name: str) -> str | Absent:
-        """Give a field; absent where Slurm has none, or calls it (null) or N/A."""
+        """Return a field; absent if Slurm has none, or prints (null) or N/A."""
         return _text(self.fields.get(name))
 
     def names(self, name: str) -> tuple[str, ...] | Absent:
-        """Give the names of a field that are parted by commas, in order; absent where Slurm has none."""
+        """Return the names of a field that are parted by commas, in order; absent where Slurm has none."""
         reading = self.text(name)
         return reading if isinstance(reading, Absent) else tuple(sorted(reading.split(",")))
 
@@ -88,7 +88,7 @@ def node(answer: str) -> SlurmNode:
 
     Raises Unreadable without a node's name and state.
     """
-    # The first counts: a reason is anybody's text, and comes last.
+    # The first counts: a reason is free text, and comes last.
     fields = dict(reversed(_FIELD.findall(answer)))
     if "NodeName" not in fields or "State" not in fields:
         raise Unreadable("no node and its state")

@@ -42,7 +42,7 @@ def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str,
 
 
 def service(unit: Mapping[str, str]) -> str | None:
-    """Give a service's name without `.service`; none for another unit, one that is gone, and what logins start."""
+    """Return a service's name without `.service`; none for another unit, one that is gone, and what logins start."""
     name = unit.get("Id", "")
     gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
     return (
@@ -51,7 +51,7 @@ def service(unit: Mapping[str, str]) -> str | None:
 
 
 def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give the name, with `.service`, and the state of each file that stands for one service of its own.
+    """Return the name, with `.service`, and the state of each file of a single service.
 
     Templates, aliases and what logins start are left out. Raises Unreadable on a row that is no file with its state.
     """
@@ -85,7 +85,7 @@ def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
 
 
 def _timer(row: str) -> list[str]:
-    """Part a row of a list of units; before systemd 246 a mark may stand before the name."""
+    """Split a row of a list of units; before systemd 246 a mark may precede the name."""
     words = row.lstrip("●* ").split()
     if len(words) < 2 or not words[0].endswith(".timer"):
         raise Unreadable(f"not a timer: {row[:80]!r}")
@@ -93,13 +93,13 @@ def _timer(row: str) -> list[str]:
 
 
 def limit(value: str | None) -> float | Absent:
-    """Read a limit in its own unit, or infinity; absent where this systemd does not know the property."""
+    """Read a limit in its own unit, or infinity; absent if this systemd does not have the property."""
     if not value:
         return Absent("this systemd does not tell")
     return math.inf if value in {"infinity", ALL_ONES} else whole(value)
 
 
 def limit_in_kib(value: str | None) -> float | Absent:
-    """Read a limit in bytes, and give it in KiB."""
+    """Read a limit in bytes, and return it in KiB."""
     size = limit(value)
     return size if isinstance(size, Absent) else size / 1024

@@ -1,4 +1,4 @@
-"""What `timedatectl` prints: of the clock, and with `timesync-status` of systemd-timesyncd and the server it asks."""
+"""What `timedatectl` prints: the clock, and with `timesync-status` systemd-timesyncd and its server."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from rackcheck.model.text.values import flag, key_values, whole
 
 _SPANS = {"offset": "Offset", "delay": "Delay", "jitter": "Jitter", "root_distance": "Root distance"}
 LEAVES = ("server", "stratum", "leap", *_SPANS)
-"""What is told of systemd-timesyncd; spans are in seconds."""
+"""The properties of systemd-timesyncd; spans are in seconds."""
 
 _SYNCHRONIZED = ("System clock synchronized", "NTP synchronized")
 _ENABLED = {"NTP service": "active", "systemd-timesyncd.service active": "yes", "NTP enabled": "yes"}
@@ -23,12 +23,12 @@ _SILENT = Absent("no server has answered yet")
 
 @dataclass(frozen=True)
 class NtpStatus:
-    """The table; before a server's first answer it has no more than the server's name."""
+    """The table; before a server's first response it holds only the server's name."""
 
     told: Mapping[str, str]
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Give a reading for each of LEAVES; raises Unreadable at the first that is not one."""
+        """Return a reading for each of LEAVES; raises Unreadable at the first that is not one."""
         yield "server", self.server()
         yield "stratum", self.number("Stratum")
         yield "leap", self.text("Leap")
@@ -36,24 +36,24 @@ class NtpStatus:
             yield leaf, self.seconds(key)
 
     def server(self) -> Reading:
-        """Give the server's address or name; absent where none is set."""
+        """Return the server's address or name; absent if none is set."""
         return self.told["Server"].partition(" ")[0] or Absent("none is set")
 
     def text(self, key: str) -> Reading:
-        """Give a text; absent before a server's answer."""
+        """Return a text; absent before a server's response."""
         return self.told.get(key) or _SILENT
 
     def number(self, key: str) -> Reading:
-        """Read a whole number; absent before a server's answer. Raises Unreadable."""
+        """Read a whole number; absent before a server's response. Raises Unreadable."""
         return whole(self.told[key]) if key in self.told else _SILENT
 
     def seconds(self, key: str) -> Reading:
-        """Read a span in seconds; absent before a server's answer. Raises Unreadable."""
+        """Read a span in seconds; absent before a server's response. Raises Unreadable."""
         return span(self.told[key]) if key in self.told else _SILENT
 
 
 def status(rows: list[str]) -> NtpStatus:
-    """Read the table; raises Unreadable where it names no server."""
+    """Read the table; raises Unreadable if it names no server."""
     table = key_values("\n".join(rows))
     if "Server" not in table:
         raise Unreadable("not the words of timedatectl: no 'Server'")
@@ -71,7 +71,7 @@ def span(text: str) -> float:
 
 
 def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
-    """Read plain `timedatectl` leaf by leaf, in the words of systemd 219, 237 and 239; what they lack is not told.
+    """Read plain `timedatectl` leaf by leaf, in the words of systemd 219, 237 and 239; what they lack is left out.
 
     Raises Unreadable without the zone, or the word whether the clock is in step, and at a word that is no yes or no.
     """

@@ -1,4 +1,4 @@
-"""What container tools print of themselves when they are asked for their version."""
+"""What container tools print as their version."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ TOOLS = {
     "nvidia-ctk": r"NVIDIA Container Toolkit CLI version (\S+)",
     "nvidia-container-cli": r"(?:cli-)?version: (\S+)",
 }
-"""The first line of each tool's answer, by the tool."""
+"""The first line of each tool's output, by the tool."""
 
 
 def versions(rows: Sequence[str]) -> Iterator[tuple[str, Reading]]:
-    """Read rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`; gives each tool with its version.
+    """Read rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`; yields each tool with its version.
 
     What a builder appends after a plus is left out. Absent is a tool that is not there; Unknown one that failed, or
-    that says something else of itself. Raises Unreadable at a row of none of these tools.
+    that prints something else. Raises Unreadable at a row of none of these tools.
     """
     for row in rows:
         word, _, text = row.partition(" ")

@@ -27,14 +27,14 @@ class Memory:
     correction: str | None
 
     def each(self, key: str) -> tuple[str, ...] | Unknown:
-        """Give what modules say of a key, each once; unknown where one of them says nothing."""
+        """Return the modules' values of a key, each once; unknown if one of them has none."""
         names = {module.get(key, "?") for module in self.modules}
         if "?" in names:
             return Unknown(Reason.NOT_COLLECTED, f"udev noted no {key} of a module")
         return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
-        """Give the size of each module in GiB; raises Unreadable on one that is no number."""
+        """Return the size of each module in GiB; raises Unreadable on one that is no number."""
         found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
         if len(found) == len(self.modules):
             return found
@@ -42,7 +42,7 @@ class Memory:
 
 
 def memory(content: str, place: str) -> Memory:
-    """Read the note that lies at a place; raises Unreadable where it holds no memory slots, or not all of them."""
+    """Read udev's record at this path; raises Unreadable if it holds no memory slots, or not all of them."""
     found = _ROW.findall(content)
     slots: dict[int, dict[str, str]] = {}
     array = {key: value.strip() for key, value in found if key.startswith("MEMORY_ARRAY_")}

@@ -3,14 +3,14 @@
 Written to recorded outputs of many versions of lspci. What may differ between them:
 
     function    `0000:1b:00.0 3D controller [0302]: NVIDIA Corporation ... [10de:2330] (rev a1)`, then indented lines;
-                -vv ends each with an empty line, so an answer that was cut shows it
+                -vv ends each with an empty line, so cut output is detected
     capability  `Capabilities: [60] Express (v2) Endpoint`; at 0x100 and above an extended one
     register    `DevCtl: CorrErr+ ...` two tabs deep; deeper lines go on with it, but for AtomicOpsCap and AtomicOpsCtl,
                 which newer versions print one deeper and older ones beside
     bit         a name and `+` or `-`, with or without a comma
 
 A field that this version of lspci does not print is unknown, not absent: it leaves out what it cannot decode. A
-function whose capabilities need root says `<access denied>`; one that fell off the bus reads all ones.
+function whose capabilities need root shows `<access denied>`; one that fell off the bus reads all ones.
 """
 
 import re
@@ -26,7 +26,7 @@ ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Proc
 RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
 
 EXTENDED = 0x100
-"""Where extended capabilities begin; the space from there can be read only where firmware tells the kernel how."""
+"""Where extended capabilities begin; the space from there can be read only if firmware describes how to the kernel."""
 
 _UNDECODED = {
     AER: "01",
@@ -65,7 +65,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class PciFunction:
-    """One PCI function as lspci shows it; `extended` says whether extended capabilities could have been seen."""
+    """One PCI function as lspci shows it; `extended` is whether extended capabilities could have been seen."""
 
     address: str
     title: str
@@ -81,11 +81,11 @@ class PciFunction:
         return match[1] if match else ""
 
     def line(self, name: str) -> str | None:
-        """Give what stands after a name one tab deep: `Kernel driver in use`."""
+        """Return the text after a name one tab deep: `Kernel driver in use`."""
         return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
 
     def capability(self, name: str) -> Capability | Absent | Unknown:
-        """Find a capability by the beginning of its name: absent where the function has none."""
+        """Find a capability by the beginning of its name: absent if the function has none."""
         for found in self.capabilities:
             if found.name.startswith(name):
                 return found
@@ -99,14 +99,14 @@ class PciFunction:
         return Absent(f"no {name} capability")
 
     def only(self, capability: str, kinds: tuple[str, ...], *, but: bool = False) -> Absent | Unknown | None:
-        """Say why this function has nothing that only some kinds have, or that all have `but` those."""
+        """Return why this function has nothing that only some kinds have, or that all have `but` those."""
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
         return Absent(f"a {kind(found.name)} has none") if any(k in found.name for k in kinds) is but else None
 
     def register(self, capability: str, name: str) -> str | Absent | Unknown:
-        """Give a register's text; unknown where the capability is there and lspci prints no such register."""
+        """Return a register's text; unknown if the capability is there and lspci prints no such register."""
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
@@ -115,12 +115,12 @@ class PciFunction:
         return _lacking(found, name) or Unknown(Reason.NOT_COLLECTED, f"this version of lspci prints no {name}")
 
     def bits(self, capability: str, register: str) -> Mapping[str, bool] | Absent | Unknown:
-        """Give the bits of a register by their names."""
+        """Return the bits of a register by their names."""
         text = self.register(capability, register)
         return bits(text) if isinstance(text, str) else text
 
     def flag(self, capability: str, register: str, *names: str) -> bool | Absent | Unknown:
-        """Give one bit, by the first of its names that this version of lspci prints."""
+        """Return one bit, by the first of its names that this version of lspci prints."""
         found = self.bits(capability, register)
         if isinstance(found, Absent | Unknown):
             return found
@@ -153,7 +153,7 @@ class PciFunction:
 
 
 def _lacking(capability: Capability, name: str) -> Absent | None:
-    """Say why a function of this kind has no such register; lspci prints the others all the same."""
+    """Return why a function of this kind has no such register; lspci prints the others all the same."""
     if not capability.name.startswith(EXPRESS):
         return None
     second = name.endswith("2") or name.startswith("AtomicOps")
@@ -185,9 +185,9 @@ def bits(text: str) -> dict[str, bool]:
 
 @lru_cache(maxsize=2)
 def functions(answer: str) -> tuple[PciFunction, ...]:
-    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable where it was cut or is another's.
+    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable if it is incomplete or another's output.
 
-    A node's several probes read the same answer: it is parted once.
+    A node's several probes read the same output: it is parsed once.
     """
     found = _parted(rows(answer))
     if not found:
@@ -198,7 +198,7 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
 
 
 def listed(answer: str) -> tuple[PciFunction, ...]:
-    """Read plain `lspci`, or -k, where functions have no capabilities: nothing tells whether their lines came whole."""
+    """Read plain `lspci`, or -k, where functions have no capabilities: cut output cannot be detected."""
     return _parted(rows(answer))
 
 
@@ -245,7 +245,7 @@ class _Draft:
             registers[-1][1].append(row)
 
     def made(self, extended: bool) -> PciFunction:
-        """Give the function; the first of a register's name counts."""
+        """Return the function; the first of a register's name counts."""
         found = []
         for name, at, registers in self.capabilities:
             table: dict[str, str] = {}
@@ -262,7 +262,7 @@ def _parted(lines: list[str]) -> tuple[PciFunction, ...]:
     last: _Draft | None = None
     for row in lines:
         bare = row.lstrip(" \t")
-        # A tab is eight columns; some who paste an answer write the columns.
+        # A tab is eight columns; pasted output may hold the columns.
         depth = (len(row[: len(row) - len(bare)].expandtabs(8)) + 7) // 8
         if not bare or (depth == 0 and _HEX.fullmatch(bare.rstrip())):
             continue
@@ -303,7 +303,7 @@ def size(text: str) -> float:
 
 
 def resizable(function: PciFunction) -> Iterator[tuple[int, float, tuple[str, ...]]]:
-    """Give each resizable BAR: its number, its size now in GiB, the sizes it could have as lspci spells them."""
+    """Return each resizable BAR: its number, its size now in GiB, the sizes it could have as lspci spells them."""
     found = function.capability(RESIZABLE)
     for name, text in found.registers.items() if isinstance(found, Capability) else ():
         match = re.fullmatch(r"current size: (\S{1,12}), supported:((?: [0-9]{1,6}[KMGTP]?B){0,64})", text)

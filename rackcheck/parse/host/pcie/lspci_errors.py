@@ -1,4 +1,4 @@
-"""Errors in the registers that lspci shows: which a function holds, hides, and tells its root port of."""
+"""Errors in the registers that lspci shows: those a function holds, masks, and reports to its root port."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ _REPORTED = {
     "fatal": ("FatalErr", "Fatal"),
     "unsupported": ("UnsupReq", "Unsupported"),
 }
-"""Each with what versions of lspci before 3.7 called it."""
+"""Each with its name in versions of lspci before 3.7."""
 
 
 @dataclass(frozen=True)
 class ErrorNames:
-    """Names of errors: those that a function holds, those it is told to hide, and those of the first that it is not."""
+    """Names of errors: those that a function holds, those that are masked, and those of the first that are not."""
 
     raised: Reading
     masked: Reading
@@ -39,7 +39,7 @@ def fatal(function: PciFunction) -> Reading:
 
 
 def reported(function: PciFunction) -> Reading:
-    """Name the kinds of error that the function tells the root port of: correctable, nonfatal, fatal, unsupported."""
+    """Return the kinds of error reported to the root port: correctable, nonfatal, fatal, unsupported."""
     values = {kind: function.flag(EXPRESS, "DevCtl", *names) for kind, names in _REPORTED.items()}
     odd = next((value for value in values.values() if not isinstance(value, bool)), None)
     return odd if odd is not None else tuple(kind for kind, on in values.items() if on)
@@ -51,7 +51,7 @@ def _held(function: PciFunction, kind: str) -> ErrorNames:
 
 
 def _but(raised: Reading, others: Reading, *, among: bool) -> Reading:
-    """Keep of the raised bits those among others, or those not among them; of none raised nothing is asked."""
+    """Return those of the raised bits that are among others, or are not; if none is raised, the others are not read."""
     if not isinstance(raised, tuple) or not raised or not isinstance(others, tuple):
         return raised if not isinstance(raised, tuple) or not raised else others
     return tuple(name for name in raised if (name in others) is among)

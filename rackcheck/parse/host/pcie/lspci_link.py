@@ -29,12 +29,12 @@ def speed(function: PciFunction) -> Reading:
 
 
 def target_speed(function: PciFunction) -> Reading:
-    """Give the speed in GT/s that this end was told to train at most."""
+    """Return the speed in GT/s up to which this end is set to train."""
     return function.field(EXPRESS, "LnkCtl2", _TARGET, float)
 
 
 def active(function: PciFunction) -> Reading:
-    """Tell whether the link is up; only an end that reports it knows."""
+    """Return whether the link is up; known only for an end that reports it."""
     reports = function.flag(EXPRESS, "LnkCap", "LLActRep")
     if reports is False:
         return Absent("this end does not report it")
@@ -53,12 +53,12 @@ def lane_errors(function: PciFunction) -> Reading:
 
 
 def sleeps(function: PciFunction) -> Reading:
-    """Give the sleep states that are enabled at this end, in the words of `ASPM`."""
+    """Return the sleep states that are enabled at this end, in the words of `ASPM`."""
     return function.field(EXPRESS, "LnkCtl", _ENABLED, _aspm)
 
 
 def could_sleep(function: PciFunction) -> Reading:
-    """Give the sleep states that this end could use, in the words of `ASPM`."""
+    """Return the sleep states that this end could use, in the words of `ASPM`."""
     return function.field(EXPRESS, "LnkCap", _SUPPORTED, _aspm)
 
 
@@ -87,7 +87,7 @@ def _lanes(content: str) -> tuple[str, ...]:
 
 
 def _aspm(words: str) -> str:
-    """Read what stands after ASPM, without its last word: `Disabled`, `not supported`, `L0s L1`, `L1`."""
+    """Read the text after ASPM, without its last word: `Disabled`, `not supported`, `L0s L1`, `L1`."""
     text = "none" if words in {"Disabled", "not supported"} else words
     if text not in ASPM:
         raise Unreadable(f"no power management state: {words!r}")

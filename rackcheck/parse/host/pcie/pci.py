@@ -8,7 +8,7 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import key_values, line, rows, whole
 
 BARS = 6
-"""Windows that a function may have of its own; below them stand its ROM, those of virtual functions, a bridge's."""
+"""Windows that a function may have of its own; after them come its ROM, those of virtual functions, a bridge's."""
 
 IS_MEMORY, UNSET = 0x200, 0x20000000
 """Bits of the kernel's third column: a window of memory; a window that has a size and no address yet."""
@@ -19,7 +19,7 @@ NO_LINK = {"0", "255"}
 
 
 def numa(files: Files, folder: str) -> Sourced:
-    """Give the NUMA node of the device of this folder; absent where the kernel says -1: firmware names none."""
+    """Return the NUMA node of the device of this folder; absent if the kernel reports -1: firmware names none."""
     node = files.read(f"{folder}/numa_node", whole)
     return Sourced(Absent("the firmware names no NUMA node"), node.source) if node.reading == -1 else node
 
@@ -33,7 +33,7 @@ def gigatransfers(content: str) -> float:
 
 
 def lanes(content: str) -> int:
-    """Read a link width; a device that fell off the bus answers all ones, which is 63."""
+    """Read a link width; a device that fell off the bus returns all ones, which is 63."""
     width = whole(content)
     if width not in {1, 2, 4, 8, 12, 16, 32}:
         raise Unreadable(f"no link is {width} wide")
@@ -48,7 +48,7 @@ def code(content: str) -> str:
 
 
 def driver(content: str) -> str:
-    """Read the driver of a function's uevent; empty where it has none. Every kernel tells the address there too."""
+    """Read the driver of a function's uevent; empty if it has none. Every kernel prints the address there too."""
     table = key_values("\n".join(rows(content)), separator="=")
     if "PCI_SLOT_NAME" not in table:
         raise Unreadable("no PCI_SLOT_NAME")
@@ -83,7 +83,7 @@ def counters(content: str) -> dict[str, int]:
 
 
 def total(content: str) -> int:
-    """Give the kernel's sum."""
+    """Return the kernel's sum."""
     return next(count for name, count in counters(content).items() if name.startswith("TOTAL_"))
 
 

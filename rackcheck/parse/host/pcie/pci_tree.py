@@ -30,7 +30,7 @@ class BridgePath:
 
 
 def places(answer: str) -> Iterator[BridgePath]:
-    """Give each function's place as its row is read; raises Unreadable on a row that is no link to a function."""
+    """Return each function's place as its row is read; raises Unreadable on a row that is no link to a function."""
     for row in rows(answer):
         if re.fullmatch(r"total [0-9]{1,9}", row):
             continue

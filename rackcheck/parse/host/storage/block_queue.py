@@ -6,7 +6,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import chosen, line, whole
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
-"""Devices that are files, memory or doors: their number says nothing of the machine."""
+"""Devices that are files, memory or control nodes: their number is no property of the machine."""
 
 
 _SECTOR = 512
@@ -29,7 +29,7 @@ def amount(content: str) -> float:
 
 
 def scheduler(content: str) -> str:
-    """Give the bracketed word of `[none] mq-deadline`; a device without a choice has one word, and no brackets.
+    """Return the bracketed word of `[none] mq-deadline`; a device without a choice has one word, and no brackets.
 
     Raises Unreadable on an empty file, on several lines, and where not exactly one word has brackets.
     """

@@ -14,7 +14,7 @@ _ROW = re.compile(
 
 @dataclass(frozen=True)
 class Filesystem:
-    """One filesystem: where it is mounted, and its cells as they stand; `-` is what it does not count."""
+    """One filesystem: where it is mounted, and its cells as printed; `-` is what it does not count."""
 
     point: str
     size: str
@@ -23,7 +23,7 @@ class Filesystem:
 
 
 def filesystems(answer: str) -> Iterator[Filesystem]:
-    """Read the table row by row; raises Unreadable on another table, and at a row that is none of it."""
+    """Read the table row by row; raises Unreadable on another table, and at an invalid row."""
     table = rows(answer)
     if not table or not table[0].startswith("Filesystem"):
         raise Unreadable("not the table of df")

@@ -23,7 +23,7 @@ class Mount:
 
 
 def nfs_mounts(content: str) -> Iterator[Mount]:
-    """Give the NFS mounts; raises Unreadable on one without an age or without operations, after those before it.
+    """Return the NFS mounts; raises Unreadable on one without an age or without operations, after those before it.
 
     The third number of an operation's row counts timeouts; the first two are requests and transmissions.
     """

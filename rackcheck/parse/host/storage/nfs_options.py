@@ -13,11 +13,11 @@ class Options:
     told: dict[str, str]
 
     def text(self, *names: str, lacking: str) -> Reading:
-        """Give the first of these options that has a value; absent, for the reason `lacking`, where none has."""
+        """Return the first of these options that has a value; absent, for the reason `lacking`, if none has."""
         return next((value for name in names if (value := self.told.get(name))), None) or Absent(lacking)
 
     def number(self, name: str, unit: float) -> Reading:
-        """Read a number in units of `unit`; the kernel always shows those that are asked for here."""
+        """Read a number in units of `unit`; the kernel always shows those that are read here."""
         if name not in self.told:
             return Absent(f"the mount shows no {name}")
         try:
@@ -26,7 +26,7 @@ class Options:
             return Unknown(error.reason, str(error))
 
     def connections(self) -> Reading:
-        """Read nconnect, which the kernel shows only where more than one was asked for."""
+        """Read nconnect, which the kernel shows only if more than one was requested."""
         many = self.number("nconnect", 1)
         return 1 if isinstance(many, Absent) else int(many) if isinstance(many, float) else many
 

@@ -1,4 +1,4 @@
-"""JSON of the tools that ask drives: nvme-cli of all versions, and smartctl."""
+"""JSON of the tools that query drives: nvme-cli of all versions, and smartctl."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _DIGITS = re.compile(r"[0-9]{1,39}")
 _ACTIVE = "Active Firmware Slot (afi)"
 
 LogField = tuple[tuple[str, ...], Callable[[int], Value]]
-"""A count of an answer: the names that versions gave it, and how it becomes the fact's value."""
+"""A count in the output: its names in the tools' versions, and its conversion to the fact's value."""
 
 
 def _none(word: str) -> None:
@@ -23,9 +23,9 @@ def _none(word: str) -> None:
 
 
 def document(message: str) -> Mapping[str, Any]:
-    """Give the one object of an answer; raises Unreadable.
+    """Return the one object of an output; raises Unreadable.
 
-    Complaints may stand before or behind it: an early nvme-cli printed its log and crashed.
+    Complaints may precede or follow it: an early nvme-cli printed its log and crashed.
     """
     begin = _BEGIN.search(message)
     try:
@@ -39,7 +39,7 @@ def document(message: str) -> Mapping[str, Any]:
 
 
 def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """Give an object within objects; raises Unreadable where there is none."""
+    """Return an object within objects; raises Unreadable if there is none."""
     for name in names:
         found = table.get(name)
         if not isinstance(found, dict):
@@ -49,7 +49,7 @@ def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def counted(table: Mapping[str, Any], *names: str) -> int:
-    """Give a count by the first of its names that is there; raises Unreadable.
+    """Return a count by the first of its names that is there; raises Unreadable.
 
     nvme-cli writes it as a number, as a text, or in verbose answers as an object with a `value`; counts beyond 64
     bits as a number with a fraction.
@@ -69,9 +69,9 @@ def counted(table: Mapping[str, Any], *names: str) -> int:
 
 
 def counts(reading: str | Unknown, fields: Mapping[str, LogField], *within: str) -> dict[str, Reading]:
-    """Give the readings of one drive's answer, by leaf; `within` names the objects that the counts stand in.
+    """Return the readings of one drive's output, by leaf; `within` names the objects that hold the counts.
 
-    A field that an answer leaves out is unknown, not absent: another version may only have renamed it.
+    A field that is missing in the output is unknown, not absent: another version may only have renamed it.
     """
     try:
         table = {} if isinstance(reading, Unknown) else inside(document(reading), *within)
@@ -89,7 +89,7 @@ def _reading(table: Mapping[str, Any], field: LogField) -> Reading:
 
 
 def celsius(kelvin: int) -> float:
-    """Give degrees Celsius of the log's whole kelvins, as the tools do; raises Unreadable where no drive can be."""
+    """Return degrees Celsius of the log's whole kelvins, as the tools do; raises Unreadable outside a drive's range."""
     if not 200 <= kelvin <= 500:
         raise Unreadable(f"no drive's temperature in kelvins: {kelvin}")
     return float(kelvin - 273)

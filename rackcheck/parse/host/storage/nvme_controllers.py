@@ -1,4 +1,4 @@
-"""The kernel's folders of NVMe controllers, /sys/class/nvme: their names, and where they hang."""
+"""The kernel's folders of NVMe controllers, /sys/class/nvme: their names, and the devices they belong to."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def controllers(files: Files, names: Iterable[str]) -> list[str]:
 
 
 def pci(files: Files, controller: str) -> Sourced:
-    """Give the PCI address; absent where a controller is reached over a network, and has another kind of address."""
+    """Return the PCI address; absent where a controller is reached over a network, and has another kind of address."""
     address = files.read(f"{FOLDER.format(controller)}/address")
     reading = address.reading
     elsewhere = isinstance(reading, str) and _ADDRESS.fullmatch(reading) is None

@@ -27,9 +27,9 @@ def unescaped(field: str) -> str:
 
 
 def mounts(content: str) -> dict[str, Mount]:
-    """Give each mount by its point, but for those that logins make; of several on one point the last hides the others.
+    """Return each mount by its point, except those that logins make; of several on one point the last hides the others.
 
-    Raises Unreadable on a row of other than six fields, and where nothing is mounted.
+    Raises Unreadable on a row of other than six fields, and if nothing is mounted.
     """
     found: dict[str, Mount] = {}
     for row in rows(content):
@@ -43,7 +43,7 @@ def mounts(content: str) -> dict[str, Mount]:
 
 
 def why_hidden(content: str, place: str) -> Unknown:
-    """Say why a file of process 1 is not there: there always is one, but `hidepid` hides it from who is not root."""
+    """Return why a file of process 1 is missing: the process always exists, but `hidepid` hides it without root."""
     hiding = _HIDING.search(content)
     if hiding is not None:
         return Unknown(Reason.DENIED, f"no {place}: /proc is mounted with {hiding[1]}, which hides it from this user")

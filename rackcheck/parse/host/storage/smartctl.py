@@ -7,19 +7,21 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.storage import nvme
 
 HEALTH = "nvme_smart_health_information_log"
-"""The object that the counts of the drive's health stand in."""
+"""The object that holds the counts of the drive's health."""
 
 LOOKED = tuple(status for status in range(128) if not status & 0b11)
-"""smartctl's statuses that come with an answer: a bit for each thing it found wrong, the first two for not looking."""
+"""smartctl's exit statuses with output: a bit for each fault found; the first two bits mean that it did not look."""
 
 _TESTS = "nvme_self_test_log"
 _FAILED = {5, 6, 7}
-"""Results of a self-test that failed: by a fatal error, or in a segment (NVMe base specification, device self-test
-log); others ended well or were ended by somebody."""
+"""Results of a failed self-test (NVMe base specification, device self-test log); others passed or were aborted.
+
+It failed by a fatal error, or in a segment.
+"""
 
 
 def passed(reading: str | Unknown) -> Reading:
-    """Read the verdict: True where the drive has no critical warning; an answer that tells none is Unknown."""
+    """Read the verdict: True if the drive has no critical warning; output without one is Unknown."""
     if isinstance(reading, Unknown):
         return reading
     try:
@@ -30,7 +32,7 @@ def passed(reading: str | Unknown) -> Reading:
 
 
 def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
-    """Count the self-tests of the log, and those of them that found the drive failing; Unknown where it has no log."""
+    """Count the self-tests of the log, and those of them that failed; Unknown if there is no log."""
     if isinstance(reading, Unknown):
         return reading, reading
     try:
@@ -44,7 +46,7 @@ def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
 
 
 def _tests(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the entries of the log of self-tests; none where the drive has done none."""
+    """Return the entries of the log of self-tests; none if the drive has run none."""
     if _TESTS not in values:
         raise Unreadable("smartctl before 7.4, or a drive without self-tests", Reason.NOT_COLLECTED)
     table = nvme.inside(values, _TESTS).get("table", [])

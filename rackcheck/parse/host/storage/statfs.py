@@ -1,6 +1,6 @@
-"""What `stat -f` says of mounts, each asked in a limit of time.
+"""What `stat -f` prints of mounts, each with a time limit.
 
-First `mount POINT` of each that is asked; then, as they come, `ok POINT BLOCK-SIZE BLOCKS FREE FREE-TO-USERS INODES
+First `mount POINT` of each one queried; then, as they come, `ok POINT BLOCK-SIZE BLOCKS FREE FREE-TO-USERS INODES
 FREE-INODES` or `failed POINT COMPLAINT`; at last `end`. Points are as the kernel escapes them.
 """
 
@@ -19,21 +19,21 @@ _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
 
 @dataclass(frozen=True)
 class StatfsReply:
-    """What one mount answered: nothing in time (`well` is None), its numbers, or a complaint."""
+    """The result for one mount: none in time (`well` is None), its numbers, or a complaint."""
 
     point: str
     well: bool | None = None
     words: str = ""
 
     def responds(self) -> Reading:
-        """Judge: a mount that we may not look into is not known to be well, nor to be ill."""
+        """Return whether the mount responds; unknown for a mount that may not be read."""
         if self.well or self.well is None:
             return self.well is True
         refused = self.refused()
         return refused if refused.reason is Reason.DENIED else False
 
     def measured(self, seconds: int) -> dict[str, Reading]:
-        """Give a reading for each leaf, of a mount that had so many seconds; odd numbers cost this mount alone."""
+        """Return a reading for each leaf, of a mount that had so many seconds; odd numbers cost this mount alone."""
         if self.well:
             return self._filled()
         silent = Unknown(Reason.TIMEOUT, f"it did not answer within {seconds} s")
@@ -46,13 +46,13 @@ class StatfsReply:
             return dict.fromkeys(LEAVES, Unknown(error.reason, str(error)))
 
     def refused(self) -> Unknown:
-        """Say why a mount told no size; the complaint names the mount, then the kernel's word."""
+        """Return why a mount has no size; the complaint names the mount, then the kernel's word."""
         word = clean((self.words or "no word").rpartition(": ")[2])
         return Unknown(Reason.DENIED if "ermission denied" in word else Reason.NOT_COLLECTED, word)
 
 
 def answers(text: str) -> list[StatfsReply]:
-    """Give the answer of each mount that was asked, of several the last; raises Unreadable where the whole was cut."""
+    """Return the result of each queried mount, of several the last; raises Unreadable if the output is incomplete."""
     lines = rows(text)
     matches = [_ROW.fullmatch(row) for row in lines[:-1]]
     if lines[-1:] != ["end"] or None in matches:
@@ -68,8 +68,8 @@ def answers(text: str) -> list[StatfsReply]:
 def filled(numbers: str) -> dict[str, Reading]:
     """Read `4096 BLOCKS FREE FREE-TO-USERS INODES FREE-INODES`.
 
-    Raises Unreadable on anything else, and where more is free than there is. Where that is so of inodes alone, their
-    share is not known: Ceph's client (fs/ceph/super.c of the kernel) gives -1 as the free ones.
+    Raises Unreadable on anything else, and if more is free than there is. If that is so of inodes alone, their share is
+    unknown: Ceph's client (fs/ceph/super.c of the kernel) returns -1 as the free ones.
     """
     if not _NUMBERS.fullmatch(numbers):
         raise Unreadable(f"not the numbers of a filesystem: {numbers[:80]!r}")
@@ -82,7 +82,7 @@ def filled(numbers: str) -> dict[str, Reading]:
 
 
 def _share(total: int, free: int, left: int) -> Reading:
-    """Give what is used of what ordinary users may fill, in percent, as df does."""
+    """Return what is used of what ordinary users may fill, in percent, as df does."""
     if free > total:
         return Unknown(Reason.UNPARSABLE, f"{free} of {total} are free")
     used = total - free

@@ -25,10 +25,10 @@ class PoolMember:
 
 
 def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
-    """Give each pool's name and its members, its spares, which have no counts, left out.
+    """Yield each pool's name and its members, its spares, which have no counts, left out.
 
-    A member is a row below which none is set further in. Raises Unreadable where no pool is told, at a pool without
-    its table or without a row in it, and at a row of a table that is none.
+    A member is a row without more deeply indented rows below. Raises Unreadable if no pool is printed, at a pool
+    without its table or without a row in it, and at a row of a table that is none.
     """
     starts = [at for at, row in enumerate(rows) if row.startswith("  pool: ")]
     if not starts:
@@ -46,7 +46,7 @@ def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
 
 
 def _device_rows(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Give the rows of one pool's table that have counts."""
+    """Return the rows of one pool's table that have counts."""
     head = next((at for at, row in enumerate(rows) if _HEAD.fullmatch(row)), None)
     stop = next((at for at, row in enumerate(rows) if row.startswith("errors:")), None)
     if head is None or stop is None:
