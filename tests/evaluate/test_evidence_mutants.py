@@ -58,7 +58,7 @@ MUTANTS = {
         "exchanged",
     ),
     "nothing comes twice": Mutant(
-        "rackcheck/model/duplicate_identities.py", "found += [*told, *within]", "found += []", "every_name"
+        "rackcheck/model/duplicate_identities.py", "found += [*rows, *within]", "found += []", "every_name"
     ),
     "no node is silent": Mutant(
         "rackcheck/evaluate/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"
