@@ -1,1 +1,1 @@
-"""What would mend a finding, for review; nothing is ever applied."""
+"""Remedies for findings, for review; nothing is ever applied."""

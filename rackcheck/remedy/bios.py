@@ -1,7 +1,7 @@
-"""BIOS settings as the body of one PATCH for each BIOS: attributes of that very BMC, in the words of its own BIOS.
+"""BIOS settings as the body of one PATCH for each BIOS: that BMC's own attributes, with its BIOS's own values.
 
-Three things in it are the BMC's own words: the attributes' names, values from its registry, and the place of its
-settings object. Each is held to a narrow alphabet; what does not fit is left to a person.
+Three things in it come from the BMC: the attributes' names, values from its registry, and the URI of its settings
+object. Each is restricted to a narrow alphabet; what does not fit is left to a person.
 """
 
 import re
@@ -22,12 +22,12 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
 PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
 
 ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}
-"""What makes some BMCs (iDRAC) take the change at the next reboot; sent where a BMC says that it knows it."""
+"""Makes some BMCs (iDRAC) apply the change at the next reboot; sent if a BMC reports support for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeChange:
-    """One attribute, what it is to be, for which rule and setting, and where that spelling is from."""
+    """One attribute, its wanted value, the rule and the setting, and the source of that spelling."""
 
     rule: str
     setting: str
@@ -38,7 +38,7 @@ class AttributeChange:
 
 @dataclass(frozen=True)
 class Patch:
-    """What one BIOS is to be sent: to which settings object, and what."""
+    """The request for one BIOS: its settings object and the changes."""
 
     place: str
     changes: tuple[AttributeChange, ...]
@@ -53,14 +53,14 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class NotFixable:
-    """A BIOS setting that no body mends, and why."""
+    """A BIOS setting that no PATCH can fix, and why."""
 
     rule: str
     why: str
 
 
 def patches(docs: Documents, needs: Sequence[Firmware], table: SettingTable) -> tuple[list[Patch], list[NotFixable]]:
-    """Give the bodies for the BIOSes of one BMC, and what cannot be mended so."""
+    """Return the bodies for the BIOSes of one BMC, and the settings that cannot be fixed this way."""
     try:
         found = bios.with_attributes(docs)
     except (Unreadable, Missing):
@@ -94,7 +94,7 @@ def _annotation(resource: Resource) -> Mapping[str, Any]:
 
 
 def _settings(resource: Resource) -> str | None:
-    """Give the place where a change waits for the reboot, if it is a plain one of this BMC."""
+    """Return the URI of the settings object that is applied at reboot, if it is a plain path on this BMC."""
     value = _annotation(resource).get("SettingsObject")
     place = value.get("@odata.id") if isinstance(value, Mapping) else None
     return place if isinstance(place, str) and PLACE.match(place) else None
@@ -107,7 +107,7 @@ def _knows_on_reset(resource: Resource) -> bool:
 
 @dataclass(frozen=True)
 class _Reader:
-    """One BIOS: its attributes, what its registry displays and allows, and the table that it is read by."""
+    """One BIOS: its attributes, its registry's allowed values and display names, and the setting table."""
 
     given: bios.Attributes
     shown: Mapping[str, str]
@@ -122,7 +122,7 @@ class _Reader:
         return cls(given, shown, registry(docs, frozenset(given)), table)
 
     def changes(self, need: Firmware) -> list[AttributeChange] | str:
-        """Give the attributes that must change so that a rule passes on this BIOS; none where it does already."""
+        """Return the attribute changes with which a rule passes on this BIOS, empty if it already does; or why not."""
         name = need.fact.segments[1].word
         if name == "attribute":
             return self._raw(need)
@@ -144,7 +144,7 @@ class _Reader:
         return found if _passes(need, after.reading) else "its attributes would still not say what is wanted"
 
     def _raw(self, need: Firmware) -> list[AttributeChange] | str:
-        """A rule about an attribute by its own name: the profile says the name and the word."""
+        """Return the change for a rule that names an attribute: name and value are the profile's."""
         attribute = need.fact.segments[1].key or ""
         if attribute not in self.given or not NAME.match(attribute):
             return "this BIOS has no such attribute that could be written"

@@ -1,6 +1,6 @@
-"""What would mend a finding: lines for a shell, a BIOS setting, or a person. Pure; nothing is ever applied.
+"""Remedies for findings: lines for a shell, a BIOS setting, or a person. Pure; nothing is ever applied.
 
-Only words of the profile get into a line: the fact it names and the value it wants. What a node said does not.
+Lines contain only words of the profile: the fact it names and the value it wants. They contain nothing from a node.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ SPECIAL = frozenset({"present", "same-as", "equal", "spread", "steady", "rate"})
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines for the node's shell, as root: what they set to what and why just that, and from when on it holds."""
+    """Lines for the node's shell, as root: the fact they set, its value and why that one, and when it takes effect."""
 
     rule: str
     fact: str
@@ -36,7 +36,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """A BIOS setting that a rule wants otherwise; `how` says why just this value."""
+    """A BIOS setting to change for a rule; `how` is why this value was chosen."""
 
     rule: str
     fact: Path
@@ -46,7 +46,7 @@ class Firmware:
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """What no line mends: the rule's own words, and why; a `part` is not mended by any setting."""
+    """A finding that no line fixes: the rule's own words, and why; a `part` is not fixed by any setting."""
 
     rule: str
     title: str
@@ -59,7 +59,7 @@ Remedy = Lines | Firmware | ByHand
 
 
 def remedies(rules: Sequence[Rule], verdicts: Iterable[Verdict], only: Collection[str] = ()) -> Iterator[Remedy]:
-    """Say what would mend each failing or warning verdict of a node, in the profile's order; `only` these rules."""
+    """Yield the remedies for each failing or warning verdict of a node, in the profile's order; `only` these rules."""
     values = {verdict.rule: verdict for verdict in verdicts}
     asked = [rule for rule in rules if values.get(rule.id) is not None and values[rule.id].status is not Status.NA]
     for rule in asked:
@@ -92,14 +92,14 @@ def by_hand(rule: Rule, why: str, *, part: bool = False) -> ByHand:
 
 
 def _no_setting(rule: Rule) -> bool:
-    """Whether a rule is about parts, what was counted or what was measured: nothing of that can be set."""
+    """Whether a rule is about parts, counters or measurements, none of which can be set."""
     kinds = {clause.kind.cls for clause in rule.clauses}
     counted = rule.look is not None and rule.look.mode == "count" and str(rule.look.collection) != "bios.pending"
     return counted or (bool(kinds) and kinds <= {Class.COUNTER, Class.MEASUREMENT, Class.IDENTITY})
 
 
 def _unfit(rule: Rule) -> str:
-    """Say why a rule's form names nothing to write; empty where it may."""
+    """Return why a rule of this form has no value to write; empty if it may have one."""
     if rule.called is not None:
         return "it is written in Python, which does not say what to write"
     if rule.across is not None:
@@ -118,18 +118,18 @@ def _is_there(where: Clause) -> bool:
 
 
 def whole(rule: Rule, clause: Clause) -> Path:
-    """Give the path of a clause from the node, as the profile names it: with a star where it looks at every item."""
+    """Return the full path of a clause, as the profile names it: with a star where it reads every item."""
     return clause.fact if rule.look is None else rule.look.collection.item(EVERY) + clause.fact
 
 
 def _failing(rule: Rule, verdict: Verdict) -> Iterator[Clause]:
-    """The clauses that do not hold: those whose fact is among what the verdict rests on."""
+    """Yield the clauses that do not hold: those whose fact is in the verdict's evidence."""
     bad: set[str] = set()
     for evidence in verdict.evidence:
         if evidence.status in BAD:
             try:
                 bad.add(str(paths.parse(evidence.item).pattern))
-            except BadPath:  # `count of gpu` is no fact
+            except BadPath:  # `count of gpu` is not a fact
                 continue
     done: set[str] = set()
     for clause in rule.clauses:
@@ -166,7 +166,7 @@ def _clause(rule: Rule, clause: Clause, rules: Sequence[Rule]) -> Lines | Firmwa
 
 
 def _otherwise(rule: Rule, fact: Path, want: WantedValue, rules: Sequence[Rule]) -> Iterator[str]:
-    """Name the other rules of this node that what this one wants would break."""
+    """Yield the other rules of this node that the wanted value of this one would break."""
     for other in rules:
         if other.id == rule.id or other.unset or other.across is not None or other.join != "all":
             continue
@@ -189,7 +189,7 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 @dataclass(frozen=True)
 class RemedyGroup:
-    """Nodes with the same lines, in order; `firmware` where their BIOS is to be changed, too."""
+    """Nodes with the same lines, in order; `firmware` if their BIOS is also to be changed."""
 
     nodes: tuple[str, ...]
     steps: tuple[Lines, ...]
@@ -197,12 +197,12 @@ class RemedyGroup:
 
     @property
     def reboot(self) -> bool:
-        """Whether they must be restarted, once, when all is written."""
+        """Whether they must be rebooted, once, after all is written."""
         return self.firmware or any(step.when is When.REBOOT for step in self.steps)
 
 
 def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> tuple[RemedyGroup, ...]:
-    """Gather the nodes that get the same lines; the largest set first, then by name."""
+    """Group the nodes that get the same lines; the largest set first, then by name."""
     found: dict[tuple[tuple[Lines, ...], bool], list[str]] = {}
     for node in sorted({*steps, *firmware}, key=natural):
         lines = steps.get(node, ())
@@ -213,7 +213,7 @@ def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> 
 
 
 def _in_order(steps: Sequence[Lines]) -> tuple[Lines, ...]:
-    """Put what holds at once first and what waits for the reboot last; the same lines stand once."""
+    """Sort lines with immediate effect first and those that need a reboot last; remove duplicates."""
     order = list(When)
     once: dict[tuple[str, ...], Lines] = {}
     for step in steps:

@@ -9,7 +9,7 @@ from rackcheck.remedy.words import SettingTable, table
 
 
 def settings() -> SettingTable:
-    """Read the table of BIOS settings, which lies beside the probe that reads by it."""
+    """Read the table of BIOS settings, which is stored beside the probe that uses it."""
     for point in entry_points(group=GROUP):
         place = files(point.value) / "bios_settings.json"
         if place.is_file():

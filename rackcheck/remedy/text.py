@@ -24,12 +24,12 @@ ASK = (
 CURL = 'curl -sS --fail --netrc-file "$NETRC" --cacert "$BMC_CA"'
 
 FIX = 1000
-"""Characters of a rule's own words that are shown."""
+"""Maximum characters shown of a rule's own words."""
 
 
 @dataclass(frozen=True)
 class BmcOrder:
-    """One BMC and what it is to be sent."""
+    """One BMC and the request for it."""
 
     node: str
     url: str
@@ -38,13 +38,13 @@ class BmcOrder:
 
     @property
     def file(self) -> str:
-        """The file that its body is written to."""
+        """The file to which its body is written."""
         return f"{self.node}.bios.json" if self.number == 1 else f"{self.node}.bios-{self.number}.json"
 
 
 @dataclass(frozen=True)
 class RemedyText:
-    """All that would mend a run: by node what its shell is told, the BMCs' bodies, and what is left to people."""
+    """All remedies of a run: the shell lines by node, the BMCs' bodies, and what is left to people."""
 
     run: str
     profile: str
@@ -59,7 +59,7 @@ class RemedyText:
 
 
 def text(remedy_text: RemedyText) -> Iterator[str]:
-    """Write all of it: the BIOS first, then the nodes, one reboot for each set, and what is left to people."""
+    """Format all remedies: the BIOS first, then the nodes, one reboot for each set, and what is left to people."""
     yield from HEAD
     yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
     if remedy_text.orders:
@@ -106,7 +106,7 @@ def _people(head: str, hands: Sequence[tuple[ByHand, tuple[str, ...]]]) -> Itera
 
 
 def script(group: RemedyGroup, run: str) -> str:
-    """Write the script of one set of nodes; the reboot stands at its end, as a comment."""
+    """Format the script for one set of nodes; the reboot is a comment at its end."""
     lines = ["#!/bin/sh", *HEAD, f"# For {fold(group.nodes)}; from run {run}. As root, on each of them.", "set -eu", ""]
     lines += _steps(group.steps)
     if group.reboot:
@@ -116,13 +116,13 @@ def script(group: RemedyGroup, run: str) -> str:
 
 
 def bmc_script(orders: Sequence[BmcOrder], run: str) -> str:
-    """Write the script that sends each BMC its body; it reads the files beside it."""
+    """Format the script that sends each BMC its body; it reads the files beside it."""
     head = ["#!/bin/sh", *HEAD, f"# For the BMCs of {fold([o.node for o in orders])}; from run {run}.", "set -eu"]
     return "\n".join([*head, 'cd "$(dirname "$0")"', "", *bmc_lines(orders, inline=False)]) + "\n"
 
 
 def bmc_lines(orders: Sequence[BmcOrder], *, inline: bool) -> Iterator[str]:
-    """Write the lines for all BMCs; what is sent stands once for those that are sent the same, or lies in files."""
+    """Yield the lines for all BMCs; a body shared by several is written once, or is in a file."""
     yield from ASK
     alike: dict[str, list[BmcOrder]] = {}
     for order in orders:
@@ -144,12 +144,12 @@ def bmc_lines(orders: Sequence[BmcOrder], *, inline: bool) -> Iterator[str]:
 
 
 def body(patch: Patch, indent: int | None = None) -> str:
-    """Write the body of a PATCH, the same bytes each time."""
+    """Format the body of a PATCH, deterministically."""
     return json.dumps(patch.body, indent=indent, ensure_ascii=True, sort_keys=True)
 
 
 def document(remedy_text: RemedyText) -> dict[str, object]:
-    """Give the document for `--json`."""
+    """Return the document for `--json`."""
     return {
         "run": remedy_text.run,
         "profile": remedy_text.profile,

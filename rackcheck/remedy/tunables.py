@@ -1,7 +1,7 @@
-"""What mends a plain tunable: by fact, the lines that write what its probe reads. A closed table; nothing is guessed.
+"""Remedies for plain tunables: by fact, the lines that write what its probe reads. A fixed table; nothing is guessed.
 
-In a line, what stands in `[[ ]]` is one word of the shell: `{name}`, `{key}`, `{file}` and `{value}` are filled in, and
-the whole of it is quoted. Nothing is filled in elsewhere, and only words of the profile are.
+In a line, `[[ ]]` marks one word of the shell: `{name}`, `{key}`, `{file}` and `{value}` are replaced in it, and it is
+quoted as a whole. Nothing is replaced elsewhere, and only with words of the profile.
 """
 
 import re
@@ -13,11 +13,11 @@ from enum import StrEnum
 from rackcheck.model.path import Path
 
 ABSENT = "absent"
-"""What a rule wants that says `present: false`."""
+"""The wanted value of a rule with `present: false`."""
 
 
 class When(StrEnum):
-    """From when on what was written holds."""
+    """When a written value takes effect."""
 
     NOW = "now"
     LOGIN = "at the next login"
@@ -29,7 +29,7 @@ class When(StrEnum):
 NUMBER = re.compile(r"-?[0-9]{1,18}\Z")
 WORDS = re.compile(r"(-?[0-9]|[A-Za-z_])[A-Za-z0-9_.,:+-]{0,60}( [A-Za-z0-9_.,:+-]{1,60}){0,7}\Z")
 ARGUMENT = re.compile(r"[A-Za-z0-9_/+-][A-Za-z0-9_.,:+/@=-]{0,199}\Z")
-"""A kernel argument's value: it ends up between double quotes in a file that a shell reads."""
+"""A kernel argument's value: it is put between double quotes in a file that a shell reads."""
 
 KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_@:.+-]{0,99}\Z")
 
@@ -38,10 +38,10 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Write:
-    """How one fact is written: what it may be set to, the lines for now and for every boot, and when it holds.
+    """How one fact is written: its valid values, the lines for now and for every boot, and when it takes effect.
 
-    `words` are the values it may get, as the profile says them and as a line does; `form` is what it may get beside
-    them. With `whole`, the lines write every item of the collection that the fact belongs to.
+    `words` maps valid values from the profile's spelling to that of a line; `form` matches further valid values. With
+    `whole`, the lines write every item of the collection that the fact belongs to.
     """
 
     pattern: str
@@ -53,17 +53,17 @@ class Write:
     note: str = ""
 
     def spelt(self, value: str) -> str | None:
-        """Write a value as the lines do; None for one that this fact cannot be set to."""
+        """Return a value in the spelling of the lines; None if this fact cannot be set to it."""
         if value in self.words:
             return self.words[value]
         return value if self.form is not None and self.form.match(value) else None
 
     def filled(self, fact: Path, value: str) -> tuple[str, ...]:
-        """Give the lines for a fact as a profile names it, and a value as `spelt` gave it."""
+        """Return the lines for a fact as a profile names it, and a value as returned by `spelt`."""
         parts = [part for s in fact.segments[1:] for part in (s.word, s.key) if part is not None]
         keys = [s.key for s in fact.segments if s.key is not None and s.key != "*"]
         key = keys[0] if keys else ""
-        # A component with a dot of its own (`eth0.100`) can only be told in the form with slashes.
+        # A component with a dot of its own (`eth0.100`) can only be written in the form with slashes.
         name = ("/" if any("." in part for part in parts) else ".").join(parts)
         module, _, parameter = key.partition(".")
         given = {
@@ -82,12 +82,12 @@ class Write:
 
 
 def fits(fact: Path) -> bool:
-    """Whether the names in a fact's path are fit for a line; keys come from the profile."""
+    """Whether the names in a fact's path are valid in a line; keys come from the profile."""
     return all(s.key is None or s.key == "*" or KEY.match(s.key) for s in fact.segments)
 
 
 def found(fact: Path, value: str) -> tuple[Write, str] | None:
-    """Give how a fact is written, and its value as the lines say it; None where the table knows no such write."""
+    """Return how a fact is written, and its value in the lines' spelling; None if the table has no such write."""
     for write in TABLE:
         if _same(write.pattern, str(fact.pattern)) and (spelt := write.spelt(value)) is not None:
             return write, spelt
@@ -104,14 +104,14 @@ def _same(pattern: str, fact: str) -> bool:
 
 
 def _kept(content: str, place: str) -> str:
-    """Make the line that writes a file of ours, which holds one setting: to run it twice changes nothing."""
+    """Return the line that writes a rackcheck file with one setting; it is idempotent."""
     return f"printf '%s\\n' [[{content}]] > [[{place}]]"
 
 
 def _sysfs(
     pattern: str, file: str, *, words: Mapping[str, str] = _NOTHING, number: bool = False, whole: bool = False
 ) -> Write:
-    """Write a file of /sys, and have systemd write it at every boot; tmpfiles.d knows globs."""
+    """Return the write of a file in /sys, repeated by systemd at every boot; tmpfiles.d supports globs."""
     put = "printf '%s\\n' [[{value}]]"
     now = f'for file in {file}; do {put} > "$file"; done' if whole else f"{put} > {file}"
     boot = _kept(f"w {file} - - - - {{value}}", f"/etc/tmpfiles.d/rackcheck-{pattern.replace('/*', '')}.conf")
@@ -130,7 +130,7 @@ _DRIVER = "the driver forgets it when it is unloaded; the service nvidia-persist
 
 
 def _limits() -> Iterator[Write]:
-    """A limit of sessions: pam_limits reads it at login; `*` is everybody but root, so root gets a line of its own."""
+    """Yield session limits: pam_limits reads them at login; `*` excludes root, so root has a line of its own."""
     for prefix, names in (("limits", ("nofile", "nproc", "memlock", "stack", "core")),
                           ("limits.configured", ("nofile", "nproc", "memlock", "stack"))):  # fmt: skip
         for name in names:
@@ -142,7 +142,7 @@ def _limits() -> Iterator[Write]:
 
 
 def _service_limits() -> Iterator[Write]:
-    """Limits in systemd's words: of memory a number is in bytes there, so `K` stands behind our KiB."""
+    """Yield systemd limits: memory is in bytes there, so `K` is appended to our KiB."""
     unit, own = "/etc/systemd/system/{unit}.d", "/etc/systemd/system.conf.d"
     for name, size in (("memlock", "K"), ("nofile", "")):
         key, file = f"Limit{name.upper()}", f"90-rackcheck-{name}.conf"
@@ -156,7 +156,7 @@ def _service_limits() -> Iterator[Write]:
 
 
 def _arguments() -> Iterator[Write]:
-    """Kernel arguments: grubby where there is one, else a drop-in that update-grub reads."""
+    """Yield kernel arguments: with grubby if installed, else a drop-in that update-grub reads."""
     for pattern, content, words, form in (
         ("cmdline.argument/*.value", "{key}={value}", {}, ARGUMENT),
         ("cmdline.argument/*.present", "{key}", {"true": "true"}, None),
@@ -178,7 +178,7 @@ def _services() -> Iterator[Write]:
 
 
 def _gpus() -> Iterator[Write]:
-    """Without -i, nvidia-smi writes to every GPU of the node, as an `each` rule wants it."""
+    """Yield GPU settings: without -i, nvidia-smi writes to every GPU of the node, as an `each` rule needs."""
     yield Write("gpu/*.persistence", ("nvidia-smi -pm [[{value}]]",), words=_BIT, whole=True, note=_DRIVER)
     yield Write("gpu/*.power.limit", ("nvidia-smi -pl [[{value}]]",), form=NUMBER, whole=True, note=_DRIVER)
     yield Write("gpu/*.ecc.mode", ("nvidia-smi -e [[{value}]]",), When.REBOOT, _MODE, whole=True)
@@ -239,4 +239,4 @@ TABLE: tuple[Write, ...] = (
     Write("os.tuned.profile", ("tuned-adm profile -- [[{value}]]",), form=KEY),
     *_services(), *_service_limits(), *_limits(), *_gpus(), *_modules(), *_arguments(),
 )  # fmt: skip
-"""All writes; of several for one fact, the first that can say the value."""
+"""All writes; if several match a fact, the first that supports the value is used."""

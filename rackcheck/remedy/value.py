@@ -1,4 +1,4 @@
-"""The one value that a clause of a rule wants, where there is one; else why there is none."""
+"""The single value that a clause of a rule wants, if there is one; else why there is none."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rackcheck.remedy.tunables import ABSENT
 
 @dataclass(frozen=True, slots=True)
 class WantedValue:
-    """A value that passes all tests of a clause; `text` is it as a profile says it, `how` why this one of several."""
+    """A value that passes all tests of a clause; `text` is its spelling in a profile, `how` why it was chosen."""
 
     value: Value | None
     text: str
@@ -24,7 +24,7 @@ LEAST, MOST = frozenset({"at-least", "above", "warn-below"}), frozenset({"at-mos
 
 
 def wanted(clause: Clause) -> WantedValue | str:
-    """Choose the value that a clause wants, or say why nobody can: what it wants must follow from its tests alone."""
+    """Return the value that a clause wants, or why there is none: it must follow from the clause's tests alone."""
     ops = {test.op: test.operand for test in clause.tests}
     if ops.get("present") is False and len(ops) == 1:
         return WantedValue(None, ABSENT)
@@ -39,7 +39,7 @@ def wanted(clause: Clause) -> WantedValue | str:
 
 
 def _chosen(clause: Clause) -> tuple[Value, str] | str:
-    """Take the first test that names a value: a value, the first of several, the middle of a band, then a bound."""
+    """Use the first test that names a value: a value, the first of several, the middle of a band, then a bound."""
     ops = {test.op: test.operand for test in clause.tests}
     others = sorted(set(ops) & {"same-as", "equal", "spread"})
     if others:
@@ -58,7 +58,7 @@ def _chosen(clause: Clause) -> tuple[Value, str] | str:
 
 
 def _bound(clause: Clause) -> tuple[Value, str] | str:
-    """Take the strictest bound of one side; with both sides, the lower one, and whoever holds it checks the other."""
+    """Choose the strictest bound of one side; with both sides, the lower one; the caller checks the other."""
     for side, strictest in ((LEAST, max), (MOST, min)):
         bounds = [(t.operand, t.op) for t in clause.tests if t.op in side]
         numbers = {float(_number(bound)): (bound, op) for bound, op in bounds if _number(bound) is not None}  # type: ignore[arg-type]
@@ -88,7 +88,7 @@ def _whole(of: float, clause: Clause) -> Value:
 
 
 def _text(value: Value, clause: Clause) -> str:
-    """Write a value without its unit, as a tool takes it: `65536`, `unlimited`, `true`."""
+    """Format a value without its unit, as a tool takes it: `65536`, `unlimited`, `true`."""
     if isinstance(value, float):
         if math.isinf(value):
             return "unlimited"

@@ -1,4 +1,4 @@
-"""How a BIOS itself spells a wanted value: by its own registry, else by the table's words for that attribute."""
+"""The BIOS's own spelling of a wanted value: from its registry, else from the table's words for that attribute."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, sca
 Spelt = str | int | bool
 
 PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True", "False"), ("On", "Off"))
-"""Words of which an attribute that says one may be set to the other."""
+"""Pairs of words: an attribute with one of them may be set to the other."""
 
 FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
-"""A value of a registry that may stand in a body of ours."""
+"""A registry value that may be put into a body."""
 
 UNSURE = "how this BIOS spells it is in its registry, which was not read, and in no word of the table"
 READ_ONLY = "its registry says that it cannot be written"
@@ -23,7 +23,7 @@ READ_ONLY = "its registry says that it cannot be written"
 
 @dataclass(frozen=True)
 class SettingWords:
-    """Of one row of the table: its own words by meaning, the common ones, and what recorded machines say."""
+    """One row of the table: its own words by meaning, the common ones, and the values seen on recorded machines."""
 
     own: Mapping[str, Sequence[str]]
     common: Mapping[str, Sequence[str]]
@@ -32,7 +32,7 @@ class SettingWords:
 
 @dataclass(frozen=True)
 class SettingTable:
-    """The table of BIOS settings, with the spelling of its words; `words` go with the rows of a setting."""
+    """The table of BIOS settings, with the spelling of its words; `words` are parallel to the rows of a setting."""
 
     settings: BiosSettings
     words: Mapping[str, tuple[SettingWords, ...]]
@@ -52,14 +52,14 @@ def table(doc: Mapping[str, Any]) -> SettingTable:
 
 @dataclass(frozen=True)
 class RegistryAttribute:
-    """What a registry says of one attribute: the values it may get, each with its name on the screen, if it may."""
+    """A registry's entry for one attribute: the allowed values, each with its display name, and if it is `fixed`."""
 
     values: tuple[tuple[str, str], ...]
     fixed: bool = False
 
 
 def registry(docs: Documents, names: frozenset[str]) -> Mapping[str, RegistryAttribute]:
-    """Give what the registry of a BIOS with these attributes allows; nothing where none or two were read."""
+    """Return the registry of a BIOS with these attributes; empty if none or two were read."""
     found = [entries for body in docs.bodies.values() if isinstance(body, Mapping) and (entries := _entries(body))]
     covering = [entries for entries in found if names <= set(entries)]
     return covering[0] if len(covering) == 1 else {}
@@ -94,9 +94,9 @@ def spelling_of(
     want: Value,
     entry: RegistryAttribute | None,
 ) -> tuple[Spelt, str] | str:
-    """Spell a wanted value for one attribute, with where the spelling is from; else say why nobody can.
+    """Return a wanted value in one attribute's spelling, with the source of the spelling; or why there is none.
 
-    `number` is the row that knows the attribute, `now` what the attribute says today.
+    `number` is the row of the attribute, `now` its current value.
     """
     row = setting.rows[number]
     if entry is not None and entry.fixed:
@@ -124,7 +124,7 @@ def spelling_of(
 
 
 def _allowed(entry: RegistryAttribute | None, now: object) -> list[str]:
-    """Give the values of a registry as the attributes say them: by their names, or (Supermicro) as they are shown."""
+    """Return the values of a registry as attributes spell them: by name, or (Supermicro) by display name."""
     if entry is None or not entry.values:
         return []
     says = scalar(now)
@@ -144,10 +144,10 @@ def _listed(words: SettingWords) -> Iterator[str]:
 
 
 def _is_seen(word: str, seen: str) -> bool:
-    """Whether a recorded machine is noted with a word, as a whole word."""
+    """Whether a word is noted for a recorded machine, as a whole word."""
     return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", seen) is not None
 
 
 def row_of(setting: Setting, attribute: str, among: Mapping[str, list[str]]) -> tuple[int, Candidate] | None:
-    """Give the first row that knows an attribute under its spelling, with its number."""
+    """Return the first row that has an attribute in this spelling, with its number."""
     return next(((n, row) for n, row in enumerate(setting.rows) if attribute in row.among(among)), None)

@@ -1,1 +1,1 @@
-"""Readings of a run's events: for a terminal, for a machine. Nothing here asks a node anything."""
+"""Renderings of a run's events: documents and their files. Nothing here contacts a node."""

@@ -1,12 +1,12 @@
 """The annexes: tables for spreadsheets and tools, one CSV file each.
 
 RFC 4180: commas, CRLF, quotes where they are needed, a header in every file. UTF-8 with a byte order mark: without it
-a spreadsheet takes the letters of a customer's name for others and says nothing, while a tool strips it or complains.
-Every row is one line: control characters are shown, line ends among them. Numbers of ours are numbers.
+a spreadsheet silently misreads the letters of a customer's name, while a tool strips the mark or complains.
+Every row is one line: control characters are escaped, line ends among them. Our own numbers are numbers.
 
 A spreadsheet computes a cell that begins with = + - or @, also after blanks and in their full-width forms; and one
 that splits rows at semicolons, as many locales' do, computes what follows one. There an apostrophe is put before the
-sign (and before apostrophes that stand before it). `unguarded` takes it off again: the guard loses nothing.
+sign (and before apostrophes that precede it). `unguarded` removes it again, without loss.
 """
 
 import csv
@@ -22,7 +22,7 @@ from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.views.locations import names_text, sorts
 
 OWN = ("model", "part_number", "serial")
-"""What has a column of its own in the inventory; among the other identities it only says why it was not read."""
+"""Identities with a column of their own in the inventory; among the others, only why one is unread."""
 
 BOM = "\ufeff"
 
@@ -36,17 +36,17 @@ _GUARDED = re.compile(rf"(\A|;)({_BLANKS})'('*[{_SIGNS}])")
 
 
 def guarded(text: str) -> str:
-    """Give a text that no spreadsheet computes."""
+    """Return a text that no spreadsheet evaluates."""
     return _FORMULA.sub(r"\1\2'\3", text)
 
 
 def unguarded(cell: str) -> str:
-    """Give the text that a guarded cell stands for."""
+    """Return the original text of a guarded cell."""
     return _GUARDED.sub(r"\1\2\3", cell)
 
 
 def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
-    """Write one file: texts are guarded, numbers stay numbers."""
+    """Format one file: texts are guarded, numbers stay numbers."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow([guarded(visible(name)) for name in header])
@@ -56,7 +56,7 @@ def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
 
 
 def files(dossier: Dossier) -> Mapping[str, str]:
-    """Give every annex by the name of its file; a table without rows is its header."""
+    """Return every annex by the name of its file; a table without rows is only its header."""
     return {
         "inventory.csv": _inventory(dossier),
         "bill-differences.csv": _bill(dossier),
@@ -91,7 +91,7 @@ def files(dossier: Dossier) -> Mapping[str, str]:
 
 
 def _inventory(dossier: Dossier) -> str:
-    """Tabulate every part; what nobody could read is said, because an empty serial would look like one that is not."""
+    """Tabulate every part; unread values are marked, because an empty serial would look like a part without one."""
     others = sorted({name for part in dossier.parts for name in part.other} - set(OWN))
 
     def rows() -> Iterator[CsvRow]:
@@ -104,7 +104,7 @@ def _inventory(dossier: Dossier) -> str:
 
 
 def _bill(dossier: Dossier) -> str:
-    """Tabulate what differs from the bill of materials; its line is 0 for what is extra."""
+    """Tabulate the differences to the bill of materials; the line is 0 for an extra part."""
     return table(
         ("kind", "node", "item", "serial", "said", "line"),
         (
@@ -129,7 +129,7 @@ def _nodes(dossier: Dossier) -> str:
 
 
 def _findings(dossier: Dossier) -> str:
-    """Tabulate every finding but those that passed: `verdicts.csv` has these."""
+    """Tabulate every finding except passes, which are in `verdicts.csv`."""
     gates = {gate.id: gate for gate in dossier.gates}
     return table(
         ("rule", "severity", "status", "true status", "reason", "nodes", "of", "where", "title", "why", "fix"),
@@ -145,7 +145,7 @@ def _findings(dossier: Dossier) -> str:
 
 
 def _peers(dossier: Dossier, names: Sequence[str]) -> int:
-    """Count what could have been found like these: all nodes, all racks that were judged, the one fleet."""
+    """Count the peers of these names: all nodes, all racks that were judged, or the one fleet."""
     ((scope, _), *_) = sorts(names) or ((Scope.NODE, ()),)
     return len(dossier.nodes) if scope is Scope.NODE else sum(group.scope == scope.value for group in dossier.groups)
 
@@ -153,8 +153,8 @@ def _peers(dossier: Dossier, names: Sequence[str]) -> int:
 def _verdicts(dossier: Dossier) -> str:
     """Tabulate every verdict: a row for a node, then one for each rack and for the fleet; a column for a rule.
 
-    A line for each verdict would be 180,000 lines for 1,000 nodes, most of them `pass`; this is 1,000 that one can
-    look over, and the reasons, which nodes share, stand in `findings.csv`.
+    A line for each verdict would be 180,000 lines for 1,000 nodes, most of them `pass`; this is 1,000 readable lines,
+    and the reasons, which nodes share, are in `findings.csv`.
     """
     words = {letter: status.value for status, letter in LETTERS.items()}
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
@@ -181,7 +181,7 @@ def _firmware(dossier: Dossier) -> str:
 
 
 def _burn_in(dossier: Dossier) -> str:
-    """Tabulate every figure of every thing that was under load, one a line; what was not told or tested is said."""
+    """Tabulate every figure of every thing that was under load, one a line; missing and untested ones are marked."""
 
     def rows() -> Iterator[CsvRow]:
         for t in dossier.burned.tables if dossier.burned else ():

@@ -1,4 +1,4 @@
-"""Makes the document of one run or of an acceptance's runs: everything that is known, in the model's words. Pure."""
+"""Builds the document of one run or of an acceptance's runs: all data, as types of the report model. Pure."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,16 +43,16 @@ from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
 
 SHOWN = 12
-"""Pieces of evidence that a finding shows; the run holds the rest."""
+"""Maximum pieces of evidence in a finding; the run contains the rest."""
 
 NO_BURN_IN = "No burn-in was run: nothing here says how fast these machines are."
 
 
 @dataclass(frozen=True)
 class ReportJob:
-    """What a document is made of beside its readings; `lineage` are the profile and its parents, the oldest first.
+    """The inputs of a document beside its readings; `lineage` are the profile and its parents, the oldest first.
 
-    `fragments` are the files that any of these includes, each as the profile that it is by itself.
+    `fragments` are the files that any of these includes, each as a profile of its own.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class ReportJob:
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
-    """Make the whole document; readings are the oldest first."""
+    """Build the whole document; readings are sorted, the oldest first."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
@@ -147,12 +147,12 @@ def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubjec
 
 
 def _kind(run: CollectedRun) -> str:
-    """What kind of reading a run was; one that asked for nothing but a load is a burn-in, however it was added."""
+    """The kind of a run; one that only ran a load is a burn-in, however it was added."""
     return "burn-in" if run.kind == "audit" and set(run.started.planes) == {Plane.BURNIN.value} else run.kind
 
 
 def _simulated(run: CollectedRun) -> bool:
-    """Whether a run was over a rack of ours; its nodes say so, and so does what was asked for."""
+    """Whether a run was over a simulated rack, according to its nodes or its request."""
     return any(burnt.about.simulated for burnt in run.burns.values()) or " sim:" in f" {run.started.targets}"
 
 
@@ -170,13 +170,13 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
 
 
 def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[RuleChange]:
-    """Tell what each profile of the lineage changed of the rules below it: its parent's, and those that it includes."""
+    """Yield what each profile of the lineage changed in the rules below it: its parent's, and the included ones."""
     brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
     for parent, child in pairwise((None, *lineage)):
         assert child is not None
         under = {rule.id: rule for rule in parent.rules} if parent is not None else {}
         gone = parent.dropped if parent is not None else {}
-        # What a parent dropped is below it: a child that writes the rule anew adds one.
+        # What a parent dropped is below it: a child that defines the rule again adds one.
         before = {name: rule for name, rule in brought.items() if name not in gone} | under
         for difference in differences(before, {rule.id: rule for rule in child.rules}):
             yield RuleChange(difference.rule, difference.lean.value, f"{difference.how} ({child.name})")
@@ -208,7 +208,7 @@ def _rows(settled: Settled, order: ReportJob) -> Iterator[NodeRow]:
 
 
 def _unread(order: ReportJob) -> str:
-    """Say why a node is INCOMPLETE that no run has read."""
+    """Return why a node that no run has read is INCOMPLETE."""
     if order.kind == "run":
         return NEVER_READ
     return f"no run of this acceptance has read it; rackcheck audit --accept {order.name} adds one"
@@ -224,13 +224,13 @@ def _group(group: Judged, order: ReportJob) -> GroupRow:
 
 
 def _vector(judged: Judged, profile: Profile) -> str:
-    """Write a node's or a group's verdicts as letters, in the rules' order."""
+    """Format a node's or a group's verdicts as letters, in the rules' order."""
     letters = {verdict.rule: LETTERS[verdict.status] for verdict in judged.verdicts}
     return "".join(letters.get(rule.id, OUT) for rule in profile.rules)
 
 
 def machine_serial(tree: Tree) -> str:
-    """Give the machine's serial as its system tells it, else as its BMC does."""
+    """Return the machine's serial as reported by its system, else by its BMC."""
     line = _text(tree, "node.serial")
     systems = (path for path in tree if path.startswith("bmc.system/") and path.endswith(".serial"))
     return line or next((text for path in systems if (text := _text(tree, path))), "")

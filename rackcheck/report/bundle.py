@@ -1,7 +1,7 @@
-"""A bundle: every rendering of a document beside what it rests on, in one folder that can be signed and handed over.
+"""A bundle: every rendering of a document beside its source data, in one folder that can be signed and handed over.
 
-The full one holds the runs and the acceptance's log; a redacted copy holds renderings alone, and names the full one's
-manifest. The PDF is left out, and that is said, where its library is not installed.
+The full one contains the runs and the acceptance's log; a redacted copy contains only renderings, and names the full
+one's manifest. The PDF is left out, with a note, if its library is not installed.
 """
 
 import json
@@ -21,10 +21,10 @@ from rackcheck.signoff.signing import files, manifest
 FORMAT = 1
 HEAD = "bundle.json"
 RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
-"""What of a run's folder is kept with a full bundle."""
+"""The parts of a run's folder that are copied into a full bundle."""
 
 INPUTS = "inputs"
-"""Where a full bundle keeps the bill, the brand and the waivers that were named when it was made."""
+"""The folder in a full bundle for the bill, the brand and the waivers that were named when it was made."""
 
 NOTHING: Mapping[str, bytes] = {}
 
@@ -34,7 +34,7 @@ ACCEPTANCE = (LOG, "profile", "waivers")
 
 @dataclass(frozen=True, slots=True)
 class WrittenBundle:
-    """A bundle as written: its folder, the digest of its manifest, and what is to be said of it."""
+    """A bundle as written: its folder, the digest of its manifest, and notes."""
 
     folder: Path
     digest: str
@@ -44,11 +44,11 @@ class WrittenBundle:
 def renderings(
     dossier: Dossier, *, template: Path | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[tuple[str, bytes | str]]:
-    """Give every rendering by the name of its file; a str that comes without a name is a note.
+    """Yield every rendering by the name of its file; a str without a name is a note.
 
-    Raises UserError where a rendering cannot be made; the PDF's missing library is a note.
+    Raises UserError if a rendering cannot be made; the PDF's missing library is a note.
     """
-    from rackcheck.report import html, pdf  # noqa: PLC0415  templates are read when one is wanted
+    from rackcheck.report import html, pdf  # noqa: PLC0415  templates are only read when needed
 
     text = record.text(dossier)
     digest = record.digest(text)
@@ -73,10 +73,10 @@ def write(
     inputs: Mapping[str, bytes] = NOTHING, unreviewed: Sequence[str] = (), template: Path | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> WrittenBundle:  # fmt: skip
-    """Write a bundle to a folder that is new, or that holds an unsigned bundle; nothing half-written is left there.
+    """Write a bundle to a folder that is new, or that contains an unsigned bundle; it is never left half-written.
 
     `runs` are folders by run, `accepted` the acceptance's, `inputs` files by name; all for the full level only.
-    `unreviewed` names the profiles that nobody has answered for: a copy that does not hold them is not signed either.
+    `unreviewed` names the profiles that no person has reviewed: a copy without them cannot be signed either.
     """
     _free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def write(
 
 
 def _content(log: Path) -> None:
-    """Leave out of a log where bundles lie and who signed them: the same state of an acceptance is the same bundle."""
+    """Remove bundles and signatures from a log: the same state of an acceptance gives the same bundle."""
     rows = (b'{"event":"bundle",', b'{"event":"signed",')
     kept = [line for line in log.read_bytes().splitlines(keepends=True) if not line.startswith(rows)]
     log.write_bytes(b"".join(kept))
@@ -133,7 +133,7 @@ def _free(target: Path) -> None:
 
 
 def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
-    """Copy plain files; a run's folder may be anybody's, and a link in it must not bring a file of ours along."""
+    """Copy plain files; a run's folder is not trusted, and a link in it must not copy a local file."""
     target.mkdir(parents=True)
     for path, wrong in files.walk(source, frozenset()):
         if path.partition("/")[0] in names:

@@ -1,4 +1,4 @@
-"""Which curves of a burn-in a document draws: nodes with findings first, and an envelope of the rest. Pure."""
+"""Chooses the curves of a burn-in for a document: nodes with findings first, and an envelope of the rest. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,21 +9,21 @@ from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 from rackcheck.report.burn_read import Burnt
 
 NODES = 12
-"""Nodes that have curves of their own."""
+"""Maximum nodes with curves of their own."""
 
 LINES = 16
-"""Curves of one panel; of more, those with a finding stand before their envelope."""
+"""Maximum curves of one panel; if there are more, those with a finding are drawn before the envelope."""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 
 NODE = (("temp", "CPU temperature", "°C"), ("clock", "CPU clock", "MHz"), ("load", "CPU load", "tasks"))
-"""Drawn where a node has no GPU that told anything."""
+"""Drawn if no GPU of a node reported anything."""
 
 INLET = "air at the intake"
 
 
 def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
-    """Draw nodes, of more than NODES those with findings first, then the envelope of those that are left."""
+    """Return the charts of nodes, of more than NODES those with findings first, then an envelope of the rest."""
     drawn = [burnt for burnt in latest if burnt.curves]
     first = sorted(drawn, key=lambda burnt: (-_weight(burnt), natural(burnt.node)))
     if len(first) <= NODES:
@@ -32,7 +32,7 @@ def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
 
 
 def _weight(burnt: Burnt) -> int:
-    """How much was found: records of something wrong before what rules found, before nothing."""
+    """The sort key by findings: faults in records before findings of rules, before none."""
     return 2 * bool(burnt.wrong) + bool(burnt.odd or burnt.failed)
 
 
@@ -44,7 +44,7 @@ def _chart(burnt: Burnt) -> BurnChart:
 
 
 def _rest(burnts: Sequence[Burnt]) -> BurnChart:
-    """Draw many nodes as one: lowest, median and highest of all their curves."""
+    """Return one chart for many nodes: lowest, median and highest of all their curves."""
     nodes = tuple(burnt.node for burnt in sorted(burnts, key=lambda burnt: natural(burnt.node)))
     bands = tuple(BurnBand(b.side, b.stage, _ms(b.begin), _ms(b.end)) for b in burnts[0].bands)
     return BurnChart(nodes, (), bands, tuple(_panels(burnts, frozenset())))
@@ -70,7 +70,7 @@ def _panels(burnts: Sequence[Burnt], odd: frozenset[str] | set[str]) -> Iterator
 
 
 def _lines(curves: Sequence[Series], odd: frozenset[str] | set[str], *, single: bool) -> Iterator[BurnLine]:
-    """Give curves one by one, or their envelope where they are too many; the odd ones last, so that they lie on top."""
+    """Yield curves one by one, or their envelope if they are too many; odd ones last, so that they are drawn on top."""
     own = [curve for curve in curves if single and curve.of in odd][:LINES]
     peers = [curve for curve in curves if curve not in own] if own else list(curves)
     if single and len(peers) <= LINES:
@@ -96,7 +96,7 @@ def _name(curve: Series) -> str:
 
 
 def points(found: SeriesPoints) -> str:
-    """Write points as the model has them: milliseconds and tenths."""
+    """Format points as the model has them: milliseconds and tenths."""
     return " ".join(f"{_ms(t)},{round(value * 10)}" for t, value in found)
 
 

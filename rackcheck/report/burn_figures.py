@@ -1,4 +1,4 @@
-"""Which figures of a burn-in a document tells of each kind of thing, taken out of a node's facts. Pure."""
+"""The figures of a burn-in that a document shows for each kind of thing, read from a node's facts. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from rackcheck.model.tree import Leaf
 BURNIN = "burnin."
 
 Figures = tuple[tuple[str, str], ...]
-"""A fact's path below its thing, and what the document calls it; `lowest` and `median` gather a collection."""
+"""A fact's path below its thing, and its name in the document; `lowest` and `median` aggregate a collection."""
 
 GPU: Figures = (
     ("tensor.rate", "tensor rate"), ("tensor.work_per_clock", "work per clock"), ("tensor.clock", "clock"),
@@ -36,7 +36,7 @@ CPU: Figures = (
 AIR: Figures = (("inlet", "air at the intake"), ("power", "whole machine, its highest power"))
 
 LIGHT = ("tensor", "memory.copy", "memory.verify", "memory.march", "link.h2d", "link.d2h")
-"""Figures that have a limit from physics."""
+"""Figures that have a physical limit."""
 
 NAMES = {
     "tensor": "tensor rate", "memory.copy": "memory copy", "memory.verify": "memory verify",
@@ -44,7 +44,7 @@ NAMES = {
 }  # fmt: skip
 
 RATES = {"tensor": "tensor.rate"}
-"""The rate of a figure with a limit, where it has another path."""
+"""The path of the rate of a figure with a limit, if it differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """One figure of one thing beside its limit, both in its unit; None where nobody knows, then `why` says why."""
+    """One figure of one thing beside its limit, both in its unit; None if unknown, with the reason in `why`."""
 
     name: str
     rate: float | None
@@ -78,7 +78,7 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One thing of a node: its kind's place in KINDS, `gpu/3`, its model, its figures in order; None is not known."""
+    """One thing of a node: its kind's place in KINDS, `gpu/3`, its model, its figures in order; None if not known."""
 
     kind: int
     item: str
@@ -89,14 +89,14 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the catalogue says of a figure."""
+    """A figure's entry in the catalogue."""
 
     unit: str
     help: str
 
 
 def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
-    """Give every thing that has a figure at all, in the order of KINDS and of its names."""
+    """Yield every thing that has any figure, in the order of KINDS and of its names."""
     rows = [path for path in leaves if path.startswith(BURNIN)]
     for number, kind in enumerate(KINDS):
         for key in _keys(leaves, kind.collection) if kind.collection else ("",):
@@ -110,7 +110,7 @@ def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
 
 
 def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
-    """Give unit and meaning of every figure that some fact has, by its kind and path, or by its limit's name."""
+    """Return unit and meaning of every figure that some fact has, by its kind and path, or by its limit's name."""
     found: dict[str, Meaning] = {}
     patterns = {str(paths.parse(path).pattern): leaf.kind for path, leaf in leaves.items() if path.startswith(BURNIN)}
     for kind in KINDS:
@@ -128,7 +128,7 @@ def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
 
 def _keys(leaves: Mapping[str, Leaf], collection: str) -> tuple[str, ...]:
     begin = f"{BURNIN}{collection}/"
-    # Why something is not known of any item stands under a star, which is no item.
+    # The reason why something is unknown on all items has a star as its key, which is not an item.
     items = (paths.parse(path).items for path in leaves if path.startswith(begin))
     return tuple(sorted({inside[0][1] for inside in items if inside}, key=natural))
 

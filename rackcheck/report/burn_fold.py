@@ -1,4 +1,4 @@
-"""Burn-ins of many nodes as one account: what was done, what was not and why, what was found, how figures lie. Pure."""
+"""Summarizes burn-ins of many nodes: what was done, what was not and why, findings, and ranges of figures. Pure."""
 
 import re
 from collections import defaultdict
@@ -24,12 +24,12 @@ from rackcheck.report.burn_model import (
 from rackcheck.report.burn_read import About, BurnPart, Burnt
 
 MOST = 400
-"""Findings that are listed; what is beyond is counted."""
+"""Maximum findings listed; the rest is counted."""
 
 UNVERIFIED = "unverified on hardware"
 
 SCALES = {"C", "%", ""}
-"""Units of which a share says nothing: degrees have no zero that matters, and shares are shares."""
+"""Units for which a relative spread is meaningless: degrees have no meaningful zero; shares are relative."""
 
 BurntThing = tuple[Burnt, Thing]
 
@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
 
 
 def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
-    """Make the account of runs by name, the oldest first; of a node the newest counts. None where none burnt."""
+    """Summarize runs by name, the oldest first; a node's newest counts. None if there was no burn-in."""
     if not any(burnt for _, burnt in runs):
         return None
     newest = {node: burnt for _, values in runs for node, burnt in values.items()}
@@ -57,7 +57,7 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
 def folded(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Fold sentences, each with its node, that differ in numbers only; a number that differs becomes a range.
 
-    Gives the sentence, how many there were, and their nodes; the most frequent first.
+    Yields the sentence, how many there were, and their nodes; the most frequent first.
     """
     found: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
     for sentence, node in rows:
@@ -74,7 +74,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def _alike(by_node: Mapping[str, Burnt]) -> Iterator[list[Burnt]]:
-    """Gather nodes of one run whose burn-ins were alike in all but how long they took."""
+    """Group nodes of one run whose burn-ins were alike except for their duration."""
     found: dict[tuple[object, ...], list[Burnt]] = defaultdict(list)
     for node in sorted(by_node, key=natural):
         about = by_node[node].about
@@ -115,7 +115,7 @@ def _faults(burnt: Burnt) -> Iterator[BurnFault]:
 
 
 def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
-    """Give a table for each kind and model; a figure that nobody told is no column of it."""
+    """Yield a table for each kind and model; a figure without any value has no column."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for number, kind in enumerate(KINDS):
         models: dict[str, list[BurntThing]] = defaultdict(list)
@@ -155,7 +155,7 @@ def _figure(name: str, meaning: Meaning, rows: Sequence[BurntThing], n: int) -> 
 
 
 def _limits(latest: Sequence[Burnt]) -> Iterator[BurnLimit]:
-    """Hold rates beside what physics allows, for each figure and model."""
+    """Compare rates with their physical limits, for each figure and model."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for name in LIGHT:
         models: dict[str, list[tuple[str, str, Light]]] = defaultdict(list)

@@ -1,23 +1,23 @@
-"""What a burn-in did and found, as values of the document: folded over nodes, and bounded.
+"""The work and findings of a burn-in, as values of the document: folded over nodes, and bounded.
 
-Numbers stand as they are shown: `figure` writes them. An empty one was not told or not tested, and never stands for 0.
+Numbers are texts as shown, formatted by `figure`. An empty one was not reported or not tested; it never means 0.
 """
 
 import math
 from dataclasses import dataclass
 
 FIGURE = r"^(-?[0-9]{1,15}(\.[0-9]{1,6})?)?$"
-"""A number as `figure` writes it, or nothing."""
+"""A number as formatted by `figure`, or empty."""
 
 POINTS = r"^(-?[0-9]{1,12},-?[0-9]{1,12}( -?[0-9]{1,12},-?[0-9]{1,12})*)?$"
 """Points of a curve: milliseconds and tenths of the unit."""
 
 ROLES = ("plain", "odd", "inlet", "lowest", "median", "highest")
-"""What a line is: one of several alike, one with a finding, the air that comes in, or a part of an envelope."""
+"""The role of a line: one of several alike, one with a finding, the inlet air, or a part of an envelope."""
 
 
 def figure(value: float) -> str:
-    """Write a number with four digits that say something; large ones whole, what has no place on paper as nothing."""
+    """Format a number with four significant digits; large ones whole, those out of range as empty."""
     if not math.isfinite(value) or abs(value) >= 1e15:
         return ""
     whole = len(f"{abs(value):.0f}") if abs(value) >= 1 else 0
@@ -27,13 +27,13 @@ def figure(value: float) -> str:
 
 
 def unit(text: str) -> str:
-    """Give a unit as it is written on paper."""
+    """Return a unit as printed."""
     return {"C": "°C"}.get(text, text)
 
 
 @dataclass(frozen=True, slots=True)
 class BurnRun:
-    """A burn-in as it was run on some nodes, all alike: `seconds` is the longest, `why` says why it ended early."""
+    """A burn-in as run alike on some nodes: `seconds` is the longest, `why` the reason of an early end."""
 
     run: str
     tier: str
@@ -48,7 +48,7 @@ class BurnRun:
 
 @dataclass(frozen=True, slots=True)
 class BurnUntested:
-    """Work that was not done, and why; numbers that differ between nodes stand as a range."""
+    """Work that was not done, and why; numbers that differ between nodes are a range."""
 
     what: str
     why: str
@@ -58,9 +58,9 @@ class BurnUntested:
 
 @dataclass(frozen=True, slots=True)
 class BurnFault:
-    """Something wrong with one thing, as often as it was told; `seed` and `tier` are those that do it all again.
+    """A fault of one thing, with its number of reports; `seed` and `tier` reproduce the work.
 
-    `item` is `gpu/6`, `slot` its PCI address, `said` where in it and what was seen instead of what.
+    `item` is `gpu/6`, `slot` its PCI address, `said` the location in it and the actual and expected values.
     """
 
     node: str
@@ -78,10 +78,10 @@ class BurnFault:
 
 @dataclass(frozen=True, slots=True)
 class BurnFigure:
-    """One figure over all things of a kind: `known` of `of` told it; `low` and `high` are node and item of its ends.
+    """One figure over all things of a kind: `known` of `of` have it; `low` and `high` are node and item of its ends.
 
-    `spread` is how far these are apart, in `apart`: % of the highest, or the unit itself where a share says nothing.
-    `note` says what is to be known of the figure itself.
+    `spread` is their distance in the unit `apart`: % of the highest, or the unit itself if a share is meaningless.
+    `note` is a remark on the figure itself.
     """
 
     name: str
@@ -101,7 +101,7 @@ class BurnFigure:
 
 @dataclass(frozen=True, slots=True)
 class BurnRow:
-    """One thing with its figures, in the table's order; `odd` where something was found of it."""
+    """One thing with its figures, in the table's order; `odd` if it has a finding."""
 
     node: str
     item: str
@@ -113,7 +113,7 @@ class BurnRow:
 
 @dataclass(frozen=True, slots=True)
 class BurnTable:
-    """Things of one kind and one model: figures over all of them, and each."""
+    """Things of one kind and one model: figures over all of them, and of each."""
 
     kind: str
     model: str
@@ -123,7 +123,7 @@ class BurnTable:
 
 @dataclass(frozen=True, slots=True)
 class BurnGap:
-    """Why some things stayed below their limit, as far as it was seen."""
+    """Observed reasons why some things stayed below their limit."""
 
     said: str
     things: int
@@ -132,7 +132,7 @@ class BurnGap:
 
 @dataclass(frozen=True, slots=True)
 class BurnLimit:
-    """A figure beside what physics allows: both in `unit`, `reached` in % of each thing's own limit."""
+    """A figure beside its physical limit: both in `unit`, `reached` in % of each thing's own limit."""
 
     name: str
     model: str
@@ -152,7 +152,7 @@ class BurnLimit:
 
 @dataclass(frozen=True, slots=True)
 class BurnLine:
-    """One curve: `role` is one of ROLES, `points` are `ms,tenths` parted by blanks."""
+    """One curve: `role` is one of ROLES, `points` are `ms,tenths` separated by blanks."""
 
     name: str
     role: str
@@ -171,7 +171,7 @@ class BurnPanel:
 
 @dataclass(frozen=True, slots=True)
 class BurnBand:
-    """A stage, from and until so many milliseconds."""
+    """A stage, with begin and end in milliseconds."""
 
     side: str
     stage: str
@@ -181,7 +181,7 @@ class BurnBand:
 
 @dataclass(frozen=True, slots=True)
 class BurnChart:
-    """Curves of one node, or an envelope of several; `findings` say what was found there."""
+    """Curves of one node, or an envelope of several; `findings` are what was found there."""
 
     nodes: tuple[str, ...]
     findings: tuple[str, ...]
@@ -191,7 +191,7 @@ class BurnChart:
 
 @dataclass(frozen=True, slots=True)
 class Burned:
-    """Everything that the document tells of burn-ins; `more_faults` are counted and not listed."""
+    """Everything in the document about burn-ins; `more_faults` are counted and not listed."""
 
     runs: tuple[BurnRun, ...]
     untested: tuple[BurnUntested, ...]

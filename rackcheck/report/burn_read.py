@@ -1,6 +1,6 @@
 """One node's burn-in read for a document: curves, spans, findings, what was not tested, and the facts of it. Pure.
 
-Of its records only what is shown is kept, thinned, so that a thousand nodes fit into memory.
+Only the shown parts of its records are kept, thinned, so that a thousand nodes fit into memory.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,21 +15,21 @@ from rackcheck.report.burn_figures import BURNIN, Meaning, Thing, meanings, thin
 from rackcheck.run.event import Judged
 
 FAULTS = 64
-"""Findings of one node that are told one by one, each folded over its records."""
+"""Maximum findings of one node that are listed, each folded over its records."""
 
 REASONS = 64
-"""Reasons of one node for which something was not tested."""
+"""Maximum reasons of one node why something was not tested."""
 
 POINTS, MANY, FEW = 300, 200, 60
-"""Points of a curve, and how few of them it has in a run of more than so many nodes."""
+"""Maximum points of a curve: POINTS in runs of up to MANY nodes, FEW in larger ones."""
 
 ITEMS = {"gpu": "gpu", "core": "cpu", "memory": "numa", "nic": "nic"}
-"""Collections of facts of a burn-in, and what its records call their things."""
+"""Collections of facts of a burn-in, and the names of their things in its records."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a burn-in said of itself; what it did not say is None or empty."""
+    """A burn-in's own metadata; what it did not report is None or empty."""
 
     tier: str = ""
     seed: int | None = None
@@ -42,7 +42,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class BurnFinding:
-    """One finding: of what, its name, at which stage, where in it and what was seen, how often."""
+    """One finding: its thing, name, stage, location and values, and count."""
 
     item: str
     name: str
@@ -53,7 +53,7 @@ class BurnFinding:
 
 @dataclass(frozen=True, slots=True)
 class BurnPart:
-    """A GPU as the driver told of it."""
+    """A GPU as reported by the driver."""
 
     model: str = ""
     serial: str = ""
@@ -62,9 +62,9 @@ class BurnPart:
 
 @dataclass(frozen=True)
 class Burnt:
-    """A burn-in of one node; `untested` are things with their stage and why, `odd` things that a rule found fault with.
+    """A burn-in of one node; `untested` are things with their stage and why, `odd` things that failed a rule.
 
-    `things` have its figures, `meanings` say what these are.
+    `things` have its figures, `meanings` their units and meanings.
     """
 
     node: str
@@ -82,7 +82,7 @@ class Burnt:
 
 
 def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt:
-    """Read the records of one node, and the facts that come of them, in a run of so many nodes."""
+    """Read the records of one node, and the facts derived from them, in a run of `nodes` nodes."""
     hello = burn.hello
     seed, version, tier = hello.get("seed"), hello.get("version"), hello.get("tier")
     times = [stage.t for stage in burn.stages] + [rows[-1].t for rows in burn.samples.values()]
@@ -104,7 +104,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
 
 
 def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
-    """Add what rules found: which things are odd, and the rules that fail for this node's burn-in."""
+    """Add verdicts: which things are odd, and the rules that fail for this node's burn-in."""
     bad = {Status.FAIL, Status.WARN}
     failed = [v for v in judged.verdicts if v.status in bad and any(e.item.startswith(BURNIN) for e in v.evidence)]
     items = (e.item for v in failed for e in v.evidence if e.status in bad)
@@ -113,7 +113,7 @@ def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
 
 
 def _thing(item: str) -> str:
-    """Give what a fact is of, as records call it: `gpu/3` of `burnin.gpu/3.among.work`."""
+    """Return the thing of a fact, as named in records: `gpu/3` for `burnin.gpu/3.among.work`."""
     kind, _, rest = item.removeprefix(BURNIN).partition("/")
     if not item.startswith(BURNIN) or kind not in ITEMS:
         return ""
@@ -129,7 +129,7 @@ def _part(values: Mapping[str, object]) -> BurnPart:
 
 
 def _wrong(faults: Iterable[Fault]) -> list[BurnFinding]:
-    """Fold findings that are alike but for when they came: the first of them is told."""
+    """Fold findings that differ only in time: the first of them is kept."""
     found: dict[tuple[str, str, str], list[Fault]] = {}
     for fault in faults:
         found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
@@ -144,7 +144,7 @@ def _count(fault: Fault) -> int:
 
 
 def _details(rows: list[Fault]) -> Iterator[str]:
-    """Say where in a thing something was wrong, and what was seen: units of all, the rest of the first."""
+    """Yield the location of a fault in a thing, and the values: units of all rows, the rest of the first."""
     first = rows[0]
     for name, word in (("sm", "SM"), ("cpu", "CPU")):
         units = sorted({int(value) for fault in rows if (value := fault.number(name)) is not None})
@@ -171,7 +171,7 @@ def _details(rows: list[Fault]) -> Iterator[str]:
 
 
 def _untested(burn: Burn) -> Iterator[tuple[str, str]]:
-    """Give what was not tested with its stage, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
+    """Yield what was not tested with its stage, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
     rows = [(f"{stage.of} {stage.stage}", stage.why) for stage in burn.stages if not stage.done]
     rows += list(burn.troubles)
     yield from list(dict.fromkeys(rows))[: REASONS * 64]

@@ -1,4 +1,4 @@
-"""A burn-in in sentences, which every rendering shares. Pure."""
+"""A burn-in as sentences, shared by all renderings. Pure."""
 
 from rackcheck.inventory.node import LOCAL
 from rackcheck.model.profile import Phase
@@ -12,7 +12,7 @@ UNVERIFIED = "unverified"
 
 
 def account(burned: Burned) -> str:
-    """Say in a few sentences what was done, what was found and what was not tested."""
+    """Summarize in a few sentences what was done, what was found and what was not tested."""
     runs = len({run.run for run in burned.runs})
     nodes = {node for run in burned.runs for node in run.nodes}
     rows = [f"{several(runs, 'burn-in')} on {several(len(nodes), 'node')}"]
@@ -29,9 +29,9 @@ def account(burned: Burned) -> str:
 
 
 def again(fault: BurnFault) -> tuple[str, ...]:
-    """Give the command that does it all again on this node, in pieces that stay whole; none where no seed was told.
+    """Return the command that repeats the work on this node, in unbreakable pieces; empty if no seed was reported.
 
-    Which inventory it was, a document that leaves the house does not say.
+    It does not name the inventory, as the document may leave the site.
     """
     if fault.seed is None:
         return ()
@@ -41,14 +41,14 @@ def again(fault: BurnFault) -> tuple[str, ...]:
 
 
 def ended(run: BurnRun) -> str:
-    """Say how a burn-in ended."""
+    """Describe how a burn-in ended."""
     if run.ended == "whole":
         return "ran to its end"
     return f"{run.ended}: {run.why}" if run.why else run.ended or "no end was told"
 
 
 def unverified(dossier: Dossier) -> tuple[str, ...]:
-    """Name the rules of burn-ins that say of themselves, or whose sources say, that no hardware has confirmed them."""
+    """Return the rules of burn-ins whose text or sources state that no hardware has confirmed them."""
     sources = {source.id: f"{source.title} {source.section} {source.confidence}" for source in dossier.sources}
 
     def says(gate: Gate) -> bool:

@@ -1,7 +1,7 @@
-"""Curves as SVG, drawn by us: the same in a page and on paper, without script, fonts or colours of its own choosing.
+"""Curves as SVG: the same in a page and on paper, without script, and without fonts or colours of its own.
 
-A line with a finding is heavier and bears its name, the air's is dashed, an envelope is filled: nothing is told by hue
-alone. All charts of a document share their scales, so that they can be held against each other.
+A line with a finding is heavier and labelled, the air's is dashed, an envelope is filled: colour is never the only
+mark. All charts of a document share their scales, so that they can be compared.
 """
 
 import math
@@ -14,16 +14,16 @@ from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 
 WIDE, HIGH = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 84, 112, 42, 50
-"""The drawing's size, and what lies outside of its axes, in its own units: half a point each on paper."""
+"""The drawing's size and its margins outside of the axes, in its own units: half a point each on paper."""
 
 LETTER = 14.0
-"""How wide a letter of a label is, at most on average."""
+"""Maximum average width of a letter in a label."""
 
 GAP = 27
-"""How far two labels stand apart."""
+"""Distance between two labels."""
 
 LABEL = 7
-"""Characters of a label beside its line."""
+"""Maximum characters of a label beside its line."""
 
 STYLES: Mapping[str, str] = {
     "plain": 'fill="none" stroke="#8b949e" stroke-width="1.2"',
@@ -37,17 +37,17 @@ STYLES: Mapping[str, str] = {
     "word": 'font-family="DejaVu Sans Mono" font-size="24" fill="#525a64"',
     "name": 'font-family="DejaVu Sans Mono" font-size="24" font-weight="bold" fill="#a3200d"',
 }
-"""How things look on paper; a page gives classes of its own in their place."""
+"""Styles on paper; a page uses classes of its own instead."""
 
 LARGE = {name: style.replace('font-size="24"', 'font-size="16"') for name, style in STYLES.items()}
-"""The same where one node has the width of the page."""
+"""The same for a node with the full width of the page."""
 
 CLASSES = {name: f'class="ch-{name}"' for name in STYLES}
 
 
 @dataclass(frozen=True, slots=True)
 class AxisScale:
-    """What an axis shows: milliseconds, and tenths of the unit, with its marks."""
+    """The range of an axis: milliseconds, and tenths of the unit, with its marks."""
 
     begin: int
     end: int
@@ -56,17 +56,17 @@ class AxisScale:
     step: float
 
     def x(self, ms: int) -> int:
-        """Where a time stands."""
+        """Return the x position of a time."""
         part = (min(max(ms, self.begin), self.end) - self.begin) / (self.end - self.begin)
         return round(LEFT + part * (WIDE - LEFT - RIGHT))
 
     def y(self, tenths: float) -> int:
-        """Where a value stands."""
+        """Return the y position of a value."""
         return round(HIGH - BOTTOM - (tenths - self.low) / (self.high - self.low) * (HIGH - TOP - BOTTOM))
 
 
 def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
-    """Give the scale of each kind of panel, over all charts."""
+    """Return the scale of each kind of panel, over all charts."""
     found: dict[str, list[tuple[int, int]]] = {}
     for chart in charts:
         for panel in chart.panels:
@@ -78,27 +78,27 @@ def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
 
 
 def points(line: BurnLine) -> list[tuple[int, int]]:
-    """Read the points of a line."""
+    """Parse the points of a line."""
     pairs = (pair.split(",") for pair in line.points.split())
     return [(int(t), int(value)) for t, value in pairs]
 
 
 def svg(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str, str] = STYLES, said: str = "") -> str:
-    """Draw one panel; `look` gives the attributes of each kind of mark, `said` says the whole in words."""
+    """Draw one panel; `look` has the attributes of each kind of mark, `said` is the text alternative."""
     label = f' role="img" aria-label="{_text(said)}"' if said else ""
     marks = [*_bands(chart, panel, scale, look), *_axes(scale, look), *_lines(panel, scale, look)]
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}"{label}>{"".join(marks)}</svg>'
 
 
 def spans(chart: BurnChart) -> list[tuple[str, tuple[str, ...]]]:
-    """Give the same in figures: each line's name, and for each panel its lowest and highest value."""
+    """Return a chart as figures: each line's name, and for each panel its lowest and highest value."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     rows = [{line.name: _span(line) for line in panel.lines} for panel in chart.panels]
     return [(name, tuple(each.get(name, "") for each in rows)) for name in names]
 
 
 def words(panel: BurnPanel, where: str) -> str:
-    """Say what a panel shows, for who does not see it."""
+    """Describe what a panel shows, as a text alternative."""
     rows = [point for line in panel.lines for point in points(line)]
     if not rows:
         return f"{panel.what} of {where}: nothing was sampled"
@@ -126,7 +126,7 @@ def _scale(begin: int, end: int, values: Sequence[int]) -> AxisScale:
 
 
 def _step(wide: float) -> float:
-    """Give a round distance of marks, of which three to six fit."""
+    """Return a round distance of marks, of which three to six fit."""
     tens = 10.0 ** math.floor(math.log10(wide / 4))
     return next(tens * part for part in (1, 2, 5, 10) if wide / (tens * part) <= 5)
 
@@ -180,7 +180,7 @@ def _path(rows: Sequence[tuple[int, int]], scale: AxisScale) -> str:
 
 
 def _names(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
-    """Name the lines that bear a name beside their end, apart from each other."""
+    """Yield labels beside the ends of lines that have one, without overlap."""
     ends = [
         (scale.y(points(line)[-1][1]), line) for line in panel.lines if line.role in {"odd", "inlet"} and line.points
     ]

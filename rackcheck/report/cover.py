@@ -1,4 +1,4 @@
-"""What a site writes on the cover of its documents: names, parties, a logo; a small YAML file."""
+"""A site's cover data for its documents: names, parties, a logo; a small YAML file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from rackcheck.profile.schema_check import conform
 from rackcheck.report.report_model import Brand, Logo, Party
 
 LOGO = 512 << 10
-"""Bytes that a logo may have."""
+"""Maximum bytes of a logo."""
 
 _KINDS = (("png", b"\x89PNG\r\n\x1a\n"), ("jpeg", b"\xff\xd8\xff"))
 
@@ -64,7 +64,7 @@ def _logo(folder: Path, scalar: Scalar) -> Logo:
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """Read a file of the brand's own folder: what a brand is handed over with, and nothing else of this machine."""
+    """Read a file in the brand's own folder, and nothing else on this machine."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name} lies outside of the folder of the brand")
@@ -76,7 +76,7 @@ def _beside(folder: Path, name: str) -> bytes:
 
 
 def _drawing(data: bytes) -> None:
-    """Raise ValueError at what is no SVG, or at one that does more than draw: scripts, and what is fetched."""
+    """Raise ValueError for a file that is not SVG, or that does more than draw: scripts, and external resources."""
     parser = expat.ParserCreate()
 
     def doctype(*_: object) -> None:
@@ -99,7 +99,7 @@ def _drawing(data: bytes) -> None:
     parser.StartElementHandler = element
     try:
         parser.Parse(data, True)
-    except (expat.ExpatError, LookupError):  # the second: an encoding that nobody knows
+    except (expat.ExpatError, LookupError):  # the second: an unknown encoding
         raise ValueError(_NONE) from None
 
 

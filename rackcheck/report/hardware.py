@@ -1,4 +1,4 @@
-"""What the machines are: parts with their serials beside a bill of materials, and versions by component. Pure."""
+"""The machines' hardware: parts with serials, compared with a bill of materials, and versions by component. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -13,22 +13,22 @@ from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.bom import BomLine
 
 REASONS = 3
-"""Reasons named of why a component's version is not known everywhere."""
+"""Maximum reasons named why a component's version is not known everywhere."""
 
 NAMES = ("serial", "uuid", "guid", "part_number", "model", "name")
-"""Words of which a thing has one at least to count as a part."""
+"""Words of which a thing needs at least one to count as a part."""
 
 MODELS = ("model", "name", "product", "type")
-"""Words that say what a part is, the best first."""
+"""Words that identify a part's model, the best first."""
 
 
 def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
-    """Give every part that any node names, by node and item; what could not be read is said in `other`."""
+    """Yield every part that any node names, by node and item; reasons for unread values are in `other`."""
     for node in sorted(trees, key=natural):
         items: dict[str, dict[str, str | Unknown]] = {}
         for path, leaf in trees[node].leaves.items():
             item, _, word = path.rpartition(".")
-            of_item = item and paths.parse(path).is_collection  # the last word bears no key
+            of_item = item and paths.parse(path).is_collection  # the last word has no key
             if of_item and leaf.kind.cls is Class.IDENTITY and leaf.kind.type is not Type.COLLECTION:
                 values = items.setdefault(item, {})
                 match leaf.reading:
@@ -65,9 +65,9 @@ def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware
 def compared(
     ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
 ) -> BomComparison:
-    """Hold parts against a bill; a thing that nobody could look for is unread, never missing.
+    """Compare parts with a bill; a thing that could not be looked for is unread, never missing.
 
-    `never` are nodes of the inventory that no run has read. Every row is matched by its serial, or is one difference.
+    `never` are nodes of the inventory that no run has read. Every row is matched by its serial, or is a difference.
     """
     by_serial: dict[str, list[Hardware]] = {}
     for part in found:
@@ -107,7 +107,7 @@ def compared(
 
 
 def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequence[Hardware]:
-    """Give the parts whose serial is the bill's with zeros before it: spreadsheets take those for nothing."""
+    """Return the parts whose serial is the bill's with leading zeros: spreadsheets drop them."""
     if not line.serial.isdecimal():
         return ()
     bare = line.serial.lstrip("0")
@@ -117,18 +117,18 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Give a part with what other planes tell of it: the same serial on the same node, once for each kind."""
+    """Return a part with its views from other planes: the same serial on the same node, once for each kind."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
 
 def _another(line: BomLine, right: Sequence[Hardware]) -> str:
-    """Say what of a thing with the right serial is not what the bill says; empty where all that it tells fits."""
+    """Return the differences from the bill of a thing with the right serial; empty if all known values match."""
 
     def alike(one: str, other: str) -> bool:
         return one.casefold().split() == other.casefold().split()
 
-    # A shipping list calls a model as its maker sells it, and the part as its firmware does: no text to compare.
+    # A shipping list has the maker's product name of a model, and the part its firmware's name: not comparable.
     for word in ("kind", "part_number"):
         value = getattr(line, word)
         rows = [getattr(part, word) for part in right if getattr(part, word)]
@@ -161,12 +161,12 @@ def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree
 
 
 def _kind(item: str) -> str:
-    """Give the kind of a part by its item: `gpu/0` is a gpu."""
+    """Return the kind of a part by its item: `gpu/0` is a gpu."""
     return "system" if item == "node" else str(paths.parse(item).pattern).removesuffix("/*") if item else ""
 
 
 def _whole(tree: Tree, kind: str) -> bool:
-    """Whether the serial of everything of a kind is known on a node; of what stands in another collection, never."""
+    """Whether the serials of all parts of a kind are known on a node; always False for a nested collection."""
     if kind == "system":
         return _serial(tree, "node")
     listing = tree.leaves.get(kind)
@@ -184,10 +184,10 @@ def _serial(tree: Tree, item: str) -> bool:
 
 
 def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[Versions]:
-    """Give every versioned component with the nodes of each version, the most common first.
+    """Yield every versioned component with the nodes of each version, the most common first.
 
-    `never` are nodes of the inventory that no run has read: their versions are not known. What every node that
-    answered says it has not is no component, whoever else was silent.
+    `never` are nodes of the inventory that no run has read: their versions are not known. What is absent on
+    every node that replied is not a component, even if other nodes were silent.
     """
     found: dict[str, Plane] = {}
     for tree in trees.values():
@@ -220,7 +220,7 @@ def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[V
 
 
 def _why(reasons: Iterable[str]) -> str:
-    """Name different reasons, the first of them; how many more there are is said."""
+    """Format the first distinct reasons, and the number of others."""
     rows = list(reasons)
     more = f"; and {len(rows) - REASONS} more" if len(rows) > REASONS else ""
     return "; ".join(rows[:REASONS]) + more

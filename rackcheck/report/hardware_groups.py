@@ -1,6 +1,6 @@
-"""Hardware told by what is alike: components with even versions, parts of one make on a node, nodes with one vector.
+"""Hardware grouped by what is alike: components with even versions, parts of one make on a node, nodes with one vector.
 
-What differs is what a reader looks for, and comes first. Pure.
+Differences come first. Pure.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,15 +13,15 @@ from rackcheck.model.text import natural
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
-"""What tells one thing from another where it has no serial, the first that is known."""
+"""Identities of a thing without a serial; the first known one is used."""
 
 LOUD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
-"""Verdicts that make a node worth a look."""
+"""Verdicts that need attention."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentGroup:
-    """Components that have the very same versions on the very same nodes; `facts` are their paths."""
+    """Components that have the same versions on the same nodes; `facts` are their paths."""
 
     facts: tuple[str, ...]
     versions: Versions
@@ -33,13 +33,13 @@ class ComponentGroup:
 
     @property
     def version(self) -> str:
-        """The version that most nodes have; empty where none has told one."""
+        """The version that most nodes have; empty if none reported one."""
         return self.versions.groups[0][0] if self.versions.groups else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Components that some nodes, the same ones for the same reason, did not tell; the others are alike."""
+    """Components that the same nodes did not report for the same reason; on the other nodes they are alike."""
 
     nodes: tuple[str, ...]
     why: str
@@ -47,7 +47,7 @@ class Unread:
 
     @property
     def count(self) -> int:
-        """How many components."""
+        """The number of components."""
         return sum(len(component.facts) for component in self.components)
 
 
@@ -61,12 +61,12 @@ class Matrix:
 
     @property
     def evens(self) -> int:
-        """How many components are alike on all nodes."""
+        """The number of components that are alike on all nodes."""
         return sum(len(component.facts) for component in self.even)
 
 
 def firmware(versions: Iterable[Versions]) -> Matrix:
-    """Fold the components that are alike, and sort out which differ."""
+    """Fold the components that are alike, and separate those that differ."""
     gathered: dict[tuple[object, ...], list[Versions]] = {}
     for one in versions:
         gathered.setdefault((one.plane, one.groups, one.why), []).append(one)
@@ -88,9 +88,9 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class PartShelf:
-    """Parts of one make on one node; `items` are fact paths, each with its identity, which is of the sort `identity`.
+    """Parts of one make on one node; `items` are fact paths, each with its identity of the sort `identity`.
 
-    The sort is empty, and so is each identity, where nobody told any; `why` says why, if that is known.
+    The sort is empty, and so is each identity, if none was reported; `why` is the reason, if known.
     """
 
     node: str
@@ -113,7 +113,7 @@ class PartShelf:
 
 
 def shelves(parts: Iterable[Hardware]) -> tuple[PartShelf, ...]:
-    """Gather each node's parts, in the order of the first of a make."""
+    """Group each node's parts, in the order of the first of a make."""
     gathered: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for part in parts:
         sort, value = _identity(part)
@@ -137,7 +137,7 @@ def _identity(part: Hardware) -> tuple[str, str]:
 
 
 def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
-    """Count parts without a serial, by kind and by what they are known by instead (empty: by nothing)."""
+    """Count parts without a serial, by kind and by the identity used instead (empty: none)."""
     found: dict[tuple[str, str], int] = {}
     for part in parts:
         if not part.serial:
@@ -150,9 +150,9 @@ def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Nodes with the very same verdicts; `rules` are those that are not simply well, by their verdict.
+    """Nodes with the same verdicts; `rules` are those that need attention, by their verdict.
 
-    Of machines that the profile is not for there are none; `reason` is why the nodes are INCOMPLETE.
+    Empty for machines that the profile is not for; `reason` is why the nodes are INCOMPLETE.
     """
 
     nodes: tuple[str, ...]
@@ -163,7 +163,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Racks with the very same verdicts, or the fleet; `nodes` counts all that they are of, `counts` their verdicts."""
+    """Racks with the same verdicts, or the fleet; `nodes` counts all in that scope, `counts` their verdicts."""
 
     names: tuple[str, ...]
     outcome: Outcome
@@ -173,7 +173,7 @@ class Together:
 
 
 def together(dossier: Dossier) -> tuple[Together, ...]:
-    """Give the racks that are alike, and the fleet, the worst outcome first."""
+    """Return the racks that are alike, and the fleet, the worst outcome first."""
     found: dict[tuple[str, str], list[GroupRow]] = {}
     for group in dossier.groups:
         found.setdefault((group.scope, group.vector), []).append(group)
@@ -194,16 +194,16 @@ _WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
 
 
 def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]], ...]:
-    """Give the rules that are not simply well, by their verdict."""
+    """Return the rules that need attention, by their verdict."""
     lettered = [(gate.id, letter) for gate, letter in zip(dossier.gates, vector, strict=False)]
     by = ((status, tuple(rule for rule, letter in lettered if letter == LETTERS[status])) for status in LOUD)
     return tuple((status, rules) for status, rules in by if rules)
 
 
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
-    """Gather nodes by their verdicts and what they come to, the most common first, then in the nodes' order.
+    """Group nodes by their verdicts and outcome, the most common first, then in the nodes' order.
 
-    Machines that the profile is not for are alike where they are that for one reason: no verdict of theirs tells.
+    Machines that the profile is not for are grouped by that reason alone: their verdicts do not count.
     """
     found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:
@@ -213,7 +213,7 @@ def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
 
 
 def likenesses(dossier: Dossier) -> tuple[Likeness, ...]:
-    """Give the groups of nodes that answer alike, the worst outcome first, and the rarest before the common ones."""
+    """Return the groups of nodes with the same verdicts, the worst outcome and the rarest group first."""
     made = [
         Likeness(
             tuple(node.name for node in nodes), nodes[0].outcome, _loud(dossier, vector), nodes[0].reason,

@@ -1,20 +1,20 @@
 """The dossier as JUnit XML, for build servers: a suite for a node, a rack and the fleet each, a case for a rule.
 
-Consumers know passed, failed, broken and skipped, and nothing else; six verdicts become these four:
+Consumers support only passed, failed, broken and skipped; six verdicts become these four:
 
     fail          failure    its message is the reason, its text the evidence, why and fix
-    unknown       error      nobody could look: that is no pass
+    unknown       error      could not be checked: that is not a pass
     waived        skipped    the message has the true verdict and until when
     n/a           skipped
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
-A node, a rack or the fleet that is INCOMPLETE has the case `verdict`, an error, with the reason and what to type next:
-whatever its rules are, it is no pass. So has a node without any verdict. The whole's name and `rackcheck.verdicts` say
-how many verdicts there are without such cases. On a machine that the profile is not for no rule decides: what fails or
-is unknown there is skipped.
+A node, a rack or the fleet that is INCOMPLETE has the case `verdict`, an error, with the reason and the next command:
+whatever its rules are, it does not pass. So has a node without any verdict. The document's name and
+`rackcheck.verdicts` contain the number of verdicts without such cases. On a machine that the profile is not for no rule
+decides: what fails or is unknown there is skipped.
 
-GitLab tells cases apart by class and name alone, whatever their suite, and keeps the first of equal ones (its page
+GitLab identifies cases by class and name alone, whatever their suite, and keeps the first of equal ones (its page
 "Unit test reports"): so the node is part of a case's name. It reads at most 30 MB a file. Jenkins shows the class up
 to its last dot as a package: it is the profile, and the area is the class. Times are zero: verdicts have no duration.
 """
@@ -34,14 +34,14 @@ from rackcheck.views.summary import several
 
 NOTHING = "nothing was judged on this node"
 UNKNOWN = "a deciding rule is unknown"
-"""What is said of a node that is INCOMPLETE and has no reason of its own."""
+"""Shown for a node that is INCOMPLETE without a reason of its own."""
 
 _STATUS = {letter: status for status, letter in LETTERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """How many cases there are, and how many of them are of which kind."""
+    """The number of cases, and of each kind."""
 
     tests: int
     failures: int
@@ -54,7 +54,7 @@ class _Counts:
 
 
 def text(dossier: Dossier, digest: str = "") -> str:
-    """Write the file; `digest` is the record's, made here where it is not given."""
+    """Render the file; `digest` is the record's, computed here if not given."""
     found = {(finding.rule, node): finding for finding in dossier.findings for node in finding.nodes}
     return "".join(_lines(dossier, found, digest or record.digest(record.text(dossier))))
 
@@ -90,12 +90,12 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], FindingEntry], dige
 
 
 def _judged(dossier: Dossier, node: NodeRow | GroupRow) -> int:
-    """How many verdicts a node has; one with none, or INCOMPLETE, has one more case, which is broken."""
+    """The number of a node's verdicts; one with none, or INCOMPLETE, has one more case, which is broken."""
     return sum(letter in _STATUS for letter in node.vector[: len(dossier.gates)])
 
 
 def _stand_ins(dossier: Dossier) -> str:
-    """Say how many cases are no verdicts of a rule, where there are such: a build server counts them all."""
+    """Format the number of cases that are not verdicts of a rule, if any: a build server counts all cases."""
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
     bare = sum(_stands_in(node, node.vector[: len(dossier.gates)]) for node in everyone)
     cases = f"{several(bare, 'case')} for what is INCOMPLETE or was not judged"
@@ -103,7 +103,7 @@ def _stand_ins(dossier: Dossier) -> str:
 
 
 def _stands_in(node: NodeRow | GroupRow, letters: str) -> bool:
-    """Whether a case of its own says that the node is no pass."""
+    """Whether the node has a separate case because it does not pass."""
     return node.outcome is Outcome.INCOMPLETE or not set(letters) - {OUT}
 
 
@@ -112,7 +112,7 @@ def _is_other(node: NodeRow | GroupRow) -> bool:
 
 
 def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
-    """Say of the node's waivers what no case does: those that hide nothing, as they are unused, lapsed or expired."""
+    """Yield notes on the node's waivers without effect, which are in no case: unused, lapsed or expired ones."""
     rows = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
     if rows:
         lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in rows)
@@ -158,14 +158,14 @@ def _case(area: str, name: str, inner: str) -> str:
 
 
 def _aside(status: Status, finding: FindingEntry | None) -> str:
-    """Give what stands in the case of a rule that does not decide, as the machine is another."""
+    """Return the content of the case of a rule that does not decide because the machine is another."""
     message = f"{status}, which does not decide: the profile is not for this machine"
     reason = f": {finding.reason}" if finding is not None and finding.reason else ""
     return f"<skipped {_named(message=message + reason)}/>"
 
 
 def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
-    """Give what stands in a case that did not simply pass."""
+    """Return the content of a case that did not simply pass."""
     reason = finding.reason if finding is not None and finding.reason else "no reason is kept"
     match status:
         case Status.FAIL:
@@ -176,7 +176,7 @@ def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEnt
         case Status.WAIVED:
             truth = finding.truth if finding is not None else None
             until = _until(dossier.exemptions, gate, node)
-            # The reason begins with the waiver's own words, which have its day, where they are not withheld.
+            # The reason begins with the waiver's own text, which has its date, unless it is withheld.
             message = reason if reason.startswith(f"waived{until}") else f"waived{until}: {reason}"
             message = f"the true verdict is {truth or 'not kept'}; {message}"
             return f"<skipped {_named(message=message)}/>"
@@ -193,7 +193,7 @@ def _until(exemptions: tuple[Exemption, ...], gate: Gate, node: str) -> str:
 
 
 def _inside(gate: Gate, finding: FindingEntry | None, first: str = "") -> str:
-    """Give the text of a case: evidence, why and fix, a line each."""
+    """Return the text of a case: evidence, why and fix, a line each."""
     lines = [first, gate.title]
     for e in finding.evidence if finding is not None else ():
         source = f" ({e.source})" if e.source else ""
@@ -205,5 +205,5 @@ def _inside(gate: Gate, finding: FindingEntry | None, first: str = "") -> str:
 
 
 def _named(**values: str) -> str:
-    """Write attributes; XML has no way to write a control character, so that each is shown."""
+    """Format attributes; XML cannot contain control characters, so they are escaped."""
     return " ".join(f'{name}="{escape(visible(value))}"' for name, value in values.items())

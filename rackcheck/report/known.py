@@ -1,7 +1,7 @@
-"""Known values in texts: found however they are spelt, put into other words; and what looks like an address or an id.
+"""Finds known values in texts in any spelling and replaces them; also what looks like an address or an id.
 
 A value is compared by its letters without their case and width. One of 8 characters or more is found anywhere, one of
-4 to 7 only where no letter or digit stands beside it; a shorter one is left alone: it would eat half of every text.
+4 to 7 only with no letter or digit beside it; a shorter one is never replaced: it would match in almost every text.
 """
 
 import ipaddress
@@ -14,13 +14,13 @@ from rackcheck.model.fact import clean, visible
 from rackcheck.model.fold import fold
 
 SHORT = 4
-"""Characters that a value must have to be looked for in texts."""
+"""Minimum characters of a value to be searched in texts."""
 
 LONG = 8
-"""Characters from which a value is found inside a word, too."""
+"""Minimum characters of a value to be found inside a word, too."""
 
 ADDRESS, PATH, ID, PERSON = "[address]", "[path]", "[id]", "[person]"
-"""What stands where something was taken out."""
+"""Placeholders for removed values."""
 
 _URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/\"'<>|\\]{1,300}")
 _IPV4 = re.compile(rf"(?<![\w.]){forms.IPV4}(?!\w|\.[0-9])")
@@ -33,7 +33,7 @@ _PATH = re.compile(r"(?<![\w.</)])/(?=[\w.-])(?P<root>[\w.-]{1,64})(?:[^\s\"'<>|
 _SYSTEM = frozenset(
     {"bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "redfish", "run", "sbin", "sys", "usr", "var"}
 )
-"""First folders of paths that every machine of a kind has."""
+"""First folders of system paths, which are not specific to a site."""
 
 _IDS = re.compile(
     rf"(?<![0-9a-f-])(?:GPU-|MIG-)?{forms.UUID}(?![0-9a-f-])"
@@ -55,7 +55,7 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
 
 
 class Known:
-    """Values to be found in texts, each with the words that stand for it."""
+    """Values to be found in texts, each with its replacement."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._words: dict[str, str] = {}
@@ -69,7 +69,7 @@ class Known:
         self._lengths = {begin: sorted(found, reverse=True) for begin, found in lengths.items()}
 
     def replaced(self, text: str) -> str:
-        """Give a text in which every known value is replaced, the longest first."""
+        """Return a text with every known value replaced, the longest first."""
         folded, origin = folding(text)
         pieces, done, at = [], 0, 0
         while at <= len(folded) - SHORT:
@@ -83,7 +83,7 @@ class Known:
         return "".join([*pieces, text[done:]]) if pieces else text
 
     def _found(self, folded: str, at: int) -> int:
-        """Give the length of the longest known value that stands here, or 0."""
+        """Return the length of the longest known value at this position, or 0."""
         for size in self._lengths.get(folded[at : at + SHORT], ()):
             end = at + size
             beside = (at > 0 and folded[at - 1].isalnum()) or folded[end : end + 1].isalnum()
@@ -105,7 +105,7 @@ class NodeSets:
         self._longest = sorted(self._stems, key=lambda stem: (-len(stem[0]), -len(stem[1]), stem))
 
     def replaced(self, text: str) -> str:
-        """Give a text in which sets of these names are sets of their pseudonyms."""
+        """Return a text with sets of these names replaced by sets of their pseudonyms."""
         if "[" not in text:
             return text
         folded, origin = folding(text)
@@ -138,7 +138,7 @@ class NodeSets:
 
 
 def folding(text: str) -> tuple[str, Callable[[int], int]]:
-    """Give a text's letters without case and width, and where each of them stands in the text."""
+    """Return a text's letters without case and width, and a function from their positions to those in the text."""
     if text.isascii():
         return text.lower(), lambda at: at
     letters = [unicodedata.normalize("NFKC", c).casefold() for c in text]
@@ -147,16 +147,16 @@ def folding(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Give the forms in which texts hold a value: as it is, as it is shown, and cut where a line was full."""
+    """Yield the forms of a value in texts: as it is, as displayed, and cut at a length limit."""
     cut = clean(value)
     for form in (value, value.strip(), visible(value), cut, cut.removesuffix("…")):
         yield folding(form)[0]
 
 
 def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
-    """Take out what is surely an address: IPs, and hosts in URLs unless those shall stay; their paths stay.
+    """Remove what is surely an address: IPs, and with `urls` the hosts of URLs; their paths are kept.
 
-    `fours` says whether four numbers with dots are one.
+    With `fours`, four numbers with dots count as one.
     """
     if urls and "://" in text:
         text = _URL.sub(ADDRESS, text)
@@ -164,19 +164,19 @@ def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
 
 
 def hostless(text: str) -> str:
-    """Take out what looks like a host's name; for versions and models, since a fact's path looks like one, too."""
+    """Remove what looks like a host's name; only for versions and models, since a fact's path looks like one, too."""
     return _HOST.sub(ADDRESS, _TOLD.sub(rf"\1={ADDRESS}", text))
 
 
 def homeless(text: str) -> str:
-    """Take out paths that lead into somebody's own folders."""
+    """Remove paths into personal folders."""
     return _HOME.sub(PATH, text) if "/" in text or "\\" in text else text
 
 
 def nameless(text: str, *, dates: bool = False) -> str:
-    """Take out what looks like the identity of a thing or of a person, and every path but those of the system.
+    """Remove what looks like the identity of a thing or of a person, and every path except system paths.
 
-    `dates` leaves three times four digits with dots, which a version may be (`2024.0912.0001`) as well as a MAC.
+    `dates` keeps three groups of four digits with dots, which may be a version (`2024.0912.0001`) or a MAC.
     """
     text = _MAIL.sub(PERSON, text) if "@" in text else text
     text = _IDS.sub(lambda m: m[0] if dates and re.fullmatch(r"[0-9.]+", m[0]) else ID, text)

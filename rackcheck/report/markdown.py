@@ -1,9 +1,9 @@
 """The dossier as a summary for a ticket or a pull request, in GitHub's Markdown.
 
-Whatever a node or a person wrote stands in a code span: there is no markup in one, no HTML, no link, and no @mention,
-which a backslash does not prevent (github/cmark-gfm issue 181). Nothing of theirs stands in a table, whose bars
-would have to be escaped even there. GitHub refuses a comment of more than 65,536 characters (its API's own words:
-"Body is too long (maximum is 65536 characters)"); bytes are counted here, of which there are never fewer.
+Text from a node or a person is put into a code span: there is no markup in one, no HTML, no link, and no @mention,
+which a backslash does not prevent (github/cmark-gfm issue 181). None of it is in a table, whose bars would have to be
+escaped even there. GitHub rejects a comment of more than 65,536 characters (its API's message:
+"Body is too long (maximum is 65536 characters)"); bytes are counted here, which are never fewer.
 """
 
 import re
@@ -24,15 +24,15 @@ from rackcheck.views.locations import Whole, passing
 from rackcheck.views.other_machines import apart, deciding
 
 LIMIT = 65_536
-"""Bytes of the whole text."""
+"""Maximum bytes of the whole text."""
 
 LONGEST = 400
-"""Characters of one text of a node or a person; the record has it whole."""
+"""Maximum characters of one text of a node or a person; the record contains all of it."""
 
 SIGNS = {
     Status.FAIL: "❌", Status.UNKNOWN: "❔", Status.WARN: "⚠️", Status.WAIVED: "📝", Status.NA: "⚪", Status.PASS: "✅",
 }  # fmt: skip
-"""A sign beside each word; the order is the one in which findings are told."""
+"""A sign for each status, in the order in which findings are listed."""
 
 OUTCOMES = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCOMPLETE: "❔"}
 
@@ -41,7 +41,7 @@ CLASSES = {"A": "blocks", "B": "to be fixed by its date", "C": "to be noted"}
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading, its lines, what is said where there is none, and the annex that has them all."""
+    """A heading, its lines, the text shown if there is none, and the annex that has them all."""
 
     heading: str
     lines: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Section:
 
 
 def text(dossier: Dossier, digest: str) -> str:
-    """Write the summary, at most LIMIT bytes; what does not fit is counted, and its annex named."""
+    """Render the summary, at most LIMIT bytes; what does not fit is counted, with the name of its annex."""
     head = "".join(f"{line}\n" for line in _head(dossier, digest))
     left = LIMIT - _size(head)
     written = []
@@ -63,7 +63,7 @@ def text(dossier: Dossier, digest: str) -> str:
 
 
 def code(text: str) -> str:
-    """Give a text as a code span, whatever is in it; an empty one is said."""
+    """Return any text as a code span; an empty one is marked."""
     shown = clean(text, LONGEST)
     if not shown:
         return "(empty)"
@@ -106,7 +106,7 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
 
 
 def _why(dossier: Dossier) -> Iterator[str]:
-    """Say why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
+    """Yield why nodes are INCOMPLETE and the next command: a line a reason, the most frequent first."""
     rows = tuple(reasons.lines(dossier.reasons, dossier.whole)) or ((("", dossier.reason),) if dossier.reason else ())
     lead = "Why" if dossier.tally.outcome is Outcome.INCOMPLETE else "INCOMPLETE"
     for number, (where, why) in enumerate(rows):
@@ -149,7 +149,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
 
 
 def _burnt(burned: Burned) -> Iterator[str]:
-    """Tell what was done, what went wrong, and between what the figures lie."""
+    """Yield what was done, what went wrong, and the ranges of the figures."""
     for run in burned.runs:
         seed = f", seed {run.seed}" if run.seed is not None else ""
         made_up = ", **a simulation**" if run.simulated else ""
@@ -221,12 +221,12 @@ def _list(texts: Sequence[str], most: int = 20) -> str:
 
 
 def _word(text: str) -> str:
-    """Give a word of ours as it is; in a record that somebody else wrote, it may be anything."""
+    """Return a known word unchanged; in a record from elsewhere, it may be anything."""
     return text if re.fullmatch(r"[A-Za-z][A-Za-z -]{0,30}", text) else code(text)
 
 
 def _on(names: tuple[str, ...], of: Whole, word: str = " on ") -> str:
-    """Say on how many nodes, and which; racks and the fleet are counted among their own."""
+    """Format on how many nodes, and which; racks and the fleet are counted within their own kind."""
     nodes, groups = ([name for name in names if is_group(name) is which] for which in (False, True))
     parts = [f"{len(nodes)} of {of.nodes}: {code(fold(nodes))}"] if nodes else []
     parts += [code(locations.counted_names(groups, of, fold))] if groups else []
@@ -234,7 +234,7 @@ def _on(names: tuple[str, ...], of: Whole, word: str = " on ") -> str:
 
 
 def _fitted(section: _Section, room: int) -> str:
-    """Write a section in at most so many bytes."""
+    """Format a section in at most `room` bytes."""
     begin = f"### {section.heading}\n\n"
     if not section.lines:
         return f"{begin}{section.empty}\n\n"

@@ -1,6 +1,6 @@
-"""Several readings of one rack as one: for each node and rule the newest counts, and the earlier ones stay visible.
+"""Merges several readings of one rack: for each node and rule the newest counts, and earlier ones remain visible.
 
-Pure. A newest reading that is unknown counts as unknown, whatever an earlier one knew.
+Pure. A newest reading that is unknown counts as unknown, even if an earlier one was known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,12 +23,12 @@ from rackcheck.run.event import Judged
 from rackcheck.run.judging import concluded, of_profile
 
 ANY = "any"
-"""A role that every rule is for."""
+"""A role that every rule applies to."""
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What counts of several readings; `latest` names the newest run of each node."""
+    """The merged result of several readings; `latest` names the newest run of each node."""
 
     judged: tuple[Judged, ...]
     trees: Mapping[str, Tree]
@@ -48,10 +48,10 @@ def settle(
     agreed: frozenset[Plane] | None = None,
     seats: Sequence[Seat] = (),
 ) -> Settled:
-    """Lay readings, the oldest first, over each other.
+    """Merge readings, given with the oldest first.
 
-    `agreed` are the planes that an acceptance was begun for, `seats` its nodes: what no reading asked of them is
-    unknown. A single run has none; what it was not asked for is not in its scope.
+    `agreed` are the planes that an acceptance was begun for, `seats` its nodes: what no reading collected from them is
+    unknown. A single run has none; what it was not to collect is not in its scope.
     """
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
@@ -89,7 +89,7 @@ def settle(
 def _together(
     readings: Sequence[CollectedRun], profile: Profile, agreed: frozenset[Plane] | None, seats: Sequence[Seat]
 ) -> Iterator[Judged]:
-    """Give the newest verdicts of racks and of the fleet; where they were agreed on and never judged, unknown."""
+    """Yield the newest verdicts of racks and of the fleet; unknown if agreed on and never judged."""
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
     everyone = {node for run in readings for node in run.started.nodes} | {seat.name for seat in seats}
@@ -110,13 +110,13 @@ def _together(
 
 
 def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
-    """Whether there are nodes enough for a vote: where there never can be, nothing is left to be asked."""
+    """Whether there are enough nodes for a vote: if there never can be, the rule is not missing."""
     expected = sum(seat.role == across.role for seat in seats)
     return large_enough(across, expected, expected)
 
 
 def _newest(mine: Sequence[CollectedRun]) -> Mapping[Plane, CollectedRun]:
-    """Give for each plane the newest reading that asked it."""
+    """Return for each plane the newest reading that collected it."""
     return {Plane(plane): run for run in mine for plane in run.started.planes}
 
 
@@ -127,7 +127,7 @@ def _unasked(
     agreed: frozenset[Plane] | None,
     silent: Mapping[Plane, Unknown],
 ) -> Mapping[str, Verdict]:
-    """Give unknown for every rule that was agreed on and that no reading judged."""
+    """Return an unknown verdict for every rule that was agreed on and that no reading judged."""
     found: dict[str, Verdict] = {}
     for rule in rules:
         if agreed is None or rule.built_in or rule.id in judged or (role != ANY and rule.scope is not Scope.NODE):
@@ -169,7 +169,7 @@ def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Cla
 
 
 def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterator[Rework]:
-    """Tell what turned between readings: verdicts in the profile's order, then parts that were swapped."""
+    """Yield what changed between readings: verdicts in the profile's order, then parts that were swapped."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
     nodes = sorted({node for run in readings for node in run.judged}, key=lambda n: (is_group(n), natural(n)))
     order = {rule.id: n for n, rule in enumerate(rules)}
@@ -196,9 +196,9 @@ def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[
 
 
 def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
-    """Tell which part took another's place between readings; one that only changed its index is the same part.
+    """Yield which part replaced another between readings; one that only changed its index is the same part.
 
-    A reading that could not tell, or was not asked, changes nothing: what was known before it still counts.
+    A reading in which the part is unknown or not collected changes nothing: the earlier value still counts.
     """
     held: dict[str, tuple[str, str, str]] = {}
     for at, collected_run in enumerate(mine):
@@ -220,7 +220,7 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
 
 
 def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:
-    """Give the newest earlier reading that could tell that there was no such part; None where none could."""
+    """Return the newest earlier reading that shows that there was no such part; None if there is none."""
     found = next((run.started for run in reversed(earlier) if _nothing(run.trees[node], path)), None)
     return (found.run, found.time, NOT_THERE) if found is not None else None
 
@@ -245,7 +245,7 @@ def _by_kind(known: Mapping[str, str]) -> Mapping[str, set[str]]:
 
 
 def _nothing(tree: Tree, path: str) -> bool:
-    """Whether all of a kind are known by their values, so that one which is not among them is not there."""
+    """Whether the values of all parts of a kind are known, so that one not among them is absent."""
     items = list(paths.parse(path).items)
     for collection, key in items:
         leaf = tree.leaves.get(collection)

@@ -1,4 +1,4 @@
-"""What it all comes to: the tally, what was not checked, compliance by area, the punch list. Pure."""
+"""The overall result: the tally, what was not checked, compliance by area, the punch list. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -35,9 +35,9 @@ def unchecked(
     findings: Sequence[Finding], silent: Silent, judged: Sequence[Judged], unread: Sequence[str], profile: Profile,
     asked: Mapping[str, Collection[str]], groups: Sequence[Judged] = (),
 ) -> Iterator[Unchecked]:  # fmt: skip
-    """Tell what was not checked: nodes, planes, single rules, site values, and what was not in scope.
+    """Yield what was not checked: nodes, planes, single rules, site values, and what was not in scope.
 
-    `asked` are the planes that any run asked of a node. Each unknown verdict is in one count of a plane or of rules.
+    `asked` are the planes that any run collected from a node. Each unknown verdict counts once, for a plane or a rule.
     """
     if unread:
         yield Unchecked("node", "never read", "no run of this acceptance has read them", len(unread), tuple(unread))
@@ -109,7 +109,7 @@ def _out_of_scope(
 
 
 def _missed(rule: Rule, asked: Collection[str]) -> str:
-    """Name the planes that a rule needs and nobody asked, or did not ask in one run."""
+    """Name the planes that a rule needs and that were not collected, or not in the same run."""
     wanted = {plane.value for plane in rule.planes} - {"derived"}
     missing = wanted - set(asked)
     return f"{' and '.join(sorted(missing or wanted))} plane{'' if missing else ' in one run'}"
@@ -141,11 +141,11 @@ def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
     judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, groups: Sequence[Judged] = (),
 ) -> Iterator[Punch]:  # fmt: skip
-    """List what is left to do: A blocks the sign-off, B is to be fixed by a day or is minor, C is a note.
+    """List the remaining work: A blocks the sign-off, B is to be fixed by a date or is minor, C is a note.
 
-    `owners` give by rule and node who answers for a waiver, and until when. There is an A wherever the outcome is not
-    PASS: for nodes that nobody has read or judged, for a run that was `cut`, and for what is INCOMPLETE without a rule
-    of its own to be mended, too. Of another machine than the profile is for no rule is listed, as none decides.
+    `owners` has by rule and node who is responsible for a waiver, and until when. There is an A wherever the outcome is
+    not PASS: also for nodes that were not read or judged, for a run that was `cut`, and for what is INCOMPLETE without
+    a rule to fix. For a machine that the profile is not for no rule is listed, as none decides.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)

@@ -1,7 +1,7 @@
 r"""The record: the whole dossier as one canonical JSON document, and back.
 
-Equal dossiers are equal bytes: objects are in the model's order, mappings by enum in the enum's, others sorted.
-Nothing in it moves a terminal, and broken bytes (a lone half of a character pair) survive as \uXXXX.
+Equal dossiers give equal bytes: objects are in the model's order, mappings by enum in the enum's, others sorted.
+It contains no terminal control characters, and broken bytes (a lone half of a character pair) are kept as \uXXXX.
 """
 
 import base64
@@ -19,22 +19,22 @@ from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, optional, shape
 from rackcheck.report.report_model import Dossier
 
 LARGEST = 256 << 20
-"""Characters of a record that is read; 1,000 nodes of 180 rules take some 10 million."""
+"""Maximum characters of a record to read; 1,000 nodes of 180 rules take some 10 million."""
 
 
 def text(dossier: Dossier) -> str:
-    """Write the record; the last character is a newline."""
+    """Return the record as text; the last character is a newline."""
     written = json.dumps({"rackcheck": FORMAT, "report": _plain(dossier)}, indent=1, ensure_ascii=False)
     return "".join((line if line.isprintable() else _escaped(line)) + "\n" for line in written.split("\n"))
 
 
 def digest(text: str) -> str:
-    """Give the SHA-256 of a record, as of the file it is written to."""
+    """Return the SHA-256 of a record, equal to that of its file."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(text: str) -> Dossier:
-    """Read a record; raises UserError with the place in the document where it is none of ours."""
+    """Read a record; raises UserError with the position in the document where it is not valid."""
     if len(text) > LARGEST:
         raise UserError(f"the record has more than {LARGEST >> 20} million characters: none of ours does")
     try:
@@ -54,7 +54,7 @@ def _escaped(line: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Give a value of the model as JSON has it."""
+    """Return a value of the model in JSON form."""
     match value:
         case Enum():
             return value.value
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 def _ordered(mapping: Mapping[Any, Any]) -> Iterable[Any]:
-    """Give a mapping's keys in the one order: an enum's members in theirs, texts by their letters."""
+    """Return a mapping's keys in canonical order: an enum's members in the enum's, texts sorted."""
     first = next(iter(mapping), None)
     return (key for key in type(first) if key in mapping) if isinstance(first, Enum) else sorted(mapping)
 
@@ -130,7 +130,7 @@ def _bytes(doc: Any, place: str) -> bytes:
 
 
 def _is(doc: Any, kind: type, words: str, place: str) -> None:
-    if type(doc) is not kind:  # True is no number here, and 1 is no truth
+    if type(doc) is not kind:  # True is not a number here, and 1 is not a bool
         raise UserError(f"{clean(place)} must be {words}, not {_shown(doc)}")
 
 
@@ -144,7 +144,7 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse two equal keys: of two readers, one might take the first and the other the last."""
+    """Reject duplicate keys: one reader might take the first and another the last."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key stands twice in one object")

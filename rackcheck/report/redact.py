@@ -1,8 +1,8 @@
-"""Copies for others' eyes: `customer` owns the machines and sees not how we reach them, `public` sees no one's name.
+"""Redacted copies: `customer` owns the machines and does not see how we reach them, `public` sees no names.
 
-Every text of the model has a decision in TABLE; `docs/design/decisions/0011-redaction-levels.md` says why. What has its
-own field is taken out there, and then looked for in every other text; then patterns take out what looks like an
-address, an id or a path. Verdicts, counts, versions, models and rules stay. Pure.
+Every text of the model has a decision in TABLE, explained in `docs/design/decisions/0011-redaction-levels.md`. A value
+with its own field is removed there, and then searched in every other text; then patterns remove what looks like an
+address, an id or a path. Verdicts, counts, versions, models and rules are kept. Pure.
 """
 
 import re
@@ -72,23 +72,23 @@ WITHHELD = "(withheld)"
 
 
 class How(StrEnum):
-    """What becomes of a text."""
+    """How a text is redacted."""
 
     KEEP = auto()
     TEXT = auto()
-    """Known values, addresses, ids and paths are taken out of it."""
+    """Known values, addresses, ids and paths are removed from it."""
     WORDS = auto()
-    """The same; URLs of a profile's own words are no address of the customer's."""
+    """The same; URLs in a profile's own text are not the customer's addresses."""
     VERSION = auto()
-    """Known values, hosts, addresses, ids and paths are taken out; four numbers with dots are a version here."""
+    """Known values, hosts, addresses, ids and paths are removed; four numbers with dots are a version here."""
     TIME = auto()
-    """Kept where it has the form of a time."""
+    """Kept if it has the form of a time."""
     DIGEST = auto()
-    """Kept where it has the form of a SHA-256."""
+    """Kept if it has the form of a SHA-256."""
     VECTOR = auto()
-    """Kept where it is letters of verdicts."""
+    """Kept if it consists of verdict letters."""
     FIGURE = auto()
-    """Kept where it has the form of a measured number, or of points of a curve."""
+    """Kept if it has the form of a measured number, or of points of a curve."""
     NODE = auto()
     NODE_OR_TEXT = auto()
     RACK = auto()
@@ -96,7 +96,7 @@ class How(StrEnum):
     SUBJECT = auto()
     SERIAL = auto()
     OTHER = auto()
-    """Ids by their names; what tells the make of a thing, or where it is plugged in, stays."""
+    """Ids by their names; the make of a thing and its slot are kept."""
     ADDRESS = auto()
     LOGIN = auto()
     SITE = auto()
@@ -106,9 +106,9 @@ class How(StrEnum):
     TICKET = auto()
     REASON = auto()
     PARAM = auto()
-    """A site's value: quantities and versions begin with a digit and stay."""
+    """A site's value: quantities and versions begin with a digit and are kept."""
     CHANGE = auto()
-    """What turned into what stays; why a rule was dropped is somebody's own words."""
+    """A change of values is kept; the reason why a rule was dropped is free text."""
     FILE = auto()
     """The name of a file without its folders."""
     GONE = auto()
@@ -116,7 +116,7 @@ class How(StrEnum):
 
 H = How
 _Hows = How | tuple[How, ...]
-"""For a list of pairs: what becomes of each half."""
+"""For a list of pairs: how each half is redacted."""
 
 TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
     Logo: {"kind": (H.KEEP, H.KEEP), "data": (H.KEEP, H.KEEP)},
@@ -231,22 +231,22 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "performance": (H.TEXT, H.TEXT),
     },
 }  # fmt: skip
-"""For every text of the model what becomes of it, for the customer and for the public."""
+"""How every text of the model is redacted, for the customer and for the public."""
 
 NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{}}", H.RACK: "rack-{:0{}}",
          H.SERIAL: "serial-{:0{}}"}  # fmt: skip
-"""Pseudonyms; the first of two kinds names a value that both have."""
+"""Pseudonyms; a value of two kinds gets that of the first."""
 
 WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
 
 MAKES = frozenset({"pci", "manufacturer", "vendor", "model", "part_number", "psid", "sku", "board"})
-"""What a part tells beside its identity that any other part of its make tells, too."""
+"""Properties of a part that are common to its make, not identities."""
 
 REPLACED = {
     H.LOGIN: "[operator]", H.PERSON: known.PERSON, H.ADDRESS: known.ADDRESS, H.OTHER: known.ID, H.SITE: "[site]",
     H.SITES: "[site]", H.TICKET: "[ticket]", H.REASON: "[reason]", H.PARAM: "[param]",
 }  # fmt: skip
-"""What stands in other texts where one of these stood; its own field is empty."""
+"""The placeholder for one of these in other texts; its own field is emptied."""
 
 COMMON = frozenset(
     {word.value.casefold() for words in (Status, Outcome, Severity, Phase, Plane, Reason, Class) for word in words}
@@ -284,10 +284,10 @@ COMMON = frozenset(
     | {"services", "site", "storage", "superseded", "swapped", "switch", "system", "systems", "true", "ubuntu"}
     | {"unread", "unused", "used", "user", "value", "waiting", "witness"}
 )
-"""Words that any document may hold: as a name or a login they tell nothing, and taking them out would spoil it."""
+"""Words that any document may contain: they reveal nothing as a name or a login, and removing them would damage it."""
 
 IDENTITY = frozenset({"serial", "uuid", "guid", "mac", "hostname", "wwn", "asset"})
-"""Last words of facts that tell which thing it is, not which kind."""
+"""Last words of facts that identify a thing, not its kind."""
 
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
@@ -298,7 +298,7 @@ _LETTERS = frozenset({*LETTERS.values(), OUT})
 
 
 def redacted(dossier: Dossier, level: str) -> Dossier:
-    """Give the copy for a level, customer or public; a copy for the public stays one. Raises ValueError at others."""
+    """Return the copy for a level, customer or public; a public one remains public. Raises ValueError for others."""
     if level not in LEVELS:
         raise ValueError(f"no level of a copy: {level}")
     redaction = _Redaction(dossier, LEVELS.index(level))
@@ -308,7 +308,7 @@ def redacted(dossier: Dossier, level: str) -> Dossier:
 
 
 class _Redaction:
-    """What one dossier holds of identities, and how its texts read without them."""
+    """The identities in one dossier, and their redaction in its texts."""
 
     def __init__(self, dossier: Dossier, at: int) -> None:
         self._at, self._public = at, at == LEVELS.index("public")
@@ -329,7 +329,7 @@ class _Redaction:
         for how, word in REPLACED.items():
             for value in values[how]:
                 words |= {part: word for part in _parts(how, value) if part not in words}
-        if self._public:  # a waiver is named by its file's line, in notes too
+        if self._public:  # a waiver is named by its file's line, also in notes
             words |= {e.place: "[file]" for e in dossier.exemptions if _is_value(e.place) and e.place not in words}
         keep = COMMON if self._public else COMMON | {row.name.casefold() for row in dossier.nodes}
         self._known = known.Known(
@@ -339,12 +339,12 @@ class _Redaction:
         self._seen: dict[tuple[How, str], str] = {}
 
     def _group(self, name: str) -> str:
-        """Give the pseudonym of a rack that was judged as a whole: it is that rack's, wherever it is named."""
+        """Return the pseudonym of a rack that was judged as a whole: the one used for that rack everywhere."""
         rack = name.removeprefix(RACK)
         return f"{RACK}{self._own[H.RACK][rack]}" if name.startswith(RACK) else FLEET
 
     def walked(self, value: Any, how: _Hows) -> Any:
-        """Give a value of the model as its copy has it."""
+        """Return a value of the model as redacted for the copy."""
         if how is H.GONE:
             return _emptied(value)
         if how is H.OTHER:
@@ -358,7 +358,7 @@ class _Redaction:
             case tuple():
                 return tuple(self.walked(item, inner) for item, inner in _halves(value, how))
             case Mapping():
-                # Digests stand beside names of nodes, which the customer keeps whatever they look like.
+                # Digests are beside names of nodes, which are kept for the customer whatever they look like.
                 keys = H.KEEP if how is H.DIGEST else H.WORDS
                 return {self.walked(key, keys): self.walked(item, how) for key, item in value.items()}
         hows = self._hows(value)
@@ -367,7 +367,7 @@ class _Redaction:
         )
 
     def _leaves(self, value: Any, how: _Hows) -> Iterator[tuple[How, str]]:
-        """Give every text of a value with what becomes of it."""
+        """Yield every text of a value with how it is redacted."""
         match value:
             case Enum() | int() | bytes() | None:
                 return
@@ -388,7 +388,7 @@ class _Redaction:
                     yield from self._leaves(getattr(value, f.name), hows.get(f.name, H.KEEP))
 
     def _hows(self, value: Any) -> Mapping[str, _Hows]:
-        """Give what becomes of a thing's fields; what a fact like a serial was is an identity wherever it stands."""
+        """Return how an object's fields are redacted; the value of a fact like a serial is an identity everywhere."""
         assert is_dataclass(value)
         hows = {name: both[self._at] for name, both in TABLE[type(value)].items()}
         if self._public and isinstance(value, Exhibit) and _names_identity(value.item) and _is_value(value.observed):
@@ -431,10 +431,10 @@ class _Redaction:
         return self._scrubbed(text, how)
 
     def _scrubbed(self, text: str, how: How) -> str:
-        """Give a text without what is known, and without what looks like an address, an id or a path."""
+        """Return a text without known values, and without what looks like an address, an id or a path."""
         text = self._known.replaced(self._sets.replaced(text))
         if how is H.VERSION:
-            # No address and no id is a version, whoever reads the copy; so both are taken out at either level.
+            # No address and no id is a version, at either level; so both are always removed.
             text = known.hostless(known.homeless(known.addressless(text, fours=False)))
             return known.nameless(text, dates=True)
         text = known.homeless(known.addressless(text, urls=self._public or how is not H.WORDS))
@@ -442,7 +442,7 @@ class _Redaction:
 
 
 def _emptied(value: Any) -> Any:
-    """Give nothing, in the form in which its place has it."""
+    """Return an empty value of the same type."""
     match value:
         case str():
             return ""
@@ -454,14 +454,14 @@ def _emptied(value: Any) -> Any:
 
 
 def _halves(value: tuple[Any, ...], how: _Hows) -> Iterator[tuple[Any, _Hows]]:
-    """Give the items of a list with what becomes of them: of a list of pairs each pair, of a pair each half."""
+    """Yield the items of a list with how they are redacted: each pair of a list of pairs, each half of a pair."""
     if isinstance(how, How) or (value and isinstance(value[0], tuple)):
         return ((item, how) for item in value)
     return zip(value, how, strict=True) if value else iter(())
 
 
 def _named(how: How, values: Mapping[str, None]) -> dict[str, str]:
-    """Give values their pseudonyms: names in their natural order, serials in that of the document."""
+    """Return the pseudonyms of values: names in natural order, serials in that of the document."""
     if how is H.SERIAL:
         ordered = [value for value in values if _is_value(value)]
     else:
@@ -471,7 +471,7 @@ def _named(how: How, values: Mapping[str, None]) -> dict[str, str]:
 
 
 def _parts(how: How, value: str) -> Iterator[str]:
-    """Give a value and what else of it must not be read."""
+    """Yield a value and its other forms that must be hidden."""
     if how is H.PARAM and (value[0].isdigit() or value.casefold() in COMMON):
         return
     yield value
@@ -481,12 +481,12 @@ def _parts(how: How, value: str) -> Iterator[str]:
         try:
             found = urlsplit(value)
             yield from (part for part in (found.netloc, found.hostname) if part)
-        except ValueError:  # a URL that is none
+        except ValueError:  # not a valid URL
             return
 
 
 def _hostnames(dossier: Dossier) -> Iterator[str]:
-    """Give the names that nodes have for themselves, whole and without their domains: they are told beside a part."""
+    """Yield the nodes' own host names, whole and without their domains: they are reported beside a part."""
     for part in dossier.parts:
         name = part.other.get("hostname", "")
         if name and _is_value(name):
@@ -499,6 +499,6 @@ def _names_identity(item: str) -> bool:
 
 
 def _is_value(text: str) -> bool:
-    """Whether a text is a reading, and not the word that there is none or why nobody could look."""
+    """Whether a text is a reading, and not a marker for absent or the reason of an unknown."""
     words = ("absent", "not read", *(reason.value for reason in Reason))
     return not any(text == word or text.startswith((f"{word}: ", f"{word} (", f"{word} by ")) for word in words)

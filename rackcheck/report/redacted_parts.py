@@ -1,4 +1,4 @@
-"""What a copy withholds on purpose, so that no rendering says `none` where something was taken out."""
+"""What a copy withholds on purpose, so that no rendering shows `none` where something was removed."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _PUBLIC = _CUSTOMER | {
 }  # fmt: skip
 
 HIDDEN: Mapping[str, frozenset[str]] = {"customer": _CUSTOMER, "public": _PUBLIC}
-"""By level what is empty there whatever it was; `report.redact` takes it out."""
+"""By level the texts that are always empty; `report.redact` removes them."""
 
 MISSING: Mapping[str, str] = {
     "operator": "not known", "address": "none", "brand": "not given", "bill": "not told", "inventory": "none",
@@ -21,5 +21,5 @@ MISSING: Mapping[str, str] = {
 
 
 def missing(level: str, what: str) -> str:
-    """Say what an empty text means at a level; `what` is a key of MISSING."""
+    """Return the meaning of an empty text at a level; `what` is a key of MISSING."""
     return WITHHELD if what in HIDDEN.get(level, ()) else MISSING[what]

@@ -1,14 +1,14 @@
-"""What a rule asks for, in words."""
+"""What a rule requires, as text."""
 
 from rackcheck.model import operator
 from rackcheck.model.profile import Across, Clause, Rule
 
 NAMED = 6
-"""Facts that nodes are to agree on that are named."""
+"""Maximum facts named on which nodes must agree."""
 
 
 def wants(rule: Rule) -> list[str]:
-    """Say in words what a rule asks for: its conditions, when it applies, and what it needs."""
+    """Describe what a rule requires: its conditions, when it applies, and what it needs."""
     head = ""
     if rule.look is not None:
         where = f" whose {_clause(rule.look.where)}" if rule.look.where is not None else ""

@@ -1,7 +1,7 @@
 """One run read for a document: its verdicts, the facts that name things, fingerprints of the rest, its raw answers.
 
-Reads the same events as everybody, and nothing else. Of a node's facts only identities, versions and the names of items
-are kept, so that a thousand nodes fit into memory; of all that should stay as it is, a digest is kept.
+Reads the same events as other readers, and nothing else. Of a node's facts only identities, versions and the names of
+items are kept, so that a thousand nodes fit into memory; of all stable facts, a digest is kept.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class Print:
 
 @dataclass(frozen=True)
 class CollectedRun:
-    """What one run told; `trees` hold what names things, `prints` are by node, plane and class, `burns` by node."""
+    """The data of one run; `trees` have the identifying facts, `prints` are by node, plane, class, `burns` by node."""
 
     started: RunStarted
     done: RunDone
@@ -65,7 +65,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
             case Answered(node, plane, time, trouble, capture, digest):
                 answers.append(RawReply(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
                 if isinstance(capture, BurnCapture) and started is not None:
-                    # All that its records tell, not only what rules ask for: figures are told beside what they mean.
+                    # All facts of its records, not only those that rules read: figures are shown with their meaning.
                     leaves = collect(registry().probes, capture, time)
                     burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
@@ -94,7 +94,7 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
             key = (leaf.plane, leaf.kind.cls)
             gathered.setdefault(key, {})[path] = _stable_value(leaf)
             unknown[key] = unknown.get(key, 0) + isinstance(leaf.reading, Unknown)
-    for plane, why in tree.silent.items():  # one that said nothing is not one that nobody asked
+    for plane, why in tree.silent.items():  # a silent plane differs from one that was not requested
         gathered.setdefault((plane, Class.CONFIG), {})[""] = {"unknown": why.reason.value}
         unknown[plane, Class.CONFIG] = unknown.get((plane, Class.CONFIG), 0) + 1
     return {
@@ -104,12 +104,12 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
 
 
 def _stable_value(leaf: Leaf) -> object:
-    """Give what a fact says, without what differs between two readings of it: where and when it was read."""
+    """Return a fact's value, without its source and time, which differ between two readings."""
     doc = reading_json(leaf.reading)
     doc.pop("detail", None)
     return {**doc, "unit": leaf.kind.unit} if leaf.kind.unit else doc
 
 
 def canonical(doc: object) -> bytes:
-    """Write a document the one way."""
+    """Serialize a document in canonical form."""
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()

@@ -1,6 +1,6 @@
-"""One cause said once in a document: findings that are unknown on the same nodes for the same cause are one block.
+"""Groups a document's findings by cause: those unknown on the same nodes for the same cause are one block.
 
-`report.causes` does so for a run, which knows its silent planes; here only the document's texts are at hand. Pure.
+`views.causes` does so for a run, with its silent planes; here only the document's texts are available. Pure.
 """
 
 import re
@@ -16,19 +16,19 @@ from rackcheck.views.causes import detail_lines
 from rackcheck.views.summary import several
 
 MARK = "unknown: "
-"""How evidence begins that could not be read; its cause follows."""
+"""Prefix of evidence that could not be read; its cause follows."""
 
 UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
-"""What is counted where something was not checked; else verdicts."""
+"""The unit counted for what was not checked; by default verdicts."""
 
 _BLOCKED = re.compile(r"blocked by (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Findings that are told together; `causes` is empty where one finding stands for itself.
+    """Findings that are shown together; `causes` is empty for a single finding.
 
-    Nodes that keep silent for reasons of one kind, each naming its own address, give several causes; `spread` has the
+    Nodes that are silent for reasons of one kind, each naming its own address, give several causes; `spread` has the
     nodes of each.
     """
 
@@ -52,26 +52,26 @@ class Block:
         return tuple(dict.fromkeys(found.rule for found in self.findings))
 
     def severity(self, gates: Mapping[str, Gate]) -> Severity:
-        """Give the gravest severity of the rules."""
+        """Return the highest severity of the rules."""
         order = list(Severity)
         rows = [gates[rule].severity for rule in self.rules if rule in gates]
         return min(rows, key=order.index, default=Severity.ADVISORY)
 
     def title(self, gates: Mapping[str, Gate]) -> str:
-        """Name the rules: `20 rules of the bmc plane`."""
+        """Return a title for the rules: `20 rules of the bmc plane`."""
         planes = [set(gates[rule].planes) if rule in gates else set[str]() for rule in self.rules]
         common = set.intersection(*planes)
         of = f" of the {next(iter(common))} plane" if len(common) == 1 else ""
         return f"{several(len(self.rules), 'rule')}{of}"
 
     def cause(self, most: int = 3) -> str:
-        """Say why, with so many causes at most."""
+        """Format the causes, at most `most` of them."""
         more = f"; and {len(self.causes) - most} more like these" if len(self.causes) > most else ""
         return "; ".join(detail_lines(dict(zip(self.causes, self.spread, strict=True)))[:most]) + more
 
 
 def blocks(findings: Sequence[FindingEntry]) -> tuple[Block, ...]:
-    """Gather findings, in the order of their first; what shares its cause with no other rule stays as it is."""
+    """Group findings, in the order of their first; one with a cause of its own stays as it is."""
     homes = _homes(findings)
     gathered: dict[object, list[tuple[FindingEntry, str]]] = {}
     for place, found in enumerate(findings):
@@ -99,7 +99,7 @@ def _shared(members: Sequence[tuple[FindingEntry, str]]) -> Block:
 
 
 def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, ...]]]:
-    """Give, by a finding's place, its cause and nodes; what was blocked by a rule has that rule's cause."""
+    """Return, by a finding's index, its cause and nodes; one blocked by a rule has that rule's cause."""
     homes = {}
     waiting = {}
     for place, found in enumerate(findings):
@@ -125,12 +125,12 @@ def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, 
 
 
 _NAMED = frozenset({"plane", "phase", "node"})
-"""Kinds of which each is told by its name or its own count."""
+"""Kinds that are listed by name or by their own count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was not checked for one and the same reason; `whats` are the things, `count` of verdicts or rules."""
+    """What was not checked for the same reason; `whats` are the things, `count` is the number of verdicts or rules."""
 
     kind: str
     whats: tuple[str, ...]
@@ -140,17 +140,17 @@ class Gap:
 
     @property
     def what(self) -> str:
-        """The things in one text."""
+        """The things as one text."""
         return ", ".join(self.whats)
 
     @property
     def counted(self) -> str:
-        """How many, and of what."""
+        """The count with its unit."""
         unit = UNITS.get(self.kind, "verdict")
         return f"{self.count:,} {unit}{'' if self.count == 1 else 's'}"
 
     def short(self) -> str:
-        """Say it in a few words, for a cover: `bmc plane of dgx08`, `7 site values`."""
+        """A short text for a cover: `bmc plane of dgx08`, `7 site values`."""
         if self.kind == "plane":
             return f"{self.what} plane of {locations.names_text(self.nodes) or 'all nodes'}"
         if self.kind == "phase":
@@ -161,7 +161,7 @@ class Gap:
 
 
 def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
-    """Say in a few words what all gaps are; rules and site values are counted once, whatever the reasons are."""
+    """Return short texts for all gaps; rules and site values are counted once, whatever the reasons are."""
     counted: dict[str, set[str]] = {}
     for gap in found:
         if gap.kind not in _NAMED:
@@ -171,12 +171,12 @@ def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
 
 
 def things(unchecked: Sequence[Unchecked]) -> int:
-    """Count what was not checked: a rule once, on however many nodes or racks it is unknown."""
+    """Count what was not checked: each rule once, however many nodes or racks it is unknown on."""
     return len({(one.kind, one.what, one.nodes if one.kind in _NAMED else ()) for one in unchecked})
 
 
 def gaps(unchecked: Sequence[Unchecked]) -> tuple[Gap, ...]:
-    """Gather what was not checked by kind, reason and nodes, in the order of the first."""
+    """Group what was not checked by kind, reason and nodes, in the order of the first."""
     found: dict[tuple[str, str, tuple[str, ...]], list[Unchecked]] = {}
     for one in unchecked:
         found.setdefault((one.kind, one.why, one.nodes), []).append(one)

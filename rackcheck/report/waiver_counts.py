@@ -1,4 +1,4 @@
-"""How many waivers hide something, and how many were given and do not."""
+"""Counts waivers in force, and those without effect."""
 
 from collections.abc import Iterable
 
@@ -7,9 +7,9 @@ from rackcheck.views.summary import several
 
 
 def in_force(exemptions: Iterable[Exemption]) -> str:
-    """Count waivers in words: `1 waiver in force, 4 of no effect`; empty where none was given.
+    """Count waivers as text: `1 waiver in force, 4 of no effect`; empty if there are none.
 
-    A waiver that is in force on some of its nodes alone counts once, as one in force.
+    A waiver that is in force on only some of its nodes counts once, as one in force.
     """
     rows = list(exemptions)
     given = {_name(e) for e in rows}

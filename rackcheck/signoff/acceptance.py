@@ -1,7 +1,7 @@
 """An acceptance: runs over one inventory that belong to one sign-off, as an append-only log in a folder of its own.
 
-`acceptance.jsonl` says what happened, one event a line; `profile/` and `waivers/` keep the files it is judged by. What
-state it is in is read from the log: draft, signed (nothing was added since), superseded (another took its place).
+`acceptance.jsonl` is the log, one event a line; `profile/` and `waivers/` contain the files it is judged by. The log
+determines the state: draft, signed (nothing was added since), superseded (replaced by another acceptance).
 """
 
 import fcntl
@@ -29,15 +29,15 @@ from rackcheck.signoff.waivers import load as load_waivers
 FORMAT = 1
 LOG = "acceptance.jsonl"
 LARGEST = 64 << 20
-"""Bytes that a log may have: it names every node once, and every run."""
+"""Maximum bytes of a log: it names every node once, and every run."""
 
 KINDS = ("audit", "rework", "re-audit", "burn-in")
 LONGEST = 81
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
-"""What an acceptance may be called."""
+"""A valid name of an acceptance."""
 
 FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""What a profile and a file of waivers may be called: they are files beside the log."""
+"""A valid name of a profile or a file of waivers: they are files beside the log."""
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -56,10 +56,10 @@ class AcceptedRun:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """An acceptance as its log tells it; `nodes` are those of its inventory, as a run's head has them.
+    """An acceptance as read from its log; `nodes` are those of its inventory, in the form of a run's head.
 
-    `bundles` give by level the folder of a bundle of its state now, `earlier` those of states before it; `machines` the
-    serial by which each node was known last.
+    `bundles` has by level the folder of a bundle of the current state, `earlier` those of earlier states; `machines`
+    the last known serial of each node.
     """
 
     name: str
@@ -88,22 +88,22 @@ class Acceptance:
 
     @property
     def planes(self) -> frozenset[Plane]:
-        """The planes that were agreed on: what no run asked of them is unknown."""
+        """The planes agreed on: what no run collected from them is unknown."""
         return frozenset(map(Plane, self.head["planes"]))
 
     @property
     def law(self) -> int:
-        """The law that it was begun under, by which all of its runs are judged."""
+        """The version of the judging rules (law) that it was begun under; all of its runs are judged by it."""
         law: int = self.head.get("law", FIRST)
         return law
 
     @property
     def profile(self) -> Path:
-        """The kept file of its profile."""
+        """The stored file of its profile."""
         return self.folder / "profile" / f"{self.head['profile']['name']}.yaml"
 
     def files(self) -> tuple[File, ...]:
-        """Read the waivers that hold now; raises UserError where one was changed."""
+        """Read the waivers in force; raises UserError if one was changed."""
         found = []
         for name, digest in self.waivers.items():
             place = self.folder / "waivers" / digest[:16] / name
@@ -115,19 +115,19 @@ class Acceptance:
 
 
 def home() -> Path:
-    """Where acceptances live on this system, beside the runs."""
+    """Return the folder of acceptances on this system, beside the runs."""
     return state.folder("acceptances")
 
 
 def names() -> list[str]:
-    """Every acceptance's name, sorted."""
+    """Return every acceptance's name, sorted."""
     folder = home()
     kept = (p.parent.name for p in folder.glob(f"*/{LOG}")) if folder.is_dir() else ()
     return sorted(name for name in kept if NAME.fullmatch(name))
 
 
 def is_one(name: str) -> bool:
-    """Whether an acceptance of this name is kept here."""
+    """Whether an acceptance of this name is stored here."""
     return NAME.fullmatch(name) is not None and (home() / name / LOG).is_file()
 
 
@@ -146,7 +146,7 @@ def find(name: str) -> Acceptance:
 def read(folder: Path) -> Acceptance:
     """Read an acceptance from its folder; raises UserError with the line that is damaged."""
     found: Acceptance | None = None
-    *lines, _ = safe_read.text(folder / LOG, LARGEST).split("\n")  # a last line without its end was never said to stand
+    *lines, _ = safe_read.text(folder / LOG, LARGEST).split("\n")  # an unfinished last line was never confirmed
     for number, line in enumerate(lines, start=1):
         try:
             found = _after(found, json.loads(line), folder)
@@ -190,12 +190,12 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
 
 
 def _moved_on(before: Acceptance) -> Acceptance:
-    """Let no bundle stand for a state that came after it."""
+    """Move the bundles of the previous state to the earlier ones."""
     return replace(before, bundles={}, earlier={**before.earlier, **before.bundles})
 
 
 def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Hold the first event against its shape: nobody asks again."""
+    """Validate the first event: it is not checked again later."""
     profile = doc["profile"]
     _like(FILE, profile, "name")
     for held, name in ((profile, "version"), (profile, "digest"), (doc["inventory"], "digest"), (doc, "time")):
@@ -233,9 +233,9 @@ def _kind(doc: Mapping[str, Any]) -> str:
 
 
 def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Acceptance:
-    """Begin an acceptance; raises UserError where one of this name is there.
+    """Begin an acceptance; raises UserError if one of this name exists.
 
-    It appears whole or not at all: whoever is killed in between has not taken the name.
+    It appears whole or not at all: a process killed in between does not reserve the name.
     """
     if len(name) > LONGEST:
         raise UserError(f"a name of {len(name)} characters is too long: no name has more than {LONGEST}")
@@ -262,12 +262,12 @@ def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Ac
 
 
 def append(folder: Path, doc: Mapping[str, Any]) -> None:
-    """Write one event to the log; when this returns it is on the disk. Two at once write one after the other."""
+    """Append one event to the log; on return it is on the disk. Concurrent writers are serialized."""
     line = json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n"
     with (folder / LOG).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        # What a power cut left of a line was never said to stand.
+        # A line cut off by a power failure was never confirmed as written.
         file.truncate(file.read().rfind(b"\n") + 1)
         file.write(line.encode())
         file.flush()
@@ -275,7 +275,7 @@ def append(folder: Path, doc: Mapping[str, Any]) -> None:
 
 
 def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
-    """Keep files of waivers beside the log, each under its digest, so that none is written over."""
+    """Store files of waivers beside the log, each under its digest, so that none is overwritten."""
     digests: dict[str, str] = {}
     for file in files:
         place = acceptance.folder / "waivers" / file.digest[:16]
@@ -286,7 +286,7 @@ def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
 
 
 def digest_of(run: store.Stored) -> str:
-    """Give the SHA-256 of a run's head and events: what a later reading must still find."""
+    """Return the SHA-256 of a run's head and events, to detect later changes."""
     found = hashlib.sha256()
     for name in ("run.json", "events.jsonl"):
         with safe_read.opened(run.folder / name) as file:
@@ -296,7 +296,7 @@ def digest_of(run: store.Stored) -> str:
 
 
 def run_of(member: AcceptedRun) -> store.Stored:
-    """Find a run of an acceptance; raises UserError where it is gone, or was changed since it was added."""
+    """Find a run of an acceptance; raises UserError if it is gone, or was changed since it was added."""
     places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
     places += [member.run] if not places and member.run in store.ids() else []
     if not places:

@@ -15,20 +15,20 @@ from rackcheck.model.fact import clean
 from rackcheck.profile.layers import did_you_mean
 
 SIZE = 16 << 20
-"""Bytes that a bill may have."""
+"""Maximum bytes of a bill."""
 
 _SPOILT = re.compile(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
 
 COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
-"""What a bill may say of a thing, in words of rackcheck; the serial is what it is known by."""
+"""Columns of a bill, in rackcheck's terms; the serial identifies the thing."""
 
 IGNORED = ("note", "quantity", "order", "position", "description")
-"""Columns that a bill may have beside, and that nothing is compared with."""
+"""Further columns that a bill may have, which are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class BomLine:
-    """One row: where the thing belongs, and what it is; a text is empty where the bill does not say it."""
+    """One row: where the thing belongs, and what it is; a text is empty if the bill does not contain it."""
 
     row: int
     node: str
@@ -49,7 +49,7 @@ class Bom:
 
 
 def load(path: Path) -> Bom:
-    """Read a bill, and the digest of its file as it lies there; raises UserError with the row of what is wrong."""
+    """Read a bill, and the digest of its file; raises UserError with the row of the error."""
     with safe_read.opened(path) as file:
         data = file.read(SIZE + 1)
     if len(data) > SIZE:

@@ -1,4 +1,4 @@
-"""Files of waivers: read with the place of every mistake, and written entry by entry so that a diff shows one."""
+"""Files of waivers: read with the position of every error, and written entry by entry so that a diff shows one."""
 
 import hashlib
 import json
@@ -23,20 +23,20 @@ from rackcheck.profile.schema import waivers as schema
 from rackcheck.profile.schema_check import conform
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
-"""What a file of waivers may be called: its name becomes that of a file in a run's and an acceptance's folder."""
+"""A valid name of a file of waivers: a run's and an acceptance's folder have a file of the same name."""
 
 FOUND = "waivers.yaml"
-"""The file that is found by itself in the working folder."""
+"""The file that is read by default from the working folder."""
 
 _SPELT = re.compile(r'"[^"\n]*\\')
-"""Where a key may be spelt with escapes."""
+"""Matches where a key may be spelt with escapes."""
 
 HEAD = "rackcheck: 1\nwaivers:\n"
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of waivers, or a profile's file with some: its name, its text, and what it grants."""
+    """A file of waivers, or a profile's file with some: its name, its text, and its waivers."""
 
     name: str
     text: str
@@ -56,20 +56,20 @@ def load(path: Path) -> File:
 
 
 def named(path: Path) -> None:
-    """Raise UserError where a file of waivers may not be called so."""
+    """Raise UserError if the name of a file of waivers is not valid."""
     if NAME.fullmatch(path.name) is None:
         raise UserError(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of waivers whole or not at all, with the owner and mode that it has; raises UserError.
+    """Write a file of waivers whole or not at all, with its present owner and mode; raises UserError.
 
-    A link stays one: what it leads to is written.
+    A link is kept: its target is written.
     """
     fresh: Path | None = None
     try:
         target = path.resolve()
-        # What a power cut leaves beside it is no file of waivers by its name.
+        # A file left beside it by a power failure does not have a waiver file's name.
         beside = target.with_name(f".{target.name}.{token_hex(8)}.new")
         with beside.open("x", encoding="utf-8") as file:
             fresh = beside
@@ -85,12 +85,12 @@ def write(path: Path, text: str) -> None:
 
 
 def _own(handle: int, target: Path) -> None:
-    """Give an open file the owner and the mode of the one whose place it takes, if there is one."""
+    """Set the owner and the mode of an open file to those of the file it replaces, if there is one."""
     try:
         before = target.stat()
     except FileNotFoundError:
         return
-    with suppress(PermissionError):  # only root may give a file away
+    with suppress(PermissionError):  # only root may change a file's owner
         os.fchown(handle, before.st_uid, before.st_gid)
     os.fchmod(handle, before.st_mode & 0o777)
 
@@ -101,9 +101,9 @@ def read(text: str, shown: str) -> tuple[Waiver, ...]:
 
 
 def within(files: Mapping[str, str]) -> tuple[File, ...]:
-    """Give the waivers that a profile's own files grant, file by file; raises BadFile with all that is wrong.
+    """Return the waivers in a profile's own files, file by file; raises BadFile with all errors.
 
-    `files` are the texts of a profile that was loaded: their shape is known to be right.
+    `files` are the texts of a loaded profile: their form is already validated.
     """
     found: list[File] = []
     problems: list[Problem] = []
@@ -123,12 +123,12 @@ def within(files: Mapping[str, str]) -> tuple[File, ...]:
 
 
 def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
-    """Give what a profile's own files grant, all in one; raises BadFile as `within` does."""
+    """Return all waivers in a profile's own files; raises BadFile as `within` does."""
     return tuple(waiver for file in within(files) for waiver in file.waivers)
 
 
 def fingerprint(files: Iterable[File]) -> str:
-    """Give the SHA-256 of what a profile's own files grant, wherever in them it stands; empty where that is nothing."""
+    """Return the SHA-256 of the waivers in a profile's own files, whatever their position; empty if there are none."""
     rows = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() if rows else ""
 
@@ -177,7 +177,7 @@ def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
 
 
 def added(text: str, waivers: Iterable[Waiver]) -> str:
-    """Give the text of a file with waivers added at its end; what stands there stays as it is."""
+    """Return the text of a file with waivers added at its end; the rest is unchanged."""
     before = re.sub(r"(?m)^waivers:[ \t]*\[[ \t]*\][ \t]*$", "waivers:", text) if text.strip() else HEAD
     return before + ("" if before.endswith("\n") else "\n") + "".join(map(_entry, waivers))
 
@@ -199,7 +199,7 @@ def _entry(waiver: Waiver) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Write a text as YAML: plain where that is plainly safe, else in double quotes."""
+    """Format a text as YAML: plain if that is surely safe, else in double quotes."""
     if re.fullmatch(r"[A-Za-z](?:[A-Za-z0-9 _./@+\[\]-]*[A-Za-z0-9_./@+\]-])?", text) and "  " not in text:
         return text
     return '"' + "".join(map(_escaped, text)) + '"'

@@ -1,1 +1,1 @@
-"""What the screens and their plain twins on the command line both show: pure views of what was read and judged."""
+"""Pure views of collected and judged data, shown by the screens and by the command line alike."""

@@ -1,7 +1,7 @@
-"""A node's facts held against another reading: what differs, which rules read it, and what those say of the node. Pure.
+"""A node's facts compared with another reading: what differs, which rules read it, and their verdicts on it. Pure.
 
-What it is held against stands before the arrow, the node behind it. Nobody's silence is a change: a fact that one side
-does not know is told as unknown, never as another.
+The other reading is shown before the arrow, the node after it. A missing reply is never a change: a fact that one side
+does not know is shown as unknown, never as different.
 """
 
 from collections import Counter
@@ -19,20 +19,20 @@ from rackcheck.views.items import folded
 from rackcheck.views.rule_coverage import Covering
 
 NO_RULE = "no rule"
-"""What is said of a fact that no rule reads: whoever writes profiles may want one."""
+"""Shown for a fact that no rule reads: the author of a profile may want to add one."""
 
 WORDS = 4
-"""Words that a text has at least of which the differing ones are told, and not all."""
+"""Minimum words of a text for which only the differing words are shown."""
 
 NO_VERDICTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One fact that differs, or that of several items that differs alike: `path` is folded, `paths` are all of them.
+    """One fact that differs, or the same difference on several items: `path` is folded, `paths` are all of them.
 
-    `change` is that of the first path; `covered` are the rules that read the fact, `verdicts` what those of them say
-    of this node that judged it.
+    `change` is that of the first path; `covered` are the rules that read the fact, `verdicts` the verdicts of those
+    of them that were judged on this node.
     """
 
     path: str
@@ -43,40 +43,40 @@ class Differing:
 
     @property
     def kind(self) -> ChangeKind:
-        """How it differs, from what it is held against to this node."""
+        """How it differs, from the other reading to this node."""
         return self.change.kind
 
     @property
     def cls(self) -> Class:
-        """What kind of truth it is."""
+        """The class of the fact."""
         return self.change.cls
 
     @property
     def before(self) -> str:
-        """What it is held against says, for people."""
+        """The value in the other reading, for people."""
         return words.spelt(self.change.before, self.change.unit)
 
     @property
     def after(self) -> str:
-        """What this node says, for people."""
+        """The value on this node, for people."""
         return words.spelt(self.change.after, self.change.unit)
 
     @property
     def percent(self) -> float | None:
-        """By how many percent a measurement is above what it is held against; None where a side is no number."""
+        """By how many percent a measurement is above the other reading; None if either side is not a number."""
         return moved_by(self.change) if self.cls in VOLATILE else None
 
     @property
     def is_fact(self) -> bool:
-        """Whether a rule could read it: a plane that was silent is told by the path `plane/NAME`."""
+        """Whether a rule could read it: a silent plane has the path `plane/NAME`, which is not a fact."""
         return not self.path.startswith("plane/")
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """All that differs; `own` counts identities that are each machine's own, `unknown` facts that neither side knows.
+    """All that differs; `own` counts identities unique to each machine, `unknown` facts that are unknown on both sides.
 
-    `silent` names planes, as in `plane/os`, that said nothing on either side.
+    `silent` names planes, as in `plane/os`, that returned nothing on either side.
     """
 
     differing: tuple[Differing, ...]
@@ -86,7 +86,7 @@ class Against:
 
     @property
     def differs(self) -> bool:
-        """Whether anything is known to be another."""
+        """Whether anything is known to differ."""
         return any(not one.kind.uncertain for one in self.differing)
 
     @property
@@ -105,10 +105,10 @@ def against(
     same: bool = False,
     keep: Callable[[Change], object] | None = None,
 ) -> Against:
-    """Hold a node's facts against another reading, in the order of their classes and paths; the unknown comes last.
+    """Compare a node's facts with another reading, in the order of their classes and paths; unknown ones come last.
 
-    Both sides bring all the facts they have. `same` says that it is one machine, or that identities are to be told for
-    another reason: else those that differ are counted alone. `keep` chooses among what differs.
+    Both sides contain all the facts they have. Set `same` if both are one machine, or if differing identities are to be
+    listed for another reason: without it they are only counted. `keep` filters the differences.
     """
     rows = gathered(filter(keep, compare(other, mine, classes)))
     own = [c for c in rows if c.cls is Class.IDENTITY and not same and not c.kind.uncertain]
@@ -123,7 +123,7 @@ def against(
 
 
 def _alike(change: Change, covering: Covering | None) -> tuple[object, ...]:
-    """What changes have in common that are told together: the fact, both values, and the rules that read it."""
+    """The grouping key of changes shown together: the fact, both values, and the rules that read it."""
     pattern = str(paths.parse(change.path).pattern)
     covered = covering.of(change.path) if covering is not None else ()
     return pattern, change.cls, change.kind, repr(change.before), repr(change.after), change.unit, covered
@@ -138,7 +138,7 @@ def _differing(changes: Sequence[Change], covering: Covering | None, verdicts: M
 
 
 def word_difference(before: Reading, after: Reading) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Give the words that a list or a longer text lost, and those it got; None where the words are not worth it."""
+    """Return the words removed from a list or a longer text, and those added; None if a word diff does not help."""
     old, new = _words(before), _words(after)
     if old is None or new is None:
         return None
@@ -164,7 +164,7 @@ def _in_order(all_: Sequence[str], some: Counter[str]) -> tuple[str, ...]:
 
 
 def difference_text(one: Differing) -> str:
-    """Say one difference without its rules: `gpu/[0-7].vbios 96.00.89 -> 96.00.74`, `kernel.cmdline -a=1 +a=2`."""
+    """Format one difference without its rules: `gpu/[0-7].vbios 96.00.89 -> 96.00.74`, `kernel.cmdline -a=1 +a=2`."""
     change = replace(one.change, path=one.path)
     split = word_difference(change.before, change.after) if change.kind is ChangeKind.CHANGED else None
     if split is not None:
@@ -175,14 +175,14 @@ def difference_text(one: Differing) -> str:
 
 
 def rules(one: Differing) -> str:
-    """Say which rules read the fact, and what they say of this node: `gpu.vbios fail`; or that none does."""
+    """Format the rules that read the fact, with their verdicts on this node: `gpu.vbios fail`; or that none does."""
     if not one.covered:
         return NO_RULE if one.is_fact else ""
     return ", ".join(f"{rule} {one.verdicts[rule]}" if rule in one.verdicts else rule for rule in one.covered)
 
 
 def document(one: Differing) -> dict[str, Any]:
-    """Give one difference as a document."""
+    """Return one difference as a document."""
     split = word_difference(one.change.before, one.change.after) if one.kind is ChangeKind.CHANGED else None
     doc = words.one_doc(replace(one.change, path=one.path)) | {"facts": list(one.paths), "rules": list(one.covered)}
     doc |= {"verdicts": dict(one.verdicts)} if one.verdicts else {}
@@ -191,7 +191,7 @@ def document(one: Differing) -> dict[str, Any]:
 
 
 def facts_of(tree: Tree) -> ComparedFacts:
-    """Give a tree's facts as runs keep them: by class, each as on the wire, and why a plane was silent."""
+    """Return a tree's facts as runs store them: by class, each in wire form, and why a plane was silent."""
     found: dict[Class, dict[str, Any]] = {cls: {} for cls in Class}
     for path, doc in facts_json(tree).items():
         found[Class(doc["class"])][path] = {key: doc[key] for key in doc if key not in {"class", "source", "time"}}

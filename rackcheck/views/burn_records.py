@@ -16,10 +16,10 @@ from rackcheck.views.matching_lines import WIDTH
 from rackcheck.views.reply import NumberedLine, RawText
 
 KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
-"""What records call the things of facts, by the word of their collection."""
+"""The kind of thing in records, by the collection word of facts."""
 
 STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
-"""The stage that a word of a GPU's fact stands for."""
+"""The stage of a word in a GPU's fact."""
 
 COLUMNS = {
     "temperature": "temp", "memory_temperature": "memory_temp", "throttled": "reasons", "generation": "gen",
@@ -27,7 +27,7 @@ COLUMNS = {
     "of_limit": "power", "energy": "energy", "power": "power", "inlet": "inlet", "was_up": "up", "stayed": "up",
     "symbol_errors": "symbol_error",
 }  # fmt: skip
-"""The column of samples that a fact's last word follows from, where it is not its own name."""
+"""The column of samples from which a fact's last word is derived, where the names differ."""
 
 MEMBERS = 4
 """Members of a long list that are shown."""
@@ -36,10 +36,10 @@ BurnRecordDict = Mapping[str, Any]
 
 
 class BurntNode(NodeReplies):
-    """All that a node said, with what it wrote under load."""
+    """All replies of a node, with its burn-in records."""
 
     def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
-        """Find the raw side of a fact."""
+        """Find the raw replies of a fact."""
         capture = self.captures.get(leaf.plane)
         if leaf.plane is Plane.BURNIN and isinstance(capture, BurnCapture):
             return (records(paths.parse(path), capture.records, self.lines),)
@@ -47,7 +47,7 @@ class BurntNode(NodeReplies):
 
 
 def followed(found: Proof, replies: NodeReplies) -> Proof:
-    """Add what a fact follows from to each that was compared among nodes: such a one is in no single node's tree."""
+    """Add its inputs to each fact that was compared among nodes: such a fact is in no single node's tree."""
     return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 
@@ -64,7 +64,7 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
 
 
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
-    """Show the records that a fact was read from, so many at most: what is wrong first, then its work, then samples."""
+    """Show at most `most` records that a fact was read from: faults first, then its work, then samples."""
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
     hits = dict.fromkeys(at for at, record in about if record.get("k") == "error")
@@ -79,7 +79,7 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
 
 
 def _thing(fact: Path) -> str:
-    """Name what a fact is about as records do: `gpu/3`; a kind without a key for all of them; empty for the node."""
+    """Name the subject of a fact as records do: `gpu/3`; a kind without a key for all of them; empty for the node."""
     segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
     if segment is None:
         return "bmc" if fact.segments[-1].word in {"inlet", "power"} else ""
@@ -97,7 +97,7 @@ def _is_about(record: BurnRecordDict, thing: str) -> bool:
 
 
 def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the pieces of work: those of the fact's stage and of the test that it names, else all of its stage."""
+    """Find the pieces of work of the fact's stage and of the test that it names, else all of its stage."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
     mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]
@@ -111,7 +111,7 @@ WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested"
 
 
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the samples that a measured fact or a counter follows from: the first, the highest, the last."""
+    """Find the samples from which a measured fact or a counter is derived: the first, the highest, the last."""
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
     rows = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
@@ -122,7 +122,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
-    """Find what the node said of itself at first, or at last, for facts that are that."""
+    """Find the node's own first or last record, for facts read from it."""
     word = fact.segments[-1].word
     kinds = {
         "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),
@@ -137,7 +137,7 @@ def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
 
 
 def _text(record: BurnRecordDict, thing: str) -> str:
-    """Write a record in one line; of all GPUs that it tells of, the one that is meant."""
+    """Write a record in one line; if it lists several GPUs, only the one given by `thing`."""
     gpus, index = record.get("gpus"), thing.partition("/")[2]
     if isinstance(gpus, dict) and index in gpus:
         record = {"k": record.get("k"), "t": record.get("t"), "gpus": {index: gpus[index]}}
@@ -148,7 +148,7 @@ def _text(record: BurnRecordDict, thing: str) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """Give a long list with its first members and how many more there are."""
+    """Return a long list as its first members and the number of the rest."""
     if not isinstance(value, list) or len(value) <= 2 * MEMBERS:
         return value
     return [*value[:MEMBERS], f"and {len(value) - MEMBERS} more"]

@@ -1,7 +1,7 @@
-"""A burn-in as it stands: all nodes under load, what each of their parts shows, and what all of them come to. Pure.
+"""The state of a burn-in: all nodes under load, the readings of each of their parts, and the totals. Pure.
 
-It is told live by `Burning` events, or by the same events made of a stored run's records. A node may print anything:
-its records are held against their shapes first. Numbers are SI, times are seconds of the node's own clock.
+It is fed by live `Burning` events, or by the same events made from a stored run's records. A node may print anything:
+its records are validated first. Numbers are SI, times are seconds of the node's own clock.
 """
 
 import shlex
@@ -17,17 +17,17 @@ from rackcheck.run.event import Answered, Burning, Event, Judged, NodeAsked, Run
 from rackcheck.views.part import HOST, POINTS, WILD, History, LoadedPart
 
 LATEST = 1e6
-"""Seconds after which nothing of a burn-in comes: a node that says so is wrong."""
+"""The latest valid time of a record (s): a node that reports a later one is wrong."""
 
 GPUS = 256
-"""GPUs of one node that are told apart."""
+"""Maximum GPUs of one node that are tracked."""
 
 
 @dataclass(slots=True)
 class LoadedNode:
-    """One node under load: its parts, what its BMC measured meanwhile, and how it ended.
+    """One node under load: its parts, its BMC's measurements in that time, and how it ended.
 
-    `ended` is `whole` or `stopped` once it is over; `trouble` is why nothing more is known.
+    `ended` is `whole` or `stopped` once it is over; `trouble` is why data is missing.
     """
 
     node: str
@@ -51,14 +51,14 @@ class LoadedNode:
 
     @property
     def seed(self) -> int | None:
-        """The seed of its work, where it told one."""
+        """The seed of its work, if reported."""
         found = self.hello.get("seed")
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 @dataclass
 class Burns:
-    """A burn-in of all its nodes; empty of a run that is none."""
+    """A burn-in on all its nodes; empty for a run without one."""
 
     benches: dict[str, LoadedNode] = field(default_factory=dict, repr=False)
     nodes: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Burns:
 
     @property
     def running(self) -> bool:
-        """Whether a load is on any node, as far as is known."""
+        """Whether any node is known to be under load."""
         return self.done is None and any(not bench.over for bench in self.benches.values())
 
     def take(self, event: Event) -> None:
@@ -100,12 +100,12 @@ class Burns:
 
     @property
     def t(self) -> float:
-        """How far the farthest node is."""
+        """The time of the most advanced node (s)."""
         return max((bench.t for bench in self.benches.values()), default=0.0)
 
     @property
     def length(self) -> float | None:
-        """About how long all of it takes, from the first node's begin to the last one's end; none before it is told."""
+        """The estimated duration (s), from the first node's start to the last one's end; None until reported."""
         if self.tier is None:
             return None
         gpus = max((len(bench.gpus) for bench in self.benches.values()), default=0)
@@ -113,7 +113,7 @@ class Burns:
 
     @property
     def power(self) -> float | None:
-        """What all GPUs draw (W): now, or at most once it is over; none where none tells it."""
+        """The power draw of all GPUs (W): the current one, or the highest once it is over; None if none reports it."""
         now = [part.now["power"] for part in self.gpus() if "power" in part.now]
         if not now:
             return None
@@ -121,22 +121,22 @@ class Burns:
 
     @property
     def hottest(self) -> LoadedPart | None:
-        """The GPU that was the warmest, or the host where there are none."""
+        """The warmest GPU, or the host if there are none."""
         hosts = (bench.host for bench in self.benches.values())
         rows = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
         return max(rows, key=lambda part: part.hottest or 0.0, default=None)
 
     @property
     def wrong(self) -> int:
-        """How many findings were told."""
+        """The number of findings reported."""
         return sum(part.wrong for bench in self.benches.values() for part in bench.parts)
 
     def total(self) -> list[tuple[float, float]]:
-        """Give what all GPUs drew (W) at each moment that all of them have passed."""
+        """Return the power draw of all GPUs (W) at each moment that all of them have passed."""
         return [(float(second), watts) for second, watts in sorted(self._totals.items())]
 
     def replay(self, node: str) -> str:
-        """Write the line that does the same work on a node again; empty where it told no seed."""
+        """Format the command that repeats the same work on a node; empty if it reported no seed."""
         seed = self.benches[node].seed
         tier = ["--tier", self.tier.value] if self.tier is not None else []
         return shlex.join(["rackcheck", "burnin", node, *tier, "--seed", str(seed)]) if seed is not None else ""
@@ -192,7 +192,7 @@ class Burns:
                 self._add(part, row.t, watts)
 
     def _add(self, part: LoadedPart, t: float, watts: float) -> None:
-        """Add what a GPU drew last in a moment to all that was drawn in it, once the GPU has passed it."""
+        """Add a GPU's last power draw of a moment to that moment's total, once the GPU has passed it."""
         width = 2 if self.tier is Tier.SOAK else 1
         second, last = part.moment
         now = int(t) // width * width
@@ -202,7 +202,7 @@ class Burns:
 
 
 def _part(bench: LoadedNode, of: str) -> LoadedPart:
-    """Find the part that a record is about: a copy between two GPUs is the first one's."""
+    """Find the part that a record is about: a copy between two GPUs belongs to the first one."""
     kind, _, key = of.partition("/")
     if kind not in {"gpu", "peer"} or not key:
         return bench.host

@@ -1,4 +1,4 @@
-"""One cause said once: planes that said nothing, and rules that are unknown on the same nodes for the same reason."""
+"""Group findings by cause: silent planes, and rules that are unknown on the same nodes for the same reason."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +11,17 @@ from rackcheck.model.text import natural
 from rackcheck.views.summary import Finding, Silent
 
 FEW = 3
-"""Findings with one cause that are still worth a block each."""
+"""Up to this many findings with one cause get a block each."""
 
 SHORT = 40
-"""Letters of a node set that stands before a detail."""
+"""Maximum letters of a node set shown before a detail."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why many rules are unknown: the reason, details, rules and nodes; `plane` where all of a plane is silent.
+    """Why many rules are unknown: the reason, details, rules and nodes; `plane` if an entire plane is silent.
 
-    `details` are different, each with the nodes that told it.
+    `details` are distinct, each with the nodes that reported it.
     """
 
     unknown: Unknown
@@ -32,12 +32,12 @@ class Cause:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The details as texts; of several, each names its nodes where these are few enough to be read."""
+        """The details as texts; if there are several, each names its nodes where those are few enough to read."""
         return detail_lines(self.details)
 
 
 def detail_lines(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Write different details, each after its nodes; one alone holds for all, and many names are left out."""
+    """Format distinct details, each after its nodes; a single detail has no nodes, and long node sets are left out."""
     if len(details) < 2:
         return tuple(details)
     return tuple(_named(detail, fold(nodes)) for detail, nodes in details.items())
@@ -48,7 +48,7 @@ def _named(detail: str, nodes: str) -> str:
 
 
 def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
-    """Gather findings that share a cause; gives the causes, and the findings that stand for themselves.
+    """Group findings that share a cause; return the causes, and the findings that share none.
 
     Nodes that are silent for reasons of the same kind (each names its own address) become one cause.
     """
@@ -84,7 +84,7 @@ def _by_detail(rows: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tupl
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
-    """Gather what a silent plane makes unknown, and what waits for that."""
+    """Group the findings that a silent plane makes unknown, and those that depend on them."""
     values: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
     covered: dict[tuple[str, str], Plane] = {}
     left = list(findings)
@@ -113,7 +113,7 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
 
 
 def _silenced(finding: Finding, silent: Silent, covered: dict[tuple[str, str], Plane]) -> Plane | None:
-    """Give the plane whose silence is all that makes a finding unknown, on every one of its nodes."""
+    """Return the plane whose silence alone makes a finding unknown, on every one of its nodes."""
     if finding.status is not Status.UNKNOWN:
         return None
     blocked = re.fullmatch(r"blocked by (\S+)", finding.reason)

@@ -1,7 +1,7 @@
-"""What all nodes say, counted while they come: by fact and value the set of nodes, each set one whole number. Pure.
+"""Counts of all nodes' values, updated node by node: the set of nodes by fact and value, each set one integer. Pure.
 
-Two nodes that do not know the same thing do not say the same: an unknown is held by its reason, told apart from every
-value, and never counted for a majority. To be absent is a value, as it is where nodes vote.
+Two nodes to which the same fact is unknown do not agree: an unknown is stored by its reason, apart from every value,
+and never counts for a majority. Absent is a value, as in votes among nodes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,23 +17,23 @@ from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 
 KEPT = frozenset(Class) - VOLATILE
-"""Classes of facts that are counted: what stays as it is while nobody changes it."""
+"""Classes of facts that are counted: those that are stable unless somebody changes them."""
 
 PLACES = ("rack", "row", "role", "slot")
-"""What is counted of a node's place."""
+"""The parts of a node's place that are counted."""
 
 ABSENT = Absent()
-"""Stands for every absence, whatever its detail."""
+"""Represents every absence, whatever its detail."""
 
 _SPELT = frozenset({Unknown, Absent})
-"""Readings with a detail, which is not what makes two of them the same."""
+"""Readings with a detail, which is ignored when two of them are compared."""
 
 _UNKNOWN: Mapping[Reason, Unknown] = {reason: Unknown(reason) for reason in Reason}
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """What more than half of a role's nodes say: `count` of `of` nodes say `value`, `known` of them say anything."""
+    """The value of more than half of a role's nodes: `count` of `of` nodes have `value`, `known` of them any value."""
 
     value: Reading
     count: int
@@ -42,13 +42,13 @@ class Majority:
 
     @property
     def share(self) -> float:
-        """The share of the role's nodes that say it, 0 to 1; the silent ones count among all."""
+        """The share of the role's nodes that have the value, 0 to 1; silent nodes are in the total."""
         return self.count / self.of
 
 
 @dataclass(slots=True)
 class _Fact:
-    """Who says what of one fact; a value of one node alone is held as that node's number, turned over (`~number`)."""
+    """The nodes of each value of one fact; for a value of a single node, the complement of its number (`~number`)."""
 
     kind: Kind
     plane: Plane
@@ -64,7 +64,7 @@ class _Fact:
 
 
 class Census:
-    """All nodes' facts of the classes KEPT, and their places; takes one node after the other, and again as often."""
+    """All nodes' facts of the classes KEPT, and their places; nodes are added one by one, and may be added again."""
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
@@ -78,9 +78,9 @@ class Census:
     def take(
         self, node: str, role: str, tree: Tree, places: Mapping[str, str], planes: frozenset[Plane] | None = None
     ) -> None:
-        """Count a node; taken again, it says only what it says now, on these `planes` (without them: on all).
+        """Count a node; if counted before, its values on these `planes` (default: all) are replaced.
 
-        `places` may name its rack, row and slot; what is empty or missing there is not known.
+        `places` may name its rack, row and slot; an empty or missing one is unknown.
         """
         self._listings.clear()
         number = self._number.get(node)
@@ -121,19 +121,19 @@ class Census:
 
     @property
     def everyone(self) -> int:
-        """All nodes that were taken, as a set."""
+        """All nodes that were counted, as a set."""
         return (1 << len(self._names)) - 1
 
     def roles(self) -> Mapping[str, int]:
-        """Give the nodes of each role, as sets; by name."""
+        """Return the nodes of each role, as sets; by name."""
         return {role: held for role, held in sorted(self._roles.items()) if held}
 
     def role(self, role: str) -> int:
-        """Give the nodes of a role, as a set."""
+        """Return the nodes of a role, as a set."""
         return self._roles.get(role, 0)
 
     def bits(self, names: Iterable[str]) -> int:
-        """Give these nodes as a set; names that were never taken are left out."""
+        """Return these nodes as a set; names that were never counted are left out."""
         found = 0
         for name in names:
             number = self._number.get(name)
@@ -150,18 +150,18 @@ class Census:
         return tuple(sorted(found, key=natural))
 
     def facts(self) -> Iterator[str]:
-        """Give the paths of all facts that are told of; not collections of what is only ever counted or measured."""
+        """Yield the paths of all reported facts, without collections that contain only counters or measurements."""
         for text, fact in self._facts.items():
             if fact.who and (fact.kind.type is not Type.COLLECTION or _pattern(text) in self._steady):
                 yield text
 
     def kind(self, path: str) -> Kind | None:
-        """Give what a fact means; none where no node spoke of it."""
+        """Return the kind of a fact; None if no node reported it."""
         fact = self._facts.get(path)
         return None if fact is None else fact.kind
 
     def like(self) -> Mapping[str, tuple[str, ...]]:
-        """Give all paths that are told of by their patterns, listings of items among them."""
+        """Return all reported paths by their patterns, including listings of items."""
         found: dict[str, list[str]] = {}
         for text, fact in self._facts.items():
             if fact.who:
@@ -169,7 +169,7 @@ class Census:
         return {pattern: tuple(some) for pattern, some in found.items()}
 
     def tree(self, node: str, texts: Iterable[str], silent: Mapping[Plane, Unknown]) -> Tree:
-        """Give what a node says of some facts as a tree; of an unknown its reason, no source and no time."""
+        """Return some facts of a node as a tree; an unknown has its reason, but no source and no time."""
         bit = self.bits((node,))
         leaves: dict[str, Leaf] = {}
         for text in texts:
@@ -181,34 +181,34 @@ class Census:
         return Tree(leaves, silent)
 
     def places(self, place: str) -> Mapping[str, int]:
-        """Give the nodes of each rack, row, role or slot, as sets."""
+        """Return the nodes of each rack, row, role or slot, as sets."""
         return {word: held for word, held in self._places[place].items() if held}
 
     def sets(self, path: str) -> Iterator[tuple[Reading, int]]:
-        """Give each value of a fact with the nodes that say it, as a set; unknown is told by its reason."""
+        """Yield each value of a fact with the nodes that have it, as a set; an unknown is given by its reason."""
         fact = self._facts.get(path)
         for value, held in fact.who.items() if fact is not None else ():
             yield value, _mask(held)
 
     def values(self, path: str) -> Mapping[Reading, tuple[str, ...]]:
-        """Give each value of a fact with the nodes that say it."""
+        """Return each value of a fact with the nodes that have it."""
         return {value: self.names(held) for value, held in self.sets(path)}
 
     def nodes(self, path: str, value: Reading) -> tuple[str, ...]:
-        """Name the nodes that say a value of a fact."""
+        """Return the names of the nodes that have a value of a fact."""
         fact = self._facts.get(path)
         asked = value if fact is None else _value(value, fact.kind)
         return () if fact is None or asked not in fact.who else self.names(_mask(fact.who[asked]))
 
     def known(self, path: str) -> int:
-        """Give the nodes that say anything of a fact, be it that there is no such thing; as a set."""
+        """Return the nodes to which a fact is known, if only as absent; as a set."""
         found = 0
         for value, held in self.sets(path):
             found |= 0 if isinstance(value, Unknown) else held
         return found
 
     def without(self, path: str) -> int:
-        """Give the nodes that told the items of a collection on the way, this one not among them; as a set."""
+        """Return the nodes that listed the items of a collection in the path, but not this item; as a set."""
         found = 0
         for collection, key in paths.parse(path).items:
             for listed, held in self._listed(collection):
@@ -217,7 +217,7 @@ class Census:
         return found & ~self.known(path)
 
     def _listed(self, collection: str) -> list[tuple[frozenset[str], int]]:
-        """Give the items that nodes list, with these nodes; looked up once until another node comes."""
+        """Return the items that nodes list, with these nodes; cached until another node is counted."""
         known = self._listings.get(collection)
         if known is None:
             known = self._listings[collection] = [
@@ -228,9 +228,9 @@ class Census:
         return known
 
     def majority(self, path: str, role: str) -> Majority | None:
-        """Give what more than half of a role's nodes say of a fact; none where fewer than FEWEST say anything.
+        """Return the value that more than half of a role's nodes have; None if it is known on fewer than FEWEST.
 
-        Nodes to which it is unknown count among all: taking knowledge away can only cost the majority.
+        Nodes to which it is unknown are in the total: missing data can only lose a majority.
         """
         whole = self.role(role)
         of = whole.bit_count()
@@ -239,9 +239,9 @@ class Census:
         return Majority(best, counts[best], known, of) if best is not None and known >= FEWEST else None
 
     def deviants(self, path: str, role: str) -> Mapping[Reading, tuple[str, ...]]:
-        """Give the nodes of a role that say something else than its majority; nothing where there is none.
+        """Return the nodes of a role whose value is not its majority's; empty if there is no majority.
 
-        Who does not know, deviates from nobody.
+        A node to which the fact is unknown does not deviate.
         """
         held = self.majority(path, role)
         whole = self.role(role)
@@ -263,7 +263,7 @@ def _mask(held: int) -> int:
 
 
 def _value(reading: Reading, kind: Kind) -> Reading:
-    """Give what two readings have in common that say the same: reasons without details, numbers however spelled."""
+    """Return the form in which equal readings are equal: reasons without details, numbers normalized."""
     if isinstance(reading, Unknown):
         return _UNKNOWN[reading.reason]
     if isinstance(reading, Absent):

@@ -1,7 +1,7 @@
-"""What a person types to see the same as rackcheck, or to mend it: lines to copy, never run by us. Pure.
+"""Commands for a person to read or fix what rackcheck reports: lines to copy, never run by rackcheck. Pure.
 
-Hosts, files and addresses may come from anybody's run: all of them are quoted, and what cannot be typed as it stands is
-told as a comment. A command is given only if it is a question of our probes. No secret stands in any line.
+Hosts, files and addresses may come from an untrusted run: all of them are quoted, and what cannot be typed verbatim is
+shown as a comment. A command is shown only if one of our probes runs it. No line contains a secret.
 """
 
 import json
@@ -32,13 +32,13 @@ from rackcheck.run.event import facts_json
 UNCHECKED = "# the certificate is not checked by this line"
 
 ANYBODY = '"$USER"'
-"""The login at a BMC where nobody said which; curl asks for the password by itself."""
+"""The BMC login if none is configured; curl prompts for the password."""
 
 
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
-    """Write what a person types to read a fact at its source; several lines where the question is a script of several.
+    """Format the command that reads a fact at its source; several lines if it is a script.
 
-    `probe` is the one that tells the fact: with it, commands are known for ours, and asked as root where we do so.
+    `probe` is the one that returns the fact: with it, commands are recognized as ours, and run as root where ours do.
     Lines that begin with `#` are comments for people.
     """
     if plane is Plane.DERIVED:
@@ -54,9 +54,9 @@ def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -
 
 
 def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -> str | None:
-    """Write what the node's own shell is asked for a fact's source; None for what is no question of ours.
+    """Format the command that a fact's source runs in the node's shell; None if it is not a command of ours.
 
-    A comment where the question cannot be typed: it brings a program along, or uses what only rackcheck sets.
+    A comment if it cannot be typed: it ships a program, or uses variables that only rackcheck sets.
     """
     ask = probe.ask if probe is not None else None
     if isinstance(ask, Shell) and (source == named(ask.command) or not source.startswith("/")):
@@ -74,7 +74,7 @@ def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -
 
 
 def _each(ask: Shell, *, sudo: bool) -> str:
-    """Write a command as it is asked, once for each device where it is asked so."""
+    """Format a command as it is run, in a loop if it runs once for each device."""
     root = "sudo -n " if ask.root and sudo else ""
     if not ask.each:
         return f"{root}{ask.command}"
@@ -83,13 +83,13 @@ def _each(ask: Shell, *, sudo: bool) -> str:
 
 
 def _glob(glob: str) -> str:
-    """Quote all of a glob but its signs."""
+    """Quote a glob except for its wildcards."""
     parts = re.split(r"(\*|\?|\[[0-9A-Za-z-]+\])", glob)
     return "".join(part if at % 2 else shlex.quote(part) if part else "" for at, part in enumerate(parts))
 
 
 def over_ssh(node: Node, remote: str) -> str:
-    """Write a command for a node's shell as a line of our user's own; jumps are those of our user's ssh."""
+    """Format a command for a node's shell as a local ssh line; jump hosts are left to the user's ssh configuration."""
     if node.is_local:
         return remote
     if not node.host:
@@ -116,7 +116,7 @@ def _bmc(source: str, node: Node, probe: AnyProbe | None) -> str:
 
 
 def get(bmc: BmcAccess, uri: str) -> str:
-    """Write a GET of one resource for curl, which asks for the password itself."""
+    """Format a GET of one resource for curl, which prompts for the password."""
     place = bmc.url.rstrip("/") + quote(uri, safe="/%?&=$@:~!*'(),;+-._", errors="replace")
     user = shlex.quote(bmc.user) if bmc.user and ":" not in bmc.user and _typed(bmc.user) else ANYBODY
     trust = f"--cacert {_word(bmc.ca)}" if bmc.ca and _typed(bmc.ca) else "--insecure"
@@ -131,7 +131,7 @@ def _handshake(bmc: BmcAccess) -> str:
 
 
 def _is_url(url: str) -> bool:
-    """Whether a stored run's url is one that may stand in a line."""
+    """Whether a stored run's URL may be put into a line."""
     try:
         place = urlsplit(url)
         _ = place.port
@@ -141,22 +141,22 @@ def _is_url(url: str) -> bool:
 
 
 def _typed(text: str) -> bool:
-    """Whether a text can be copied from a screen as it stands: no control characters, no broken letters."""
+    """Whether a text can be copied from a screen unchanged: no control characters, no broken letters."""
     return text.isprintable()
 
 
 def _word(text: str) -> str:
-    """Quote a word; the home folder at its beginning stays our user's."""
+    """Quote a word; a home folder at its start is left to the user's shell."""
     return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
 
 
 def nodes(names: Iterable[str]) -> str:
-    """Write nodes as the one word that every command of ours takes; the shell must not read its brackets."""
+    """Format nodes as the one word that every rackcheck command takes, quoted for its brackets."""
     return shlex.quote(fold(names))
 
 
 def value(leaf: Leaf) -> str:
-    """Write a fact's value alone, as exactly as it is known; what is not known says so."""
+    """Format a fact's value alone, in full precision; or that it is not known."""
     if isinstance(leaf.reading, Unknown):
         return f"unknown ({leaf.reading})"
     if isinstance(leaf.reading, Absent):
@@ -165,7 +165,7 @@ def value(leaf: Leaf) -> str:
 
 
 def document(node: str, path: str, leaf: Leaf) -> str:
-    """Write a fact as `facts --json` does."""
+    """Format a fact as `facts --json` does."""
     facts = facts_json(Tree({path: leaf}))
     return json.dumps({"node": node, "facts": facts}, ensure_ascii=False, indent=2)
 
@@ -180,10 +180,10 @@ def fixes(
     urls: Mapping[str, str],
     known: SettingTable,
 ) -> tuple[str, ...]:
-    """Write what `rackcheck remedy` says of some rules on some nodes: `only` has the rules by node.
+    """Write the output of `rackcheck remedy` for some rules on some nodes: `only` has the rules by node.
 
-    `verdicts` holds all verdicts of these nodes; `bmc` gives what a node's BMC answered, and is asked only where a BIOS
-    setting is to be mended; `urls` says where it is. Without them that is left to a person.
+    `verdicts` holds all verdicts of these nodes; `bmc` returns a node's BMC documents, and is called only if a BIOS
+    setting is to be fixed; `urls` are the BMCs' URLs. Without these two, BIOS settings are left to a person.
     """
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}
@@ -210,7 +210,7 @@ def fixes(
 def _firmware(
     node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: SettingTable
 ) -> tuple[list[BmcOrder], list[tuple[str, str]]]:
-    """Make the bodies for a node's BMC, and say why there is none."""
+    """Make the bodies for a node's BMC, and the reasons where there is none."""
     if not needs:
         return [], []
     mine = list(dict.fromkeys(need.rule for need in needs))

@@ -1,7 +1,7 @@
-"""Racks as they stand: rows of racks, each from its top to its bottom, as far as anybody told where a node is. Pure.
+"""Rack elevations: rows of racks, each from top to bottom, from the configured places of nodes. Pure.
 
-What nobody told is shown as not told: a node without a unit stands in a block of its own below its rack's shelves, one
-without a rack in a panel of its own. A rack whose height nobody told has no empty units.
+Missing places are shown as missing: nodes without a unit are in a separate block below their rack's shelves, nodes
+without a rack in a separate panel. A rack without a configured height has no empty units.
 """
 
 from bisect import bisect_right
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     Standing: TypeAlias = Node | NodeLocation
 
 NO_RACK = "no rack"
-"""The panel of those of whom nobody told the rack; its blank is in no rack's name that a target can have."""
+"""The panel of nodes without a rack; a rack's name cannot contain its blank."""
 
 NOT_TOLD = "U?"
-"""The label of a node in a rack of which nobody told the unit."""
+"""The label of a node in a rack whose unit is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class RackShelf:
-    """One line of a rack: the nodes that begin on one unit, side by side; `u` is the lowest unit, 0 where not told.
+    """One line of a rack: the nodes that begin on one unit, side by side; `u` is the lowest unit, 0 if not known.
 
-    Without nodes it is a place that is empty: a slot, or a stretch of units. `role` is what a slot is for.
+    Without nodes it is empty: a slot, or a range of units. `role` is the role of a slot.
     """
 
     nodes: tuple[str, ...]
@@ -42,7 +42,7 @@ class RackShelf:
 
 @dataclass(frozen=True)
 class RackPanel:
-    """One rack, its shelves from the top to the bottom; `height` is in units, 0 where nobody told it."""
+    """One rack, its shelves from the top to the bottom; `height` is in units, 0 if not known."""
 
     name: str
     shelves: tuple[RackShelf, ...] = ()
@@ -57,7 +57,7 @@ class RackPanel:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """What each shelf is called: `U21`, `U9-16`, `U?` where nobody told, nothing outside of racks."""
+        """What each shelf is called: `U21`, `U9-16`, `U?` if not known, empty outside of racks."""
         return tuple(shelf.label for shelf in self.shelves)
 
     @cached_property
@@ -74,7 +74,7 @@ class Elevation:
 
 
 def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> Elevation:
-    """Stand every node in its rack; `shapes` by the racks' names, a rack need not have one."""
+    """Place every node in its rack; `shapes` are by rack name, and optional for each."""
     inside: dict[str, list[str]] = {}
     for name, place in nodes.items():
         inside.setdefault(place.rack, []).append(name)
@@ -87,7 +87,7 @@ def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> 
 
 
 def dots(panel: RackPanel, columns: int) -> tuple[tuple[str, ...], ...]:
-    """Give a panel's nodes in their order, so many on a line: for racks of more nodes than a screen has lines."""
+    """Return a panel's nodes in their order, `columns` on a line: for racks with more nodes than a screen has lines."""
     step = max(1, columns)
     return tuple(panel.nodes[at : at + step] for at in range(0, len(panel.nodes), step))
 
@@ -118,13 +118,13 @@ def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> 
 
 
 def _where(place: "Standing", slots: Mapping[str, "RackSlot"]) -> tuple[int, int]:
-    """Give the lowest unit and the height: its own, else its slot's."""
+    """Return the lowest unit and the height: the node's, else its slot's."""
     held = slots.get(place.slot)
     return (held.u, held.height) if held is not None and place.u < 1 else (max(place.u, 0), max(place.height, 1))
 
 
 def _taken(u: int, height: int, names: Sequence[str], nodes: Mapping[str, "Standing"]) -> RackShelf:
-    """Make a shelf with nodes; its slot and its role are those that they share."""
+    """Make a shelf with nodes; it has the slot and the role that all of them share."""
     alike = {(nodes[name].slot, nodes[name].role) for name in names}
     slot, role = next(iter(alike)) if len(alike) == 1 else ("", "")
     return RackShelf(tuple(names), _label(u, height), u, height, slot, role)
@@ -139,7 +139,7 @@ UnitRange = tuple[int, int]
 
 
 def _merged(spans: Sequence[UnitRange]) -> list[UnitRange]:
-    """Give spans that neither meet nor overlap, the lowest first."""
+    """Return spans that neither meet nor overlap, the lowest first."""
     found: list[UnitRange] = []
     for low, high in sorted(spans):
         if found and low <= found[-1][1]:
@@ -155,7 +155,7 @@ def _overlaps(low: int, high: int, merged: Sequence[UnitRange]) -> bool:
 
 
 def _gaps(merged: Sequence[UnitRange], height: int) -> Iterator[UnitRange]:
-    """Give the stretches of units that nothing fills, up to the rack's height."""
+    """Yield the empty ranges of units, up to the rack's height."""
     low = 1
     for start, end in (*merged, (height + 1, height + 1)):
         if low < min(start, height + 1):

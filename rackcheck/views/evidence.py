@@ -1,4 +1,4 @@
-"""Why a verdict says what it says: each fact it rests on, where that was read, and what the other plane says. Pure."""
+"""The evidence of a verdict: each fact it is based on, its source, and the other plane's value. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from rackcheck.views.replies import LINES, replies
 from rackcheck.views.reply import RawText
 
 FACTS = 16
-"""Facts of one verdict that are shown, unless somebody asks for more."""
+"""Default maximum of facts shown for one verdict."""
 
 INPUTS = 8
-"""Facts shown of those that one fact follows from."""
+"""Maximum inputs shown for a derived fact."""
 
 BMC = Segment("bmc")
 DIFFERS = "bmc.differs."
-"""How the facts begin that hold the two planes against each other."""
+"""Prefix of the facts that compare the two planes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedFact:
-    """What another fact says of the same thing; `why` names the rule or the fact by which the two belong together.
+    """Another fact about the same thing; `why` names the rule or the fact that relates the two.
 
-    `agrees` is None where one of them is not known, or where they are not of one kind.
+    `agrees` is None if one of them is not known, or if they are of different kinds.
     """
 
     path: str
@@ -44,10 +44,10 @@ class RelatedFact:
 
 @dataclass(frozen=True, slots=True)
 class ProofFact:
-    """One fact of a proof: what was judged of it (None where it stands beside), its leaf, and what it was read from.
+    """One fact of a proof: its judged evidence (None if not judged itself), its leaf, and its raw replies.
 
-    `leaf` is None of what is no fact (`count of gpu`) and of what nobody told. `inputs` are what a derived fact
-    follows from, `views` what the other plane says; `cut` counts inputs that are not shown.
+    `leaf` is None for what is not a fact (`count of gpu`) and for a missing fact. `inputs` are the facts that a derived
+    fact is computed from, `views` the other plane's facts; `cut` counts inputs that are not shown.
     """
 
     path: str
@@ -61,7 +61,7 @@ class ProofFact:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A rule's verdict on a node, with all that it rests on; `cut` counts the facts that are not shown."""
+    """A rule's verdict on a node, with all its evidence; `cut` counts the facts that are not shown."""
 
     rule: Rule
     verdict: Verdict
@@ -71,9 +71,9 @@ class Proof:
 
 @dataclass(frozen=True)
 class NodeReplies:
-    """All that one node said: its facts and the raw side of them.
+    """All replies of one node: its facts and their raw text.
 
-    `rules` pair facts of two planes by their `same-as`; `asks` gives the question of the probe that tells a fact.
+    `rules` pair facts of two planes by their `same-as`; `asks` returns the probe's request for a fact.
     """
 
     tree: Tree
@@ -83,11 +83,11 @@ class NodeReplies:
     lines: int = LINES
 
     def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
-        """Find the raw side of a fact."""
+        """Find the raw replies of a fact."""
         return replies(path, leaf, self.captures.get(leaf.plane), self.asks(path), self.lines)
 
     def named(self, pattern: Path) -> list[str]:
-        """Give the paths of all facts that a pattern stands for, in their order."""
+        """Return the paths of all facts that a pattern matches, in their order."""
         if not pattern.starred:
             return [str(pattern)] if str(pattern) in self.tree.leaves else []
         wanted = str(pattern.pattern)
@@ -103,7 +103,7 @@ def _fits(pattern: Path, path: str, wanted: str) -> bool:
 
 
 def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = FACTS) -> Proof:
-    """Gather what a verdict rests on: what was judged first, then the other facts that the rule reads."""
+    """Gather the evidence of a verdict: judged facts first, then the other facts that the rule reads."""
     judged = {evidence.item: evidence for evidence in verdict.evidence}
     beside = [p for fact in sorted(rule.facts(), key=lambda f: natural(str(f))) for p in node_replies.named(fact)]
     every = [*judged, *(path for path in dict.fromkeys(beside) if path not in judged)]
@@ -112,7 +112,7 @@ def proof(rule: Rule, verdict: Verdict, node_replies: NodeReplies, most: int = F
 
 
 def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None) -> ProofFact:
-    """Gather what there is of one fact, or of what was judged and is no single fact."""
+    """Gather the evidence of one fact, or of judged evidence that is not a single fact."""
     leaf = node_replies.tree.leaves.get(path)
     if leaf is None:
         return ProofFact(path, evidence, None)
@@ -133,12 +133,12 @@ def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None
 
 
 def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:
-    """Name the facts that a derived one follows from; of the items on its own way, those alone."""
+    """Yield the inputs of a derived fact; of items in its own path, only those."""
     if leaf.plane is not Plane.DERIVED:
         return
     own = paths.parse(path)
     items = dict(own.items)
-    # Of many facts those come first that bear its own last word: `bmc.differs.gpu.vbios` is about VBIOSes.
+    # Facts with the same last word come first: `bmc.differs.gpu.vbios` is about VBIOSes.
     for need in sorted(_needs(leaf), key=lambda need: need.segments[-1].word != own.segments[-1].word):
         yield from node_replies.named(_filled(need, items))
 
@@ -152,7 +152,7 @@ def _needs(leaf: Leaf) -> Iterator[Path]:
 
 
 def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
-    """Put the names of known items into a pattern, from the left, as far as they go."""
+    """Replace a pattern's stars with the names of known items, from the left, until one is not known."""
     found: tuple[Segment, ...] = ()
     for segment in pattern.segments:
         bare = str(Path((*found, Segment(segment.word))))
@@ -162,7 +162,7 @@ def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
 
 
 def views(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[RelatedFact]:
-    """Find what the other plane says of the same thing."""
+    """Find the other plane's facts about the same thing."""
     seen = {path}
     parsed = paths.parse(path)
     for other, why in (
@@ -187,13 +187,13 @@ def _agrees(one: Leaf, other: Leaf) -> bool | None:
     if isinstance(here, Absent) or isinstance(there, Absent):
         return isinstance(here, Absent) and isinstance(there, Absent)
     if one.kind.type is Type.COLLECTION:
-        return None  # each plane has names of its own for what is in it
+        return None  # each plane has its own names for its contents
     alike = (one.kind.type, one.kind.unit, one.kind.scheme) == (other.kind.type, other.kind.unit, other.kind.scheme)
     return operator.equal(here, there, one.kind) if alike else None
 
 
 def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
-    """Pair facts of two planes that some rule wants to be the same, either way round."""
+    """Pair facts of two planes that some rule requires to be equal, in both directions."""
     items = dict(path.items)
     for rule in rules:
         for clause in rule.parts():
@@ -207,12 +207,12 @@ def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
 
 
 def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
-    """Give a fact of a clause from the node, with a star for the item of its look."""
+    """Return the full path of a clause's fact, with a star for the items that the rule iterates over."""
     return fact if rule.look is None or clause is rule.when else rule.look.collection.item(EVERY) + fact
 
 
 def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
-    """Name the same fact on the other plane: below `bmc`, and of a GPU by the name that the BMC has for it."""
+    """Yield the same fact on the other plane: below `bmc`, with the BMC's own name for a GPU."""
     first, *rest = path.segments
     if first == BMC and rest:
         yield Path(tuple(rest)), "the same fact"
@@ -229,7 +229,7 @@ def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
 
 
 def _differing(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
-    """Name the facts that hold both planes against each other and are read from this one."""
+    """Yield the facts that compare both planes and are computed from this one."""
     pattern = str(path.pattern)
     for text, leaf in tree.leaves.items():
         if text.startswith(DIFFERS) and pattern in {str(need) for need in _needs(leaf)}:

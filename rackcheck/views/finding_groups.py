@@ -1,6 +1,6 @@
-"""A run's findings as numbered groups of nodes that fail alike, each with what was wanted, seen, and hinted at. Pure.
+"""A run's findings as numbered groups of nodes that fail alike, each with wanted and actual values and a hint. Pure.
 
-The command line and the screens both show these; a group's number is its place among all, whatever is filtered.
+The command line and the screens both show these; a group's number is its position among all, before any filter.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from rackcheck.views.reasons import gathered
 from rackcheck.views.summary import Finding, Summary, several
 
 QUIET = frozenset({Status.PASS, Status.NA})
-"""Verdicts that nobody is shown unless asked for, and that need no hint."""
+"""Verdicts that are hidden by default, and that need no hint."""
 
 _BE = "must be "
 _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
@@ -28,9 +28,9 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Nodes, or racks, that show the same; `rule` is empty where many rules have one cause, which `about` then is.
+    """Nodes, or racks, with the same finding; `rule` is empty if many rules share one cause, then in `about`.
 
-    A group of nodes that are INCOMPLETE for a reason of their own is about no rule at all: `got` is that reason.
+    A group of nodes that are INCOMPLETE for a reason other than a rule has no rule: `got` is that reason.
     """
 
     number: int
@@ -51,11 +51,11 @@ class FindingGroup:
 
     @property
     def quiet(self) -> bool:
-        """Whether it is no complaint."""
+        """Whether it only passes or does not apply."""
         return self.status in QUIET
 
     def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
-        """The same for these nodes alone; none where it is about no other. Its hint stays that of all its nodes."""
+        """The group with only these nodes; None if it has none of them. Its hint remains that of all its nodes."""
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
 
@@ -68,7 +68,7 @@ def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
 
 
 def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mapping[str, str]]) -> Iterator[Event]:
-    """Hand a run's events on, and count every node that passes; `places` has by node its rack, row, role and slot."""
+    """Yield a run's events, and count every node on the way; `places` has each node's rack, row, role and slot."""
     planes: frozenset[Plane] | None = None
     for event in events:
         if isinstance(event, RunStarted):
@@ -82,8 +82,8 @@ def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mappin
 def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     """Number all groups from 1.
 
-    First come nodes that are INCOMPLETE whatever their rules are, by their reason; then what fails, causes that make
-    many rules unknown, and the rest. Machines that the profile is not for are in none but the first.
+    The order: nodes that are INCOMPLETE whatever their rules are, by their reason; failures; causes that make many
+    rules unknown; the rest. Machines that the profile is not for are only in the first.
     """
     hints, judged = Hints(census), _judged(summary, census)
     rules = {finding.rule.id: finding.rule for finding in summary.findings}
@@ -98,7 +98,7 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 
 
 def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
-    """Group nodes by the reason for which they are INCOMPLETE, where no rule that is unknown there gives it."""
+    """Group nodes by the reason for which they are INCOMPLETE, if no deciding rule is unknown on them."""
     unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
     seen = {node for each in unknown for node in each.nodes}
     for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
@@ -112,7 +112,7 @@ def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: 
 
 
 def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
-    """Give by rule the nodes that it applies to, or that may be such, as sets of the census."""
+    """Return for each rule the nodes that it applies to, or may apply to, as sets of the census."""
     found: dict[str, int] = {}
     for node in summary.judged:
         bit = census.bits((node.node,))
@@ -147,21 +147,21 @@ def _shared(
     of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None else ""
     title = f"{several(len(cause.rules), 'rule')}{of_plane}: {cause.unknown.reason.value}"
     got = cause.said[0] if len(cause.details) == 1 and cause.said[0] else cause.unknown.reason.value
-    # What nobody asked has no cause that the nodes share.
+    # What was not collected has no cause that the nodes share.
     asked = cause.unknown.reason is not Reason.NOT_COLLECTED
     hint = hints.of(census.bits(cause.nodes), among, read, unknown=True) if asked else None
     return FindingGroup(0, Status.UNKNOWN, "", title, gravest.value, cause.nodes, "", got, hint, cause)
 
 
 def _wanted(finding: Finding) -> tuple[str, str]:
-    """Say what was wanted and what was seen, in the words of the first telling piece of evidence; several fold."""
+    """Return the wanted and the actual value, from the first relevant piece of evidence; several are folded."""
     own = [each for each in finding.evidence if each.status is finding.status]
     kinds = ([each for each in finding.evidence if each.status in some] for some in _TELLING)
     pieces = own or next((some for some in kinds if some), [])
     if not pieces:
         return "", finding.reason
     if finding.rule.look is not None and finding.rule.look.mode == "count":
-        pieces = pieces[:1]  # what stands beside a count is named to be looked at
+        pieces = pieces[:1]  # facts beside a count are only there to be inspected
     wants = list(dict.fromkeys(each.expected.removeprefix(_BE) for each in pieces))
     gots = list(dict.fromkeys(map(_seen, pieces)))
     count = f" ({len(pieces):,} {'items' if len(wants) == 1 else 'facts'})" if len(pieces) > 1 else ""

@@ -1,7 +1,7 @@
-"""What nodes that fail alike have in common and others have not: a hint at the cause, never more than that. Pure.
+"""What nodes that fail alike share and others do not: a hint at the cause, never proof. Pure.
 
-A hint is a rule of thumb with its counts beside it. What is not known of a node is nothing that it has in common with
-another, and what many nodes do not tell is no hint at all.
+A hint is a rule of thumb with its counts. An unknown fact of a node is not a shared trait, and a fact that many nodes
+do not report is no hint.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,20 +13,20 @@ from rackcheck.views.census import Census
 from rackcheck.views.shared_traits import LONG, TOLD, HintKind, Trait, gathered, pattern, traits
 
 LIKE = 0.9
-"""How much of two sets of nodes is in both that are held for the same: what is in both, of what is in either."""
+"""Minimum overlap of two sets of nodes that count as equal: size of the intersection over size of the union."""
 
 SILENT = 0.2
-"""The share of nodes to which a fact may be unknown that is a hint."""
+"""Maximum share of nodes to which a fact may be unknown for it to be a hint."""
 
 FEW = 2
-"""So many nodes never put the profile in question, however few there are."""
+"""Failures on up to this many nodes never question the profile, even in a small rack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
     """A hint: `words` for a column (CELLS at most), `sentence` with the counts, `share` how well it fits, 0 to 1.
 
-    Of the profile, and of a node alone, the share is that of the failing nodes among all.
+    For a hint at the profile, or at a single node, the share is that of the failing nodes among all.
     """
 
     sort: HintKind
@@ -36,11 +36,11 @@ class Hint:
 
 
 _Has = tuple[int, int]
-"""Nodes that have something, and nodes of which it is known whether they have it; as sets."""
+"""Nodes with a trait, and nodes for which it is known whether they have it; as sets."""
 
 
 class Hints:
-    """Hints at what nodes of a census have in common; built once, asked for every finding."""
+    """Hints at what nodes of a census have in common; built once, used for every finding."""
 
     def __init__(self, census: Census) -> None:
         self._census = census
@@ -54,10 +54,10 @@ class Hints:
         self, nodes: int, among: int, facts: frozenset[str] = frozenset(), seen: frozenset[str] = frozenset(),
         *, unknown: bool = False,
     ) -> Hint | None:  # fmt: skip
-        """Hint at why these nodes stand out among those that were judged, both as sets of the census.
+        """Return a hint at why these nodes stand out among those that were judged, both as sets of the census.
 
-        `facts` are the patterns that the rule reads, `seen` what was seen there: neither is a hint at itself. Nodes of
-        which a rule is `unknown` never put the profile in question. None where nothing can be said.
+        `facts` are the patterns that the rule reads, `seen` the values found there: neither is a hint. Nodes on which a
+        rule is `unknown` never question the profile. None if there is no hint.
         """
         key = (nodes, among, facts, seen, unknown)
         if key not in self._asked:
@@ -87,7 +87,7 @@ class Hints:
     def _fits(
         self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
     ) -> Iterator[tuple[float, _Has, list[Trait]]]:
-        """Give what fits well enough: how well, who has it, and what it is, the preferred first."""
+        """Yield what fits well enough: the fit, the nodes, and the traits, preferred ones first."""
         counts, sets = self._index(among)
         count = nodes.bit_count()
         for at in range(bisect_left(counts, LIKE * count), bisect_right(counts, count / LIKE)):
@@ -100,7 +100,7 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Give what some of these nodes have and others have not, by how many; and those counts alone."""
+        """Return the traits that some of these nodes have and others do not, by node count; and the counts alone."""
         if among not in self._among:
             of = among.bit_count()
             sets = []
@@ -119,7 +119,7 @@ class Hints:
 
 
 def _clause(nodes: int, among: int, has: _Has, held: list[Trait]) -> str:
-    """Say `all 9 are in rack r03; 1 of 1,015 others is, and 2 do not tell`."""
+    """Format `all 9 are in rack r03; 1 of 1,015 others is, and 2 do not tell`."""
     count, both, others = nodes.bit_count(), (has[0] & nodes).bit_count(), among & ~nodes
     also, dark = (has[0] & others).bit_count(), (others & ~has[1]).bit_count()
     rows = held[:TOLD]

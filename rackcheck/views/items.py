@@ -1,4 +1,4 @@
-"""Paths of facts that differ in one key, written as one: `gpu/[0-7].vbios`. Pure."""
+"""Folding of fact paths that differ in one key into one: `gpu/[0-7].vbios`. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 ItemRow = tuple[tuple[str, str | None], ...]
-"""A path's words, each with its key, which may be folded already."""
+"""A path's words, each with its key, which may already be folded."""
 
 
 def folded(found: Iterable[str]) -> tuple[str, ...]:
-    """Fold paths over their keys, the innermost first; what is left is in natural order."""
+    """Fold paths over their keys, the innermost first; return them in natural order."""
     rows = list(dict.fromkeys(tuple((s.word, s.key) for s in paths.parse(text).segments) for text in found))
     for depth in range(max(map(len, rows), default=0) - 1, -1, -1):
         gathered: dict[tuple[object, ...], list[ItemRow]] = {}
@@ -25,7 +25,7 @@ def folded(found: Iterable[str]) -> tuple[str, ...]:
 
 
 def folded_paths(found: Iterable[str], most: int) -> str:
-    """Name paths, folded, so many at most: `gpu/[0-7].vbios, bios.nps and 3 more`."""
+    """Format folded paths, at most `most` of them: `gpu/[0-7].vbios, bios.nps and 3 more`."""
     rows = folded(found)
     more = f" and {len(rows) - most:,} more" if len(rows) > most else ""
     return ", ".join(rows[:most]) + more

@@ -1,4 +1,4 @@
-"""Rows of a screen that can be written one by one: of a hundred thousand, only those in sight ever are."""
+"""Rows of a screen that are rendered one by one: of a hundred thousand, only the visible ones."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,22 +7,22 @@ from rackcheck.views.terminal import Line
 
 
 class Listing(Protocol):
-    """Rows in their order; a row is named by its number, and by a name that stays its own when others come or go."""
+    """Rows in order; a row has a number, and a name that does not change when other rows are added or removed."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
 
     def name(self, row: int) -> str:
-        """Name a row, so that cursor and marks find it again among others."""
+        """Return a row's stable name, by which cursor and marks find it again."""
 
     def nodes(self, row: int) -> tuple[str, ...]:
-        """The nodes that a row is about: those that are acted on."""
+        """The nodes of a row, on which actions run."""
 
     def head(self, width: int) -> Line | None:
-        """Head the columns, for a line of so many cells; None where there is nothing to say."""
+        """Return the column header, for a line of `width` cells; None if there is none."""
 
     def line(self, row: int, width: int) -> Line:
-        """Write a row in exactly so many cells."""
+        """Render a row in exactly `width` cells."""
 
     def details(self, row: int, width: int) -> Sequence[Line]:
-        """Tell all there is of a row, in lines of at most so many cells."""
+        """Render all details of a row, in lines of at most `width` cells."""

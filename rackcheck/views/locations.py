@@ -1,7 +1,7 @@
-"""Where something holds, in words: on nodes, which are folded, on racks, or on the whole fleet. Pure.
+"""Formats where something holds: on nodes, which are folded, on racks, or on the whole fleet. Pure.
 
-Nodes that are judged together have a name that can be no node's (`@rack:a01`, `@fleet`); a reader is told `rack a01`
-and `the fleet`, each counted among its own kind, never among the nodes.
+Groups of nodes have names that no node can have (`@rack:a01`, `@fleet`); they are shown as `rack a01` and `the fleet`,
+each counted within its own kind, never with the nodes.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -12,7 +12,7 @@ from rackcheck.model.profile import Scope
 from rackcheck.probe.group import FLEET
 
 RACK = "@rack:"
-"""How the name of a rack begins that is judged as a whole."""
+"""Prefix of the name of a rack that is judged as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class NodeLocation:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """How many nodes there are, and how many racks were judged as a whole."""
+    """The number of nodes, and of racks judged as a whole."""
 
     nodes: int
     racks: int = 0
 
 
 def whole(nodes: int, groups: Iterable[str]) -> Whole:
-    """Count the racks among the names of what was judged together, beside so many nodes."""
+    """Return the totals for `nodes` nodes and the racks among the names of groups."""
     return Whole(nodes, sum(name.startswith(RACK) for name in groups))
 
 
 def sorts(names: Iterable[str]) -> tuple[tuple[Scope, tuple[str, ...]], ...]:
-    """Sort names into nodes, racks and the fleet, each in the order given; racks lose the sign that marks them."""
+    """Sort names into nodes, racks and the fleet, each in the order given; racks lose their prefix."""
     found: dict[Scope, list[str]] = {scope: [] for scope in Scope}
     for name in names:
         if name == FLEET:
@@ -55,12 +55,12 @@ def sorts(names: Iterable[str]) -> tuple[tuple[Scope, tuple[str, ...]], ...]:
 
 
 def names_text(names: Iterable[str]) -> str:
-    """Name them without a count: `dgx[01-03]`, `racks a[01-02]`, `rack a01, the fleet`."""
+    """Format names without a count: `dgx[01-03]`, `racks a[01-02]`, `rack a01, the fleet`."""
     return ", ".join(_named(scope, some) for scope, some in sorts(names))
 
 
 def share(names: Collection[str], of: Whole) -> str:
-    """Count them, each kind among its own: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
+    """Format counts, each kind against its own total: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
     kinds = sorts(names) or ((Scope.NODE, ()),)
     return ", ".join("the fleet" if scope is Scope.FLEET else _share(scope, len(some), of) for scope, some in kinds)
 
@@ -68,7 +68,7 @@ def share(names: Collection[str], of: Whole) -> str:
 def counted_names(
     names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False
 ) -> str:
-    """Count and name them; `nodes` writes the nodes, each rendering in its way, and `every` names all racks, too."""
+    """Format counts and names; `nodes` formats the nodes for its output, and `every` names all racks, too."""
     kinds = sorts(names)
     return ", ".join(
         nodes(some) if scope is Scope.NODE else _counted_names(scope, some, of, every) for scope, some in kinds
@@ -76,12 +76,12 @@ def counted_names(
 
 
 def among(count: int, total: int, what: str) -> str:
-    """Say how many of all: `0 of 1 node`, `3 of 1,000 nodes`."""
+    """Format a count of a total: `0 of 1 node`, `3 of 1,000 nodes`."""
     return f"{count:,} of {total:,} {what}{'' if total == 1 else 's'}"
 
 
 def passing(count: int, total: int, what: str) -> str:
-    """Say how many of all pass: `0 of 1 node passes`, `3 of 8 nodes pass`."""
+    """Format how many of a total pass: `0 of 1 node passes`, `3 of 8 nodes pass`."""
     return f"{among(count, total, what)} {'passes' if total == 1 else 'pass'}"
 
 

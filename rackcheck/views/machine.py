@@ -12,7 +12,7 @@ FORMAT = 1
 
 
 def document(summary: Summary) -> dict[str, Any]:
-    """Give the document of a judged run."""
+    """Return the document of a judged run."""
     started = summary.started
     groups = {
         group.node: {
@@ -63,7 +63,7 @@ def document(summary: Summary) -> dict[str, Any]:
 
 
 def _why(judged: Judged) -> dict[str, Any]:
-    """Give why a node, a rack or the fleet is INCOMPLETE, and whether it is a machine that the profile is for."""
+    """Return why a node, a rack or the fleet is INCOMPLETE, and whether the profile is for its machine."""
     reason = {"reason": judged.reason} if judged.outcome is Outcome.INCOMPLETE and judged.reason else {}
     if judged.fit.match is Match.NOT_STATED:
         return reason
@@ -72,6 +72,6 @@ def _why(judged: Judged) -> dict[str, Any]:
 
 
 def text(doc: object) -> str:
-    """Write a document the one way: no letter in it moves a terminal, and broken bytes do not break it."""
+    """Serialize a document: it contains no terminal control characters, and broken bytes do not break it."""
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)

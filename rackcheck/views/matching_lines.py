@@ -1,4 +1,4 @@
-"""Which lines of a reply are about a fact: those with its item's name, its value or its last word. Pure."""
+"""Finds the lines of a reply about a fact: those with its item's name, its value or its last word. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,20 +8,20 @@ from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.path import EVERY, Path
 
 WIDTH = 200
-"""Letters of one line that are shown; of a longer one, those around what was looked for."""
+"""Maximum letters shown of one line; a longer one is cut around the match."""
 
 MEMBERS = 16
-"""Members of a list whose names are looked for."""
+"""Maximum members of a list whose names are searched."""
 
 TELLING = 3
-"""Letters that an item's name has at least by which its lines are found: `0` stands in every other line."""
+"""Minimum letters of an item's name to be searched: `0` is in every other line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """What is looked for in the lines of a reply: `items` as their collection's word and their own name.
+    """What is searched in the lines of a reply: `items` as their collection's word and their own name.
 
-    `properties` are those of a JSON body that a source names.
+    `properties` are the properties of a JSON body that a source names.
     """
 
     items: tuple[tuple[str, str], ...]
@@ -31,12 +31,12 @@ class SearchTerms:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names of the items on the way, the outermost first."""
+        """The names of the items in the path, the outermost first."""
         return tuple(key for _, key in self.items)
 
     @classmethod
     def of(cls, path: Path, reading: Reading) -> "SearchTerms":
-        """Look for a fact: the names of its items, its value as it may be spelt, and its last word."""
+        """Return the search terms of a fact: the names of its items, the spellings of its value, and its last word."""
         items = tuple((s.word, s.key) for s in path.segments if s.key is not None and s.key != EVERY)
         return cls(items, tuple(_spellings(reading)), _bare(path.segments[-1].word))
 
@@ -54,14 +54,14 @@ def _spellings(reading: Reading) -> Iterator[str]:
 
 
 def _bare(text: str) -> str:
-    """Spell a word as they are compared: `max_width`, `MaxWidth` and `Max Width` are one."""
+    """Normalize a word for comparison: `max_width`, `MaxWidth` and `Max Width` are equal."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
 def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """Give the lines that are about a fact, in their order: number from 1, text, and whether it is a hit.
+    """Yield the lines about a fact, in order: number from 1, text, and whether it is a hit.
 
-    Without a hit, the first lines of what is about the item; `around` adds so many lines before and after each hit.
+    Without a hit, the first lines of the item's block; `around` adds so many lines before and after each hit.
     """
     start, end = _block(lines, wanted.items)
     keys = wanted.keys if end - start == len(lines) else ()  # all lines of an item's own block are about it
@@ -77,25 +77,25 @@ def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0
 
 
 PROPERTY = 8
-"""The score of a line that is the very property a source names; more than all other signs together."""
+"""The score of a line with the exact property that a source names; more than all other scores together."""
 
 
 def _score(line: str, wanted: SearchTerms, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:
     word = bool(wanted.word) and wanted.word in _bare(line)
     found = looked.search(line) if looked is not None else None
-    value = found is not None and (word or len(found[0]) > 1)  # one digit stands in every other line
+    value = found is not None and (word or len(found[0]) > 1)  # one digit is in every other line
     score = PROPERTY if any(line.lstrip().startswith(f'"{name}":') for name in wanted.properties) else 0
     score += 4 if any(len(key) >= TELLING and key in line for key in keys) else 0
     return score + 2 * value + word
 
 
 def _whole(value: str) -> str:
-    """Look for a value where no letter, digit or decimal stands beside it."""
+    """Return a regex for a value with no letter, digit or decimal beside it."""
     return rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)"
 
 
 def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Find the part of a reply that is about an item: its line, and those below it that are indented more."""
+    """Find an item's block in a reply: its line, and the lines below that are indented more."""
     for word, key in reversed(items):
         title = f"==> {key} <=="
         at = next((n for n, line in enumerate(lines) if line.strip() == title), None)
@@ -112,7 +112,7 @@ def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int,
 
 
 def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
-    """Find the object of this number, from 0, in a JSON list that is named like the items: `gpus` for gpu/0."""
+    """Find the object with this index, from 0, in a JSON list that is named like the items: `gpus` for gpu/0."""
     for at, line in enumerate(lines):
         if line.strip() == f'"{word}s": [':
             depth = _indent(line)
@@ -122,12 +122,12 @@ def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
 
 
 def _end(lines: Sequence[str], head: int) -> int:
-    """Give the line after the last that is indented more than a head."""
+    """Return the line after the last one that is indented more than a head."""
     return next((n for n in range(head + 1, len(lines)) if _indent(lines[n]) <= _indent(lines[head])), len(lines))
 
 
 def _indent(line: str) -> int:
-    """How deep a line stands; a blank one ends every block."""
+    """The indentation of a line; a blank one ends every block."""
     return len(line) - len(line.lstrip()) if line.strip() else -1
 
 

@@ -1,7 +1,7 @@
-"""What one node's cell of a rack's picture shows: how it was judged, how warm it is, what it draws, how far it drifted.
+"""The cell of a node in a rack's picture: its outcome, temperature, power draw or drift.
 
-Pure. A measured cell shows one fact of all nodes, the one that most of them tell, as its share between the lowest and
-the highest value there is: 0 to 9. What is not known is `?`, never a number.
+Pure. A measured cell shows one fact for all nodes, the one that most of them report, scaled between the lowest and the
+highest value: 0 to 9. An unknown value is `?`, never a number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A sign of one column, which says it without its colour; its style; and the same in words."""
+    """A sign one column wide, readable without colour; its style; and its description."""
 
     sign: str
     style: str
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A fact that a mode can show; where a node has several items, `whole` makes one number of theirs."""
+    """A fact that a mode can show; `whole` reduces several items of a node to one number."""
 
     pattern: str
     plane: Plane
@@ -66,23 +66,23 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
         Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
     ),
 }
-"""By mode what can be shown, the first being shown where two are told by as many nodes."""
+"""The measures of each mode; if equally many nodes report two of them, the first is shown."""
 
 ASKED = Cell(">", "bold cyan", "being asked")
 NOT_JUDGED = Cell("-", "dim", "not judged")
 LEFT_OUT = Cell(".", "dim", "left out")
-"""The cell of a node that a filter leaves out: its place stays."""
+"""The cell of a node that a filter leaves out: its place is kept."""
 
 MOST = 9
-"""Facts that differ, beyond which a cell says `+`."""
+"""Maximum differing facts shown as a digit; a cell with more shows `+`."""
 
 NodeReadings = Mapping[str, Reading]
-"""What one node tells of a mode's facts, by their patterns."""
+"""One node's readings of a mode's facts, by their patterns."""
 
 
 @dataclass(frozen=True)
 class KnownNodes:
-    """What is known of the nodes so far: of a run that goes on, or of one that was stored."""
+    """What is known of the nodes so far, in a live or a stored run."""
 
     nodes: tuple[str, ...]
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class KnownNodes:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The cell of every node, what their signs mean, and the fact that they show where they show one."""
+    """The cell of every node, the legend of the signs, and the fact shown, if any."""
 
     cells: Mapping[str, Cell]
     legend: Line
@@ -101,17 +101,17 @@ class Picture:
 
 
 def needs(mode: Mode) -> tuple[str, ...]:
-    """Name the facts that a mode can show, as patterns; none where verdicts or counts are shown."""
+    """Return the patterns of the facts that a mode can show; empty for verdicts or counts."""
     return tuple(measure.pattern for measure in MEASURES.get(mode, ()))
 
 
 def mode_readings(mode: Mode, tree: Tree) -> dict[str, Reading]:
-    """Read one node's facts for a mode: a number each, or why there is none."""
+    """Return one node's readings for a mode: a number each, or the reason why there is none."""
     return {measure.pattern: _read(measure, tree) for measure in MEASURES.get(mode, ())}
 
 
 def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
-    """Paint every node; drift is counted against a baseline by whoever asks for it."""
+    """Render every node's cell; the caller counts drift against a baseline."""
     if mode is Mode.STATE:
         cells = {node: _state(node, seen, signs) for node in seen.nodes}
         return Picture(cells, Line(tuple(_met(cells.values()))))
@@ -122,7 +122,7 @@ def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
 
 
 def _read(measure: Measure, tree: Tree) -> Reading:
-    """Make one number of a node's items; one item that is not known leaves the whole unknown."""
+    """Reduce a node's items to one number; one unknown item makes the result unknown."""
     path = paths.parse(measure.pattern)
     if not path.starred:
         return _number(tree.reading(path, measure.plane))
@@ -189,7 +189,7 @@ def _measured(mode: Mode, seen: KnownNodes) -> Picture:
 
 
 def share(value: float, low: float, high: float) -> int:
-    """Give where a value stands between two others, as a digit: 0 for the lowest, 9 for the highest."""
+    """Scale a value between two others to a digit: 0 for the lowest, 9 for the highest."""
     if not low < high:
         return 0
     if not isfinite(high - low):  # so far apart that no float holds their distance
@@ -221,7 +221,7 @@ def _met(cells: Iterable[Cell]) -> Iterator[tuple[str, str]]:
 
 
 def _ended(cells: Mapping[str, Cell], *pieces: tuple[str, str]) -> Line:
-    """Add what the cells without a number are, each with its count."""
+    """Append the kinds of cells without a number, each with its count."""
     ends = (("?", "not known", STYLES[Status.UNKNOWN]), ("-", "absent", "dim"), (">", "being asked", ASKED.style))
     counts = [sum(cell.sign == sign for cell in cells.values()) for sign, _, _ in ends]
     rows = [(f"   {s} {c:,} {what}", style) for (s, what, style), c in zip(ends, counts, strict=True) if c]

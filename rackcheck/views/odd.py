@@ -1,7 +1,7 @@
-"""The odd one out: what most nodes of a role say alike, and who says something else. Pure.
+"""Outliers: the values that most nodes of a role share, and the nodes with other values. Pure.
 
-Nobody is named odd where fewer than three nodes of a role are known, or no value is that of more than half of them. Who
-does not tell a fact is never odd by it; how many such facts there are is told apart.
+No node is an outlier if a fact is known on fewer than three nodes of a role, or if no value has a majority of more than
+half. A node that does not report a fact is no outlier by it; such facts are counted separately.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ from rackcheck.views.census import Census
 from rackcheck.views.items import folded
 
 HELD = frozenset({Class.VERSION, Class.CONFIG})
-"""Classes of facts that nodes of a role should say alike."""
+"""Classes of facts that should be equal on the nodes of a role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Facts on which the same nodes say the same other thing; `paths` differ in their keys only.
+    """Facts on which the same nodes deviate in the same way; `paths` differ in their keys only.
 
-    `value` and `usual` are in words: what these nodes say, and what `count` of the role's `of` nodes say.
+    `value` and `usual` are texts: the value on these nodes, and the value on `count` of the role's `of` nodes.
     """
 
     role: str
@@ -44,15 +44,15 @@ class Deviation:
 
     @property
     def said(self) -> str:
-        """Say it: `bios.nps is NPS1, 14 of 16 have NPS4`."""
+        """The deviation as text: `bios.nps is NPS1, 14 of 16 have NPS4`."""
         return f"{self.label} {self.value}, {self.count:,} of {self.of:,} have {self.usual}"
 
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A node that stands out among those of its role, by how much, and on what; the weightiest first.
+    """A node that deviates from its role, its score, and its deviations; the heaviest first.
 
-    `unknown` counts the facts that it does not tell and more than half of its peers tell alike.
+    `unknown` counts the facts that it does not report and on which more than half of its peers agree.
     """
 
     node: str
@@ -64,11 +64,11 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class RoleMajority:
-    """The nodes of a role held against each other: on how many facts they have a majority, and on how many none.
+    """The comparison of a role's nodes: the number of facts with a majority, and of facts without one.
 
-    Of `untold` facts too few nodes tell for anybody to say whether they have one. `odd` are the nodes that stand out,
-    the most first; `silent` counts by node the facts that its peers tell and it does not; `why` says why nothing could
-    be compared.
+    `untold` facts are reported by too few nodes to decide. `odd` are the nodes that deviate, the highest score first;
+    `silent` counts by node the facts that its peers report and it does not; `why` is the reason why nothing could be
+    compared.
     """
 
     role: str
@@ -83,15 +83,15 @@ class RoleMajority:
 
 
 def odd(census: Census) -> tuple[Odd, ...]:
-    """Rank the nodes that stand out, of all roles: the most first, see `peers`."""
+    """Rank the nodes that deviate, of all roles, by score: see `peers`."""
     every = (each for group in peers(census) for each in group.odd)
     return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
 
 
 def peers(census: Census) -> tuple[RoleMajority, ...]:
-    """Hold the nodes of each role against each other; roles by name.
+    """Compare the nodes of each role with each other; roles by name.
 
-    A fact on which d nodes say something else than the majority weighs 1/d: 1 where one node alone differs, 1/40 where
+    A fact on which d nodes differ from the majority weighs 1/d: 1 if one node alone differs, 1/40 if
     40 of 100 do. Items of a collection that deviate alike (`gpu/[0-7].vbios`) weigh as one fact, as much as the
     weightiest of them. A node's score is the sum over what it deviates on.
     """
@@ -173,7 +173,7 @@ def _silent(census: Census, dark: dict[int, int]) -> dict[str, int]:
 
 
 def _words(census: Census, path: str, value: Reading, usual: Reading) -> tuple[str, str]:
-    """Say a value and the usual one; of names and lists, what is lacking and what is more."""
+    """Format a value and the usual one; for names and lists, the missing and the extra members."""
     kind = census.kind(path)
     if not isinstance(value, tuple) or not isinstance(usual, tuple):
         return f"is {census.spell(path, value)}", census.spell(path, usual)

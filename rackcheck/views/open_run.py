@@ -1,7 +1,7 @@
-"""What the screens are given to work with: a run's events, what lies behind them, and commands to be called by name.
+"""The interface that the screens use: a run's events, the data behind them, and commands called by name.
 
-The screens open no file and no connection themselves: all they do goes through here, and only `again` contacts nodes.
-Each protocol is one use of the desk; a part of the screens depends on those that it uses, and `Desk` is all of them.
+The screens open no file and no connection themselves: all access goes through here, and only `again` contacts nodes.
+Each protocol is one use of the run; a part of the screens depends on those that it uses, and `OpenRun` is all of them.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,30 +23,30 @@ from rackcheck.run.event import Event
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What a command said, and how it ended (GRAMMAR section 4)."""
+    """A command's output and its exit code (GRAMMAR section 4)."""
 
     status: int
     text: str
 
 
 class RunInfo(Protocol):
-    """What a run is about: its name, profile, nodes, racks and waivers."""
+    """A run's metadata: its name, profile, nodes, racks and waivers."""
 
     @property
     def name(self) -> str:
-        """The run's id, or the acceptance's name: what commands call it by."""
+        """The run's id, or the acceptance's name, as commands take it."""
 
     @property
     def profile(self) -> Profile:
-        """What the run is judged by."""
+        """The profile that the run is judged by."""
 
     @property
     def nodes(self) -> Mapping[str, Node]:
-        """The run's nodes by name: places, and how they are reached."""
+        """The run's nodes by name: places and access."""
 
     @property
     def racks(self) -> Mapping[str, Rack]:
-        """The racks that somebody described, by name."""
+        """The configured racks, by name."""
 
     @property
     def waivers(self) -> Sequence[Waiver]:
@@ -58,25 +58,25 @@ class RunInfo(Protocol):
 
     @property
     def replays(self) -> bool:
-        """Whether the events are those of a stored run, so that nobody waits for them."""
+        """Whether the events are those of a stored run, which need no waiting."""
 
 
 class EventSource(Protocol):
-    """A run's events, and what is known of their reading once it has ended or failed in part."""
+    """A run's events, and notes on the reading once it has ended or failed in part."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a reader must know beside the verdicts and the events do not hold, once they have ended."""
+        """Notes for the reader that the events do not contain, complete once they have ended."""
 
     @property
     def troubles(self) -> Sequence[str]:
-        """What went wrong with the record of a reading that is made, so far."""
+        """Errors so far in recording the reading under way."""
 
     def events(self) -> Iterator[Event]:
-        """Give the run's events: of a stored run judged again, of a live one as it goes; raises UserError."""
+        """Yield the run's events: a stored run is judged again, a live one is followed; raises UserError."""
 
     def stop(self) -> None:
-        """Stop collecting; what came in is kept."""
+        """Stop collecting; data collected so far is kept."""
 
 
 class Collector(Protocol):
@@ -87,104 +87,104 @@ class Collector(Protocol):
         """Why nodes cannot be collected from again; empty where they can."""
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        """Collect from these nodes again, as a run of its own; raises UserError."""
+        """Collect from these nodes again, as a separate run; raises UserError."""
 
 
 class FactCatalogue(Protocol):
-    """Facts by path: their kind, plane and probe, and names like a misspelt one."""
+    """Facts by path: their kind, plane and probe, and suggestions for a misspelt name."""
 
     def kind(self, fact: str) -> Kind | None:
-        """What a fact is, by its path or pattern; None where no probe gives it."""
+        """The kind of a fact, by its path or pattern; None if no probe returns it."""
 
     def plane(self, fact: Path) -> Plane:
         """Which plane a fact comes from."""
 
     def probe(self, fact: str) -> AnyProbe | None:
-        """The probe that gives a fact."""
+        """The probe that returns a fact."""
 
     def near(self, fact: str) -> Sequence[str]:
-        """Facts of names like this one."""
+        """Facts with similar names."""
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Name the known word that was meant: `; did you mean groups?`; empty where none is near."""
+        """Return a suggestion of a known word: `; did you mean groups?`; empty if none is near."""
 
 
 class NodeFacts(Protocol):
-    """The facts of one node, from its newest answers."""
+    """The facts of one node, from its newest replies."""
 
     def tree(self, node: str) -> Tree:
-        """Read a node's facts from its newest answers; raises UserError. Takes a while."""
+        """Return a node's facts from its newest replies; raises UserError. Slow."""
 
 
 class RawAnswers(NodeFacts, Protocol):
-    """What a verdict rests on: a node's facts, its raw answers, the rules that pair planes, and since when."""
+    """The evidence of a verdict: a node's facts, its raw replies, the rules that pair planes, and its age."""
 
     @property
     def pairs(self) -> Sequence[Rule]:
-        """Rules that pair facts of two planes: the profile's, and those that ship for it."""
+        """Rules that pair facts of two planes: the profile's own, and the shipped ones."""
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
-        """Give a node's newest raw answers; raises UserError. Takes a while."""
+        """Return a node's newest raw replies; raises UserError. Slow."""
 
     def since(self, node: str, rule: str) -> str:
-        """Since when a rule has had its verdict on a node, in words; empty where it is unknown. Takes a while."""
+        """Since when a rule has had its verdict on a node, as text; empty if not known. Slow."""
 
 
 class Lookups(NodeFacts, Protocol):
-    """What a view shows that the run's events do not hold: a node's facts, a history, a comparison."""
+    """Data that the run's events do not contain: a node's facts, a history, a comparison."""
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Give what became of a node or a rule run by run: which of both it is, and the runs, the newest first."""
+        """Return the history of a node or a rule: which of the two it is, and the runs, the newest first."""
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Hold a node against another one: a document as that of `diff NODE peers`; raises UserError. Takes a while."""
+        """Compare a node with another one: a document like that of `diff NODE peers`; raises UserError. Slow."""
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Call one of rackcheck's commands with `--json`, and read its document; raises UserError. Takes a while."""
+        """Run a rackcheck command with `--json`, and return its document; raises UserError. Slow."""
 
 
 class Baselines(Protocol):
     """Runs and acceptances that a node can be compared with."""
 
     def baselines(self) -> Sequence[tuple[str, str]]:
-        """Give runs and acceptances that a node can be held against, each with what it is."""
+        """Return runs and acceptances that a node can be compared with, each with its description."""
 
 
 class OfferedRemedies(Protocol):
-    """What would mend findings."""
+    """Remedies for findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Write the remedies of some rules, by node, of which all verdicts are given; raises UserError. Slow."""
+        """Return the remedies of some rules, by node; `verdicts` are all of these nodes'; raises UserError. Slow."""
 
 
 class RunArguments(Protocol):
-    """The arguments by which commands are given this run, its profile and its waivers."""
+    """The command-line arguments for this run, its profile and its waivers."""
 
     @property
     def profile_word(self) -> str:
-        """What commands call the profile by: its name, or its file."""
+        """The profile as an argument of commands: its name, or its file."""
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options for waivers that were written since the run; empty where there are none."""
+        """Options for waivers that were written since the run; empty if there are none."""
 
     def run_of(self, *nodes: str) -> str:
-        """Name the newest run that read these nodes: what commands are to look at."""
+        """Return the newest run that read these nodes, as an argument of commands."""
 
 
 class Commands(Protocol):
-    """Rackcheck's own commands, called by their words."""
+    """Rackcheck's own commands, called by their arguments."""
 
     def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
-        """Call one of rackcheck's commands, its lines at most so wide. Takes a while."""
+        """Run a rackcheck command with lines of at most `width` columns. Slow."""
 
 
 class Exporter(Commands, Protocol):
-    """Writes documents of the run to files, by rackcheck's own command."""
+    """Writes documents of the run to files, with rackcheck's own command."""
 
     @property
     def left_behind(self) -> str:
-        """What a document of this run does not hold, in words to be put behind its name; empty where it holds all."""
+        """What a document of this run lacks, as text to follow its name; empty if it is complete."""
 
 
 class WaiverFiles(Protocol):
@@ -195,10 +195,10 @@ class WaiverFiles(Protocol):
 
 
 class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):
-    """What every view reads of the desk, whatever else can be done with it."""
+    """The data that every view reads."""
 
 
 class OpenRun(
     Viewed, EventSource, Collector, RawAnswers, Lookups, Baselines, OfferedRemedies, Exporter, WaiverFiles, Protocol
 ):  # fmt: skip
-    """A run on the desk: one that is stored, or one that is being made."""
+    """A run open in the screens: a stored one, or one under way."""

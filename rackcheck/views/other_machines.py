@@ -1,6 +1,6 @@
-"""Findings of machines that the profile is not for, told apart: they decide nothing, and are counted in one line.
+"""Findings of machines that the profile is not for, shown separately: they decide nothing, and are counted in one line.
 
-Pure. What such a machine comes to is INCOMPLETE, for the reason that it is another one; nobody is to mend it.
+Pure. The outcome of such a machine is INCOMPLETE, because it is another machine; its findings are not to be fixed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,12 +24,12 @@ class OnNodes(Protocol):
 
     @property
     def status(self) -> Status:
-        """What it came to."""
+        """The verdict."""
         ...
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes that it came to this on."""
+        """The nodes with this verdict."""
         ...
 
 
@@ -38,14 +38,14 @@ F = TypeVar("F", bound=OnNodes)
 
 @dataclass(frozen=True, slots=True)
 class OtherMachines:
-    """Nodes that are other machines, and how many rules fail or are unknown on any of them."""
+    """Nodes that are other machines, and the number of rules that fail or are unknown on any of them."""
 
     nodes: tuple[str, ...]
     fails: int
     unknowns: int
 
     def said(self, where: str) -> str:
-        """Count the rules in one line; `where` says what lists them."""
+        """Count the rules in one line; `where` names the place that lists them."""
         verb = "fails" if self.fails == 1 else "fail"
         fails = [f"{several(self.fails, 'rule')} {verb}"] if self.fails else []
         what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")
@@ -57,7 +57,7 @@ class OtherMachines:
 
 
 def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
-    """Give the findings without the nodes in `others`; one that is of these alone is left out."""
+    """Return the findings without the nodes in `others`; a finding on these alone is left out."""
     if not others:
         return list(found)
     left = ((each, tuple(node for node in each.nodes if node not in others)) for each in found)

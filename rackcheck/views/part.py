@@ -1,4 +1,4 @@
-"""One GPU or host under load: what it shows by now, the way there, its work, and what is wrong with it. Pure.
+"""One GPU or host under load: its current readings, its history, its work, and its faults. Pure.
 
 Numbers are SI, times are seconds of the node's own clock.
 """
@@ -13,32 +13,32 @@ from rackcheck.model.burn_record import Fault, Record, Stage
 from rackcheck.parse.burnin.plan import StageSlot
 
 POINTS = 600
-"""Points of one history, at most: when it is full, every second one goes, and as many are left out from then on."""
+"""Maximum points of one history: when it is full, every second one is dropped, and the sampling interval doubles."""
 
 FAULTS = 64
-"""Findings of one part that are kept; all are counted."""
+"""Maximum findings kept for one part; all are counted."""
 
 WORKS = 256
-"""Pieces of work of one part of which the newest is kept."""
+"""Maximum kinds of work of one part; the newest of each is kept."""
 
 UNITS = frozenset({"B", "FLOP", "OP"})
-"""Units of work whose rate says how fast a part is."""
+"""Units of work whose rate measures a part's speed."""
 
 TELLING = {"gpu": ("tensor", "mma"), "host": ("triad", "triad")}
-"""The work that tells most of a GPU, and of a host: its stage and test."""
+"""The main work of a GPU, and of a host: its stage and test."""
 
 HOST = "host"
-"""What is none of the GPUs: processors, memory, ports, disks, and the node itself."""
+"""All that is not a GPU: processors, memory, ports, disks, and the node itself."""
 
 WILD = 1e12
-"""A sample's value that is nothing: no watts, no degrees, no clock."""
+"""The limit beyond which a sample's value is not plausible as watts, degrees or a clock."""
 
 COLUMNS = ("power", "temp", "memory_temp", "clock", "inlet")
-"""Columns of samples that histories hold."""
+"""Columns of samples that histories keep."""
 
 
 class History:
-    """Columns over time, thinned; a value that was not told is left out when a column is read."""
+    """Columns over time, thinned; a missing value is left out when a column is read."""
 
     __slots__ = ("_columns", "_every", "_number", "_times")
 
@@ -64,7 +64,7 @@ class History:
             self._every *= 2
 
     def column(self, name: str) -> list[tuple[float, float]]:
-        """Give the points of a column, each with its time."""
+        """Return the points of a column, each with its time."""
         found = self._columns.get(name)
         return [] if found is None else [p for p in zip(self._times, found, strict=True) if not isnan(p[1])]
 
@@ -74,12 +74,12 @@ class History:
 
 @dataclass(slots=True)
 class LoadedPart:
-    """A GPU under load, or the host: `about` is what the node said of it, `now` the newest value of each column.
+    """A GPU under load, or the host: `about` is the node's record of it, `now` the newest value of each column.
 
-    `loaded` is the highest power it drew and the newest clock at work, which are left once the load is gone.
-    `works` are its newest pieces of work by stage, test and thing, `work` the newest whose rate says how fast it is,
+    `loaded` is the highest power it drew and the newest clock at work, which remain once the load is gone.
+    `works` are its newest pieces of work by stage, test and thing, `work` the newest whose rate measures its speed,
     `untested` the first that was not tested, `faults` what is wrong, `wrong` how often. `t` is
-    when it was last told of, `base` when its load began, `moment` the last one with the power (W) that it drew then.
+    the time of its last record, `base` when its load began, `moment` the last moment with the power (W) drawn in it.
     """
 
     node: str
@@ -100,12 +100,12 @@ class LoadedPart:
 
     @property
     def kind(self) -> str:
-        """What the plan calls it."""
+        """Its kind in the plan."""
         return "cpu" if self.of == HOST else "gpu"
 
     @property
     def limit(self) -> float | None:
-        """The power limit in force (W), where the node told one."""
+        """The power limit in force (W), if the node reported one."""
         found = self.about.get("limit")
         return float(found) if isinstance(found, int | float) and found > 0 else None
 
@@ -124,14 +124,14 @@ class LoadedPart:
             self.loaded["power"] = max(watts, self.loaded.get("power", 0.0))
 
     def blame(self, fault: Fault) -> None:
-        """Take something that is wrong."""
+        """Take a fault."""
         self.wrong += int(fault.number("more") or 1)
         if len(self.faults) < FAULTS:
             self.faults.append(fault)
 
     def did(self, stage: Stage, plan: Sequence[StageSlot]) -> None:
         """Take a piece of work that ended, or that was not tested."""
-        # A host has a piece of work for each processor: the newest of all of them stands for it.
+        # A host has a piece of work for each processor: the newest of all of them is shown.
         key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
         if key in self.works or len(self.works) < WORKS:
             self.works[key] = stage
@@ -147,19 +147,19 @@ class LoadedPart:
         self.t = max(self.t, stage.t)
 
     def shown(self, column: str, *, over: bool) -> float | None:
-        """Give what is worth a look: the newest value under load; once it is over, what it came to."""
+        """Return the value to show: the newest one under load; once it is over, the peak or the last one."""
         if not over:
             return self.now.get(column)
         return self.hottest if column == "temp" else self.loaded.get(column, self.now.get(column))
 
     def main_work(self, *, over: bool) -> Stage | None:
-        """Give the newest of its work; once it is over that which tells most of it, where there is one."""
+        """Return its newest work; once it is over, its main work (TELLING) if there is one."""
         kind, of = (HOST, "") if self.of == HOST else ("gpu", self.of)
         found = self.works.get((*TELLING[kind], of)) if over else None
         return found if found is not None and found.done and found.number("rate") is not None else self.work
 
     def under_way(self, plan: Sequence[StageSlot]) -> str:
-        """Name the stage that the plan has for it by now; empty before the first one and after the last."""
+        """Return the stage that the plan has for it now; empty before the first one and after the last."""
         mine = [slot for slot in plan if slot.of == self.kind]
         if self.base is None:
             return mine[0].stage if mine and self.now.get("busy") else ""

@@ -1,4 +1,4 @@
-"""How each part bears a burn-in: what is wrong with it by now or by its verdicts, and which parts are alike. Pure."""
+"""The state of each part in a burn-in: its faults so far or its verdicts, and which parts are alike. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,20 +15,20 @@ from rackcheck.views.burning import Burns, LoadedNode
 from rackcheck.views.part import HOST, LoadedPart
 
 PEERS = 4
-"""GPUs of a node in the same stage from which one can be told to be odd."""
+"""Minimum GPUs of a node in the same stage to detect an outlier."""
 
 FAR = 6.0
-"""Median deviations from its node's GPUs from which one is worth a look; that is a hint, and no verdict."""
+"""Median deviations from its node's GPUs at which a GPU is an outlier; that is a hint, not a verdict."""
 
 FLOORS = {"clock": 0.01, "temp": 0.03}
-"""The least deviation that counts as one, in parts of the median: sensors round."""
+"""Minimum deviation, as a fraction of the median: sensors round."""
 
 OWN = "burnin."
-"""How the rules of a burn-in begin, which its own screen leaves out."""
+"""Prefix of the rules of a burn-in, left out on its own screen."""
 
 
 class Rank(IntEnum):
-    """Who is shown first."""
+    """The order in which parts are shown."""
 
     WRONG = 0
     UNKNOWN = 1
@@ -37,12 +37,12 @@ class Rank(IntEnum):
 
 
 RANKS = {Status.FAIL: Rank.WRONG, Status.UNKNOWN: Rank.UNKNOWN, Status.WARN: Rank.ODD, Status.WAIVED: Rank.ODD}
-"""Verdicts that somebody has to know of, the worst first, and where they stand."""
+"""Verdicts that need attention, the worst first, and their ranks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """What is to be said of a part: its rank, its words, and once it is judged its verdict's status and rule."""
+    """The state of a part: its rank, its text, and once it is judged its verdict's status and rule."""
 
     rank: Rank
     words: str
@@ -52,14 +52,14 @@ class Bearing:
 
 @dataclass(frozen=True, slots=True)
 class PartsRow:
-    """Parts that are shown in one line: one, or those of a node of which nothing is to be said."""
+    """Parts that are shown in one line: one, or those of a node without anything to report."""
 
     parts: tuple[LoadedPart, ...]
     bearing: Bearing
 
     @property
     def name(self) -> str:
-        """What the row is called for ever."""
+        """The stable name of the row."""
         first = self.parts[0]
         return f"{first.node} {first.of}" if len(self.parts) == 1 else f"{first.node} rest"
 
@@ -67,7 +67,7 @@ class PartsRow:
 def rows(
     burns: Burns, rules: Mapping[str, Rule], nodes: Collection[str], *, most: int, whole: bool = False
 ) -> tuple[PartsRow, ...]:
-    """Give the rows of these nodes, what is wrong first; of more than `most` parts those of a node that are fine fold.
+    """Return the rows of these nodes, faults first; if there are more than `most` parts, a node's healthy parts fold.
 
     With `whole` nothing folds.
     """
@@ -101,7 +101,7 @@ def _folded(found: Sequence[PartsRow]) -> Iterator[PartsRow]:
 
 
 def bearings(burns: Burns, bench: LoadedNode, rules: Mapping[str, Rule]) -> Iterator[tuple[LoadedPart, Bearing]]:
-    """Say of each part of a node how it bears the load."""
+    """Yield each part of a node with its state."""
     judged = _judged(bench, rules) if bench.judged is not None and bench.over else None
     passed = _passed(bench, rules)
     odd = _odd(burns, bench) if judged is None else {}
@@ -113,7 +113,7 @@ def bearings(burns: Burns, bench: LoadedNode, rules: Mapping[str, Rule]) -> Iter
 
 
 def _passed(bench: LoadedNode, rules: Mapping[str, Rule]) -> frozenset[bool]:
-    """Say of what kind of parts any rule was met: of GPUs (True), of hosts (False)."""
+    """Return the kinds of parts for which any rule passed: GPUs (True), hosts (False)."""
     verdicts = bench.judged.verdicts if bench.judged is not None else ()
     return frozenset(_of_gpus(rules.get(v.rule)) for v in verdicts if v.status is Status.PASS)
 
@@ -131,14 +131,14 @@ def _passes(part: LoadedPart, passed: Collection[bool]) -> Bearing:
 
 
 def _with_faults(part: LoadedPart, bears: Bearing) -> Bearing:
-    """Name what went wrong with a part of which so much is unknown."""
+    """Add a part's faults to its state if that is unknown."""
     if bears.status is not Status.UNKNOWN or not part.faults:
         return bears
     return replace(bears, rank=Rank.WRONG, words=f"{_names(part)}; {bears.words}")
 
 
 def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
-    """Say what is known before anything is judged: that nothing was found yet is no verdict."""
+    """Return the state before anything is judged: no fault so far is not a verdict."""
     if part.faults:
         return Bearing(Rank.WRONG, _names(part))
     if part.untested is not None:
@@ -153,15 +153,15 @@ def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
 
 
 def _names(part: LoadedPart) -> str:
-    """Name what is wrong with a part: `mismatch, xid`, and how often where it is more than its names."""
+    """Format a part's faults: `mismatch, xid`, with the count if there are more faults than names."""
     names = list(dict.fromkeys(clean(fault.name, 40) for fault in part.faults))
     return ", ".join(names) + (f" ({part.wrong})" if part.wrong > len(names) else "")
 
 
 def _judged(bench: LoadedNode, rules: Mapping[str, Rule]) -> Mapping[str, Bearing]:
-    """Hand each verdict that somebody has to look at to the parts that it names, else to the host.
+    """Assign each verdict that needs attention to the parts that it names, else to the host.
 
-    One of which nobody says which GPU it is about stands for all of them where its rule is about GPUs.
+    A verdict that names no GPU applies to all of them if its rule is about GPUs.
     """
     assert bench.judged is not None
     values: dict[str, list[tuple[Verdict, str]]] = {}
@@ -183,7 +183,7 @@ def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
 
 
 def seen(verdict: Verdict, of: str) -> str:
-    """Say of a verdict what it saw on one part: why that is unknown, or what it is and must be."""
+    """Format what a verdict found on one part: why that is unknown, or its value and the wanted one."""
     mine = _telling(verdict)
     first = next((e for e in mine if part_of(e.item) == of), mine[0] if mine else None)
     if first is None:
@@ -202,12 +202,12 @@ def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
 
 
 def _telling(verdict: Verdict) -> list[Evidence]:
-    """Give what a verdict rests on; a waived one rests on what it would be without its waiver."""
+    """Return the evidence that explains a verdict; for a waived one, that of its verdict without the waiver."""
     return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
 
 
 def part_of(fact: str) -> str:
-    """Name the GPU that a fact is about: `gpu/3` of `burnin.gpu/3.tensor.rate`; empty where it is about none."""
+    """Return the GPU that a fact is about: `gpu/3` for `burnin.gpu/3.tensor.rate`; empty if it is about none."""
     try:
         segments = paths.parse(fact).segments
     except BadPath:
@@ -216,7 +216,7 @@ def part_of(fact: str) -> str:
 
 
 def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:
-    """Name GPUs whose clock is far below that of their node's others in the same stage, or that are far warmer."""
+    """Return GPUs whose clock is far below that of their node's others in the same stage, or that are far warmer."""
     stages: dict[str, list[LoadedPart]] = {}
     for part in bench.gpus.values():
         if stage := part.under_way(burns.plan):

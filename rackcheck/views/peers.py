@@ -1,7 +1,7 @@
-"""What most nodes of a role say, fact by fact: something to hold one node against. Pure.
+"""The majority values of a role's nodes, fact by fact, to compare one node with. Pure.
 
-As with consensus, nodes that say nothing count as if they differed: what is right is what more than half of all the
-role's nodes say, and three of them at least. Of what is measured or counted it is the median of those that know it.
+As with consensus, nodes without a value count as differing: the right value is the one that more than half of all the
+role's nodes report, and at least three. For measurements and counters it is the median of the known values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ from rackcheck.model.fact import VOLATILE, Class, Unknown
 from rackcheck.run.event import reading_json
 
 PeerGroup = tuple[ComparedFacts, int]
-"""Facts, and how many nodes told just these."""
+"""Facts, and how many nodes have exactly these."""
 
 
 @dataclass(frozen=True)
 class PeerMajority:
-    """What most of them say; `decided` are the paths on which they agree, `nodes` is how many there are to ask.
+    """The majority values; `decided` are the paths on which the nodes agree, `nodes` is the number of nodes.
 
-    `needed` is how many must say the same, `split` counts facts on which too few do.
+    `needed` is how many must agree, `split` counts facts on which too few do.
     """
 
     facts: ComparedFacts
@@ -33,27 +33,27 @@ class PeerMajority:
 
     @property
     def enough(self) -> bool:
-        """Whether there are as many as must agree."""
+        """Whether there are as many nodes as must agree."""
         return self.nodes >= self.needed
 
     def speaks_of(self, change: Change) -> bool:
-        """Whether they agree on a fact that differs from theirs; that this node is silent shows beside any."""
+        """Whether they agree on a fact that differs; a silent plane of this node always counts."""
         return change.path in self.decided or change.under.startswith("plane/")
 
 
 def peers(
     mine: ComparedFacts, others: Sequence[ComparedFacts], expected: int, classes: Iterable[Class] = STEADY
 ) -> PeerMajority:
-    """Ask the other nodes of a role, of which `expected` there are with this one, what most of them say.
+    """Return the majority values of the other nodes of a role, which has `expected` nodes with this one.
 
-    What is absent counts as said; items that they do not list are absent there.
+    Absent counts as a value; items that a node does not list are absent on it.
     """
     enough = needed(expected)
     groups = _groups(others)
     found: dict[Class, dict[str, Doc]] = {cls: {} for cls in Class}
     decided: set[str] = set()
     split = 0
-    # Listings of items, and whether planes spoke, are config: without them nothing missing can be told apart.
+    # Listings of items, and silent planes, are config: without them a missing fact cannot be explained.
     for cls in dict.fromkeys((Class.CONFIG, *classes)) if len(others) >= enough else ():
         every = dict.fromkeys((*mine.get(cls, {}), *(path for facts, _ in groups for path in facts.get(cls, {}))))
         missing = _missing(every, cls, mine, groups)
@@ -69,7 +69,7 @@ def peers(
 
 
 def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
-    """Gather nodes that share their facts: runs hold equal ones once."""
+    """Group nodes that share their facts: runs store equal ones once."""
     found: dict[tuple[tuple[Class, int], ...], PeerGroup] = {}
     for facts in others:
         key = tuple((cls, id(docs)) for cls, docs in facts.items())
@@ -80,12 +80,12 @@ def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
 def _missing(
     every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
-    """Say of each group why it does not hold a path that another has: its reading, and the listing that says so."""
+    """Return for each group why it lacks a path that another has: its reading, and the listing that shows it."""
     whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
     found = []
     for facts, _ in groups:
         held = facts.get(cls, {})
-        # A value that no node has, held against a group, comes back with what the group says instead.
+        # A value that no node has, compared with a group, returns the group's own value.
         asked = {p: {"value": "\0", "plane": whole[p].get("plane", "")} for p in every if p not in held}
         changes = compare({cls: asked}, _but(facts, cls), (cls,)) if asked else ()
         found.append({c.path: (c.after, c.under) for c in changes if c.path in asked})
@@ -93,7 +93,7 @@ def _missing(
 
 
 def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
-    """Keep of facts what explains those that are missing; of the class itself only what is config."""
+    """Reduce facts to those that explain missing ones; of the class itself only config."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 
@@ -120,7 +120,7 @@ def _gone(rows: tuple[Any, str] | None) -> Doc | None:
 
 
 def _middle(path: str, groups: Sequence[PeerGroup], cls: Class) -> Doc | None:
-    """Give the median of the numbers that nodes tell in one unit; None of fewer than three."""
+    """Return the median of the numbers that nodes report in one unit; None for fewer than three."""
     docs = [(doc, many) for facts, many in groups if (doc := facts.get(cls, {}).get(path)) is not None]
     units = {str(doc.get("unit", "")) for doc, _ in docs if "value" in doc}
     numbers = [number for doc, many in docs for number in _numbers(doc) for _ in range(many)]

@@ -1,6 +1,6 @@
-"""How far a reading is: what each plane of each node is doing, how long it took, and how fast all goes. Pure.
+"""Progress of a reading: the state of each plane of each node, its duration, and the overall rate. Pure.
 
-Times are seconds on the clock of whoever watches.
+Times are seconds on the viewer's clock.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ RECENT = 10.0
 
 
 class Step(StrEnum):
-    """Where a node is on its way, the slowest first."""
+    """The progress of a node, the slowest first."""
 
     ASKED = "asked"
     WAITS = "waits"
@@ -28,7 +28,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeProgress:
-    """One node: its step, the seconds since it was first asked or that it took, and what its planes did."""
+    """One node: its step, the seconds since its first request or its duration, and the states of its planes."""
 
     node: str
     step: Step
@@ -37,7 +37,7 @@ class NodeProgress:
 
 
 def progress(board: Board, now: float) -> list[NodeProgress]:
-    """Tell of every node that is asked: those that are at it, the longest first, those that wait, then the rest."""
+    """Return every node of the reading: those in progress, the longest first, those waiting, then the rest."""
     found = [_one(board, node, now) for node in board.due()]
     order = list(Step)
     return sorted(found, key=lambda p: (order.index(p.step), -(p.seconds or 0.0), natural(p.node)))
@@ -62,7 +62,7 @@ def _one(board: Board, node: str, now: float) -> NodeProgress:
 
 
 def _judged(board: Board, node: str) -> bool:
-    """Whether the reading under way, or the last one, has judged the node."""
+    """Whether the current or the last reading has judged the node."""
     return node in board.judged and node not in board.waiting and (board.done is not None or node in board.fresh)
 
 
@@ -80,7 +80,7 @@ def _step_text(each: Asking) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The whole: nodes judged, read, at it and waiting; answers a second of late; seconds left at this rate."""
+    """The totals: nodes judged, read, in progress and waiting; recent replies per second; seconds left at this rate."""
 
     nodes: int
     judged: int
@@ -93,7 +93,7 @@ class Pulse:
 
 
 def pulse(rows: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
-    """Count the steps; the rate is of planes that answered in the last seconds."""
+    """Count the steps; the rate is that of planes which replied in the last RECENT seconds."""
     steps = [each.step for each in rows]
     ended = sorted(_ended(board))
     recent = [moment for moment in ended if now - moment <= RECENT]

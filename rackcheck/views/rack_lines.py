@@ -1,4 +1,4 @@
-"""Racks drawn as lines of text: side by side as they fit, a shelf a line, or many nodes a line in large ones. Pure."""
+"""Racks drawn as lines of text: side by side as they fit, one shelf or, in large racks, many nodes a line. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
@@ -13,13 +13,13 @@ from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 
 MANY = 60
-"""Shelves of a panel from which on it is drawn with many nodes on a line: more than the units of a full rack."""
+"""Shelves above which a panel is drawn with many nodes per line: more than the units of a full rack."""
 
 GAP = 3
 """Columns between two racks."""
 
 TOGETHER = 8
-"""Nodes that stand together on a line of many, so that an eye can count them."""
+"""Nodes per group on a line of many nodes, for counting by eye."""
 
 DrawnPiece = tuple[str, str]
 
@@ -27,7 +27,7 @@ DrawnPiece = tuple[str, str]
 def lines(
     panels: Sequence[RackPanel], cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs
 ) -> Iterator[Line]:
-    """Draw racks row by row; `cells` are those of every node that stands in one."""
+    """Draw racks row by row; `cells` has the cell of every node in a rack."""
     named, titled = any(panel.row for panel in panels), any(panel.title for panel in panels)
     for row, several in groupby(panels, key=lambda panel: panel.row):
         if named:
@@ -41,7 +41,7 @@ def lines(
 def _block(
     panel: RackPanel, cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs, *, titled: bool
 ) -> list[list[DrawnPiece]]:
-    """Draw one rack: its name with a count, what it is where any of them is `titled`, and its shelves."""
+    """Draw one rack: its name with a count, its title line if any of them is `titled`, and its shelves."""
     head = [[(signs.text(panel.name), "bold"), (f"  {_count(panel, cells, mode)}", "dim")]]
     head += [[(signs.text(panel.title), "dim")]] if titled else []
     if len(panel.shelves) > MANY:
@@ -52,7 +52,7 @@ def _block(
 
 
 def _count(panel: RackPanel, cells: Mapping[str, Cell], mode: Mode) -> str:
-    """Count the nodes that pass, or that a filter leaves over."""
+    """Count the nodes that pass, or that match a filter."""
     count = len(panel.nodes)
     shown = [cells[node] for node in panel.nodes if cells[node] != LEFT_OUT]
     if len(shown) < count:
@@ -75,9 +75,9 @@ def _shelf(shelf: RackShelf, cells: Mapping[str, Cell], mode: Mode, wide: int, s
 
 
 def _many(panel: RackPanel, cells: Mapping[str, Cell], width: int, signs: Signs) -> Iterator[list[DrawnPiece]]:
-    """Draw so many nodes a line as the width has room for, the first of them named."""
+    """Draw as many nodes per line as fit the width, with the name of the first."""
     wide = min(max((cell_len(signs.text(node)) for node in panel.nodes), default=0), width // 3)
-    # Each group of nodes costs one column more, for the blank before it.
+    # Each group of nodes needs one more column, for the blank before it.
     columns = max(1, (width - wide) // (TOGETHER + 1)) * TOGETHER
     for row in dots(panel, columns):
         drawn: list[DrawnPiece] = [(signs.fit(row[0], wide), "dim")]
@@ -88,7 +88,7 @@ def _many(panel: RackPanel, cells: Mapping[str, Cell], width: int, signs: Signs)
 
 
 def _cut(row: list[DrawnPiece], width: int, signs: Signs) -> list[DrawnPiece]:
-    """Leave of a line what has room; what was cut off shows at its end."""
+    """Cut a line to the width, with a mark at its end."""
     found: list[DrawnPiece] = []
     room = width
     for text, style in row:
@@ -100,7 +100,7 @@ def _cut(row: list[DrawnPiece], width: int, signs: Signs) -> list[DrawnPiece]:
 
 
 def _beside(blocks: Sequence[list[list[DrawnPiece]]], width: int) -> Iterator[list[Line]]:
-    """Lay blocks side by side, as many as fit, all as wide as the widest."""
+    """Place blocks side by side, as many as fit, all as wide as the widest."""
     wide = max((_wide(row) for block in blocks for row in block), default=0)
     several = max(1, (width + GAP) // (wide + GAP))
     for at in range(0, len(blocks), several):

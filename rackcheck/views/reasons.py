@@ -1,4 +1,4 @@
-"""Why nodes are INCOMPLETE, in one line each: what is so for one reason is told once, with its nodes. Pure."""
+"""Why nodes are INCOMPLETE, one line a reason: nodes with the same reason share a line. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,23 +10,23 @@ from rackcheck.views import locations
 from rackcheck.views.locations import Whole
 
 Reasons = tuple[tuple[str, tuple[str, ...]], ...]
-"""Reasons, each with the nodes, racks or the fleet that it holds for; most of them first."""
+"""Reasons, each with the nodes, racks or the fleet that have it; the most frequent first."""
 
 MOST = 5
-"""Reasons that one list tells; the others are counted."""
+"""Maximum reasons in one list; the others are counted."""
 
 LONGEST = 400
-"""Characters of one reason in a line; the JSON documents have it whole."""
+"""Maximum characters of one reason in a line; the JSON documents contain all of it."""
 
 NEVER_READ = "no run has read it; rackcheck audit NODE (of an acceptance: --accept NAME)"
-"""The reason of a node that a run was to read and has not judged."""
+"""The reason of a node that a run should have read but has not judged."""
 
 NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
 """The reason of a run without any node."""
 
 
 def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
-    """Gather names by the reason for which they are INCOMPLETE, the reason of most first; equal counts keep order."""
+    """Group names by the reason why they are INCOMPLETE, the most frequent reason first; equal counts keep order."""
     found: dict[str, list[str]] = {}
     for name, outcome, reason in rows:
         if outcome is Outcome.INCOMPLETE and reason:
@@ -35,7 +35,7 @@ def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
 
 
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:
-    """Give each reason as where it holds and why; where it is a node alone there is no where to name."""
+    """Yield for each reason where it holds and why; for a single node the first is empty."""
     for reason, names in reasons[:most]:
         yield "" if is_alone(reasons, of) else where(names, of), clean(reason, LONGEST)
     if len(reasons) > most:
@@ -44,16 +44,16 @@ def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, 
 
 
 def is_alone(reasons: Reasons, of: Whole) -> bool:
-    """Whether the one reason is that of the one node there is, which then needs no name."""
+    """Whether there is one reason and only one node, which then needs no name."""
     return of.nodes <= 1 and len(reasons) == 1 and not any(map(is_group, reasons[0][1]))
 
 
 def where(names: Sequence[str], of: Whole) -> str:
-    """Count and name them: `7 of 8 nodes, dgx[02-08]`."""
+    """Format count and names: `7 of 8 nodes, dgx[02-08]`."""
     return locations.counted_names(names, of, lambda some: f"{locations.share(some, of)}, {fold(some)}")
 
 
 def in_one_line(reasons: Reasons, of: Whole) -> str:
-    """Say why in one line: the reason of most, and how many more there are; empty where no reason is known."""
+    """Format the most frequent reason in one line, with the number of others; empty if no reason is known."""
     rows = [f"{at}: {why}" if at else why for at, why in lines(reasons, of, 1)]
     return "; ".join(rows)

@@ -1,6 +1,6 @@
-"""The raw side of a fact: what a file, a command or a BMC's body said, cut to the lines that are about it. Pure.
+"""The raw replies of a fact: file contents, command output or a BMC's body, cut to the lines about the fact. Pure.
 
-Answers lose their secrets before they are kept; a run may be anybody's folder, so what is shown loses them again.
+Secrets are removed from replies before they are stored, and again here: a run may be an untrusted folder.
 """
 
 import json
@@ -22,21 +22,21 @@ from rackcheck.views.matching_lines import SearchTerms, picked
 from rackcheck.views.reply import NumberedLine, RawText
 
 LINES = 12
-"""Lines of one reply that are shown, unless somebody asks for more."""
+"""Default maximum of lines shown of one reply."""
 
 REPLIES = 6
-"""Files or resources that one fact is shown of."""
+"""Maximum files or resources shown for one fact."""
 
 ONE_LINE = 100
-"""Letters of a JSON object without others inside it that stay on one line."""
+"""Maximum letters of a flat JSON object that is kept on one line."""
 
 
 def replies(
     path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES
 ) -> tuple[RawText, ...]:
-    """Find what a fact was read from, at most `most` lines of each; `ask` is the question of the probe that gives it.
+    """Find the replies that a fact was read from, at most `most` lines of each; `ask` is the request of its probe.
 
-    Nothing for a fact that follows from others: their replies are its own.
+    Empty for a derived fact: the replies of its inputs are its own.
     """
     if leaf.plane is Plane.DERIVED:
         return ()
@@ -59,7 +59,7 @@ def _of_node(leaf: Leaf, capture: NodeCapture, ask: Ask | None, wanted: SearchTe
         return
     found = list(_files(leaf, leaf.source, capture, wanted, most))
     if not found and isinstance(ask, Shell) and named(ask.command) in capture.commands:
-        # A reader may name what it asked in its own word (NVML), and not by the command.
+        # A reader may name its source in its own word (NVML), and not by the command.
         name = named(ask.command)
         found = [_output(name, capture.commands[name], wanted, most)]
     if not found and isinstance(ask, Read):
@@ -101,7 +101,7 @@ def _below(known: Sequence[str], folder: str) -> Iterator[str]:
 
 
 def _nearest(names: Iterable[str], wanted: SearchTerms) -> list[str]:
-    """Put the files first that bear a name of the fact's items."""
+    """Sort the files that contain a name of the fact's items first."""
     return sorted(names, key=lambda name: -sum(key in name.split("/") for key in wanted.keys))
 
 
@@ -113,12 +113,12 @@ def _text(name: str, text: str, wanted: SearchTerms, most: int) -> RawText:
 
 @lru_cache(maxsize=32)
 def _lines(text: str) -> tuple[str, ...]:
-    """Give the lines of a text without secrets; kept, as one answer stands behind thousands of facts."""
+    """Return the lines of a text without secrets; cached, as one reply is the source of thousands of facts."""
     return tuple(line for message in scrub_text(text).rstrip("\n").split("\n") for line in _opened(message))
 
 
 def _opened(line: str) -> Iterable[str]:
-    """Lay out a line that is a whole JSON document; any other stays as it is."""
+    """Format a line that is a whole JSON document over several lines; any other is unchanged."""
     if len(line) > ONE_LINE and line[:1] in {"{", "["}:
         try:
             return tuple(_laid(json.loads(line)))
@@ -128,7 +128,7 @@ def _opened(line: str) -> Iterable[str]:
 
 
 def _laid(value: object, indent: str = "", head: str = "", tail: str = "") -> Iterator[str]:
-    """Write JSON line by line; what holds nothing but plain values stays on one line where it has room."""
+    """Write JSON line by line; a flat object or list stays on one line if it fits."""
     members = (
         [(f"{_json(str(key))}: ", each) for key, each in value.items()] if isinstance(value, Mapping)
         else [("", each) for each in value] if isinstance(value, list) else []
@@ -156,12 +156,12 @@ def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: SearchTer
     links = [link.strip("/") for link in source.split(" ")] if not isinstance(ask, Redfish) else _links(ask)
     uris = dict.fromkeys(uri for link in links for uri in _led(link, capture))
     found = [_resource(uri, capture, wanted, most) for uri in uris]
-    # What only leads to the resource that tells the value is of no use beside it.
+    # A resource that only links to the one with the value is not shown.
     yield from [reply for reply in found if _shows_value(reply, wanted)] or found
 
 
 def _shows_value(reply: RawText, wanted: SearchTerms) -> bool:
-    """Whether the value itself is among what is shown."""
+    """Whether the shown lines contain the value itself."""
     return any(value in row.text for row in reply.rows if row.hit for value in wanted.values)
 
 
@@ -178,12 +178,12 @@ def _led(link: str, capture: BmcCapture) -> Iterator[str]:
 
 
 def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) -> RawText:
-    """Show the object of a body that holds the property which a source names, member by member."""
+    """Show the object of a body with the property that a source names, member by member."""
     place, _, inside = source.partition("#")
     body = capture.bodies.get(same_place(place))
     if body is None or isinstance(body, Unknown):
         return RawText(source, Plane.BMC, trouble="no such resource was kept" if body is None else str(body))
-    # A source may say what stands there, and name a second property: `…#/Attributes/A = Enable; B = Enabled`.
+    # A source may contain the value, and name a second property: `…#/Attributes/A = Enable; B = Enabled`.
     items = [each.partition(" = ")[0] for each in inside.split("; ")]
     *way, last = items[0].strip("/").split("/")
     held: object = scrub(body)

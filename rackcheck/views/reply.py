@@ -1,4 +1,4 @@
-"""What one file, command or BMC resource answered, cut to the lines about a fact, and how that is written. Pure."""
+"""The reply of one file, command or BMC resource, cut to the lines about a fact, and its formatting. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from rackcheck.model.fact import Plane
 
 @dataclass(frozen=True, slots=True)
 class NumberedLine:
-    """One line of a reply: its number from 1, its text, and whether the fact's value or name stands in it."""
+    """One line of a reply: its number from 1, its text, and whether it contains the fact's value or name."""
 
     number: int
     text: str
@@ -17,10 +17,10 @@ class NumberedLine:
 
 @dataclass(frozen=True, slots=True)
 class RawText:
-    """What one file, command or resource answered; `of` counts the lines that it has, `trouble` says why there is none.
+    """The reply of one file, command or resource; `of` is its number of lines, `trouble` the reason why there is none.
 
-    `name` is the file, the command without its payload, or the URI, behind `#` the place inside the body. `status` is
-    a command's. `more` counts further files or resources of the fact that are not shown.
+    `name` is the file, the command without its payload, or the URI, with the place inside the body after `#`. `status`
+    is a command's exit status. `more` counts further files or resources of the fact that are not shown.
     """
 
     name: str
@@ -33,12 +33,12 @@ class RawText:
 
     @property
     def cut(self) -> int:
-        """How many lines are left out."""
+        """The number of lines left out."""
         return self.of - len(self.rows)
 
 
 def reply_lines(reply: RawText) -> Iterator[str]:
-    """Write a reply as lines of text: what was asked, what it said, and how much of that is left out."""
+    """Format a reply as lines of text: the request, the reply, and the number of lines left out."""
     status = f"  (exit {reply.status})" if reply.status else ""
     head, *rest = reply.name.split("\n")
     yield f"{head}{f' … and {len(rest)} more lines of it' if rest else ''}{status}"
@@ -53,7 +53,7 @@ def reply_lines(reply: RawText) -> Iterator[str]:
 
 
 def document(reply: RawText) -> dict[str, object]:
-    """Give a reply as a document."""
+    """Return a reply as a document."""
     doc: dict[str, object] = {"name": reply.name, "plane": reply.plane.value, "lines": reply.of, "cut": reply.cut}
     doc |= {"status": reply.status} if reply.status is not None else {}
     doc |= {"trouble": reply.trouble} if reply.trouble else {}

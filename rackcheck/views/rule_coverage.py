@@ -1,4 +1,4 @@
-"""Which rules read a fact, be it by way of facts that follow from it: what no rule reads, nobody judges. Pure."""
+"""Which rules read a fact, directly or through derived facts: a fact that no rule reads is not checked. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -10,7 +10,7 @@ from rackcheck.model.profile import Rule
 
 
 class FactSource(Protocol):
-    """What gives facts from others: a join or a gathering."""
+    """A source of derived facts: a join or a gathering."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -18,11 +18,11 @@ class FactSource(Protocol):
 
     @property
     def gives(self) -> Mapping[str, Kind]:
-        """Patterns of the facts that it tells."""
+        """Patterns of the facts that it returns."""
 
 
 class Covering:
-    """Knows which rules read a fact, be it by way of facts that follow from it."""
+    """The rules that read each fact, directly or through derived facts."""
 
     def __init__(self, rules: Iterable[Rule], derived: Iterable[FactSource] = ()) -> None:
         self._readers: dict[str, dict[str, list[Path]]] = {}
@@ -30,7 +30,7 @@ class Covering:
             for fact in rule.facts():
                 self._add(fact, rule.id)
         steps = tuple(derived)
-        for _ in steps:  # what follows from what follows: each round goes one step further
+        for _ in steps:  # derived facts of derived facts: each round goes one step further
             if sum(map(self._through, steps)) == 0:
                 break
 
@@ -42,12 +42,12 @@ class Covering:
         return True
 
     def _through(self, step: FactSource) -> int:
-        """Count those who read what follows among the readers of what it follows from; gives how many are new."""
+        """Add the readers of a derived fact to the readers of its inputs; return how many are new."""
         readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
         return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)
 
     def of(self, path: str) -> tuple[str, ...]:
-        """Name the rules that read a fact; of a whole item, those that read its collection, too."""
+        """Return the rules that read a fact; for a whole item, also those that read its collection."""
         parsed = paths.parse(path)
         asked = (parsed,) if parsed.is_collection else (parsed, parsed.collections[-1])
         found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""What nodes may have in common: their places, the switches they are cabled to, versions, makes of parts. Pure."""
+"""Traits that nodes may share: their places, the switches they are cabled to, versions, makes of parts. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from rackcheck.views.census import Census
 from rackcheck.views.items import folded_paths
 
 CELLS = 24
-"""Letters of a hint in a column."""
+"""Maximum letters of a hint in a column."""
 
 LONG = 60
-"""Letters of a node's text in a sentence."""
+"""Maximum letters of a node's text in a sentence."""
 
 TOLD = 3
-"""Things in common that a sentence names."""
+"""Maximum shared traits that a sentence names."""
 
 SWITCH = frozenset({"nic.lldp/*.switch"})
 """Facts that name the switch a port is cabled to."""
@@ -26,11 +26,11 @@ MAKE = frozenset({
     "model", "part", "part_number", "parts", "sku", "product", "product_version", "board", "board_version",
     "manufacturer", "vendor", "board_vendor",
 })  # fmt: skip
-"""Last words of facts that tell of which make or batch a part is."""
+"""Last words of facts that identify a part's make or batch."""
 
 
 class HintKind(StrEnum):
-    """What a hint is about, the first that tells is preferred."""
+    """The sort of a hint, in order of preference."""
 
     PROFILE = "profile"
     RACK = "rack"
@@ -55,7 +55,7 @@ _PLACED = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A place, or a value that the facts at `paths` say of the same nodes."""
+    """A place, or a value that the facts at `paths` have on the same nodes."""
 
     sort: HintKind
     value: str
@@ -63,12 +63,12 @@ class Trait:
 
     @property
     def rank(self) -> int:
-        """Its place among the sorts: the lower is preferred."""
+        """The rank of its sort: the lower is preferred."""
         return _ORDER[self.sort]
 
     @property
     def words(self) -> str:
-        """Name it in a column."""
+        """The text for a column."""
         if not self.paths or self.sort is HintKind.BATCH:
             return _cut(f"{self.sort.value} {self.value}")
         whole = f"{folded_paths(self.paths, 1)} {self.value}"
@@ -76,21 +76,21 @@ class Trait:
 
     @property
     def phrase(self) -> str:
-        """Say it behind `are` where it is a place, behind `have` where it is a fact."""
+        """The text after `are` for a place, after `have` for a fact."""
         return f"{folded_paths(self.paths, TOLD)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
 
 
 Hit = tuple[int, int, HintKind, str, str]
-"""Nodes that have it, nodes of which it is known whether they do, its sort, its fact (no place has one), its value."""
+"""Nodes that have it, nodes for which it is known whether they do, its sort, fact (empty for a place) and value."""
 
 
 def traits(census: Census) -> Iterator[Hit]:
-    """Give all that several nodes of a census may have in common, each set as the census's own."""
+    """Yield all traits that several nodes of a census may share, with sets of the census."""
     return chain(_places(census), _switches(census), _shared(census))
 
 
 def gathered(found: Iterable[tuple[HintKind, str, str]]) -> list[Trait]:
-    """Gather facts that say the same; the preferred sort first."""
+    """Group facts with the same value; the preferred sort first."""
     alike: dict[tuple[HintKind, str], list[str]] = {}
     for sort, path, value in found:
         alike.setdefault((sort, value), []).append(path)
@@ -99,7 +99,7 @@ def gathered(found: Iterable[tuple[HintKind, str, str]]) -> list[Trait]:
 
 
 def pattern(path: str) -> str:
-    """Give the pattern of a fact's path; of a place, nothing."""
+    """Return the pattern of a fact's path; empty for a place."""
     return str(paths.parse(path).pattern) if path else ""
 
 
@@ -112,7 +112,7 @@ def _places(census: Census) -> Iterator[Hit]:
 
 
 def _switches(census: Census) -> Iterator[Hit]:
-    """A node is cabled to a switch if any of its ports is."""
+    """Yield the switches; a node is cabled to a switch if any of its ports is."""
     held: dict[str, int] = {}
     known = 0
     for path in census.facts():
@@ -126,7 +126,7 @@ def _switches(census: Census) -> Iterator[Hit]:
 
 
 def _shared(census: Census) -> Iterator[Hit]:
-    """Versions, and makes of parts, that several nodes have."""
+    """Yield the versions, and makes of parts, that several nodes have."""
     for path in census.facts():
         kind = census.kind(path)
         version = kind is not None and kind.cls is Class.VERSION

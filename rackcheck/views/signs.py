@@ -1,4 +1,4 @@
-"""What a terminal can draw: signs and text, in Unicode or in plain ASCII."""
+"""Signs and text for a terminal, in Unicode or in plain ASCII."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from rackcheck.model.fact import clean, visible
 from rackcheck.views.terminal import ASCII, GLYPHS
 
 LIMIT = 4000
-"""Characters of one text that are shown, unless somebody asks for more."""
+"""Default maximum of characters shown of one text."""
 
 OUTCOME = {Outcome.PASS: Status.PASS, Outcome.FAIL: Status.FAIL, Outcome.INCOMPLETE: Status.UNKNOWN}
-"""The verdict whose sign and colour an outcome has."""
+"""The verdict whose sign and colour are used for an outcome."""
 
 _PLAIN = {0x2026: "...", 0xB1: "+/-", 0x2013: "-", 0x2014: "-", 0xB7: "-", 0x2019: "'", 0x2192: "->"}
 """Signs that rackcheck and its profiles use, in ASCII: … ± · and dashes, quotes and arrows."""
@@ -21,25 +21,25 @@ _PLAIN = {0x2026: "...", 0xB1: "+/-", 0x2013: "-", 0x2014: "-", 0xB7: "-", 0x201
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """How this terminal is written to; `plain` keeps to ASCII."""
+    """The character set of a terminal; `plain` uses ASCII only."""
 
     plain: bool
 
     def status(self, status: Status) -> str:
-        """Give a verdict's sign."""
+        """Return a verdict's sign."""
         return (ASCII if self.plain else GLYPHS)[status]
 
     def text(self, text: str, limit: int = LIMIT) -> str:
-        """Make any text fit to be shown: control characters in sight, in this terminal's letters."""
+        """Make any text printable: control characters escaped, in this terminal's character set."""
         return self.piece(clean(text, limit))
 
     def piece(self, text: str) -> str:
-        """Make a piece of a line fit to be shown, its blanks kept."""
+        """Make a piece of a line printable, with its blanks kept."""
         shown = visible(text)
         return shown.translate(_PLAIN).encode("ascii", "replace").decode() if self.plain else shown
 
     def fit(self, text: str, width: int) -> str:
-        """Make a text fit into exactly this many columns; what was cut off shows at its end."""
+        """Fit a text into exactly `width` columns; a cut is marked at its end."""
         shown = self.text(text)
         if cell_len(shown) <= width:
             return set_cell_size(shown, width)
@@ -48,14 +48,14 @@ class Signs:
 
     @property
     def rule(self) -> str:
-        """What a line across the screen is drawn with."""
+        """The character of a horizontal line."""
         return "-" if self.plain else "─"
 
 
 def signs_for(environment: Mapping[str, str]) -> Signs:
     """Read from the environment what the terminal can draw.
 
-    Python turns the locale C into UTF-8 for itself, and says so in LC_CTYPE; the terminal has not changed by that.
+    Python coerces the locale C to UTF-8 for itself, and sets LC_CTYPE; this does not change the terminal.
     """
     if environment.get("TERM") in {"linux", "dumb", "vt100", "vt102", "vt220"}:
         return Signs(plain=True)

@@ -1,7 +1,7 @@
-"""What is known of a run by now: takes its events one by one; tells findings, counts and progress at any time. Pure.
+"""The current state of a run: takes events one by one; returns findings, counts and progress at any time. Pure.
 
-The events may be those of an audit under way, of a stored run that is judged again, or first of the one and then of
-a second audit of some of its nodes: their newest reading counts, rule by rule, as in an acceptance.
+The events may be those of an audit under way, or of a stored run that is judged again, each followed by a second audit
+of some of its nodes: their newest reading counts, rule by rule, as in an acceptance.
 """
 
 from collections import Counter
@@ -23,12 +23,12 @@ from rackcheck.views.modes import Mode, mode_readings
 from rackcheck.views.summary import Finding, FindingKey, Summary, finding, key, notes, ranked, waiver_notes
 
 QUIET = frozenset({Status.PASS, Status.NA})
-"""Verdicts that nobody has to look at."""
+"""Verdicts that need no attention."""
 
 
 @dataclass(slots=True)
 class Asking:
-    """One plane of a node: when it was asked and had answered, on the clock of whoever watches, and what went wrong."""
+    """One plane of a node: when it was requested and when it replied, on the viewer's clock, and what went wrong."""
 
     asked: float | None = None
     answered: float | None = None
@@ -37,7 +37,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A verdict that is another than in the reading before."""
+    """A verdict that differs from the previous reading."""
 
     node: str
     turn: Turn
@@ -45,11 +45,11 @@ class Turned:
 
 @dataclass
 class Board:
-    """A run as it stands; `version` grows with everything that may be seen.
+    """The state of a run; `version` increases with every visible change.
 
-    `beside` are notes that its events do not tell.
-    `waiting` are nodes whose siblings have yet to be heard, `fresh` those that the newest reading has judged, `again`
-    is how a second reading began, `turned` what it turned.
+    `beside` are notes that its events do not contain.
+    `waiting` are nodes whose sibling nodes have not replied yet, `fresh` those that the newest reading has judged,
+    `again` is the start event of a second reading, `turned` the verdicts that it changed.
     """
 
     profile: Profile
@@ -114,15 +114,15 @@ class Board:
 
     @property
     def running(self) -> bool:
-        """Whether there is more to come."""
+        """Whether the run is still under way."""
         return self.done is None
 
     def due(self) -> tuple[str, ...]:
-        """The nodes that the reading under way is about: those of the second one, where there is one."""
+        """The nodes of the current reading: those of the second one, if there is one."""
         return self.again.nodes if self.again is not None else self.nodes
 
     def summary(self, *, every: bool = False) -> Summary:
-        """What the run comes to by now; `every` has the findings that nobody has to look at, too."""
+        """Return the result so far; `every` includes the findings that need no attention."""
         if self._told is None or self._told[:2] != (self.version, every):
             self._told = self.version, every, self._summary(every=every)
         return self._told[2]
@@ -140,7 +140,7 @@ class Board:
         return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups)
 
     def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
-        """Give each verdict that some nodes or racks share, as one of them has it, with their names."""
+        """Yield each verdict that some nodes or racks share, as found on one of them, with their names."""
         for held in self._heap.values():
             if held:
                 yield next(iter(held.values())), held.keys()
@@ -195,7 +195,7 @@ class Board:
             self._built.pop(shared, None)
 
     def _over(self, before: Judged, now: Judged) -> Judged:
-        """Lay a node's newer verdicts over the earlier ones; a rule that was not judged again stands as it was."""
+        """Merge a node's newer verdicts over the earlier ones; a rule that was not judged again keeps its verdict."""
         known = {rule.id: rule for rule in self.profile.rules}
         found = {verdict.rule: verdict for verdict in before.verdicts}
         was = {rule: verdict.status.value for rule, verdict in found.items()}
@@ -210,7 +210,7 @@ class Board:
         return concluded(merged, known, self.profile.law)
 
     def _whole(self, done: RunDone) -> RunDone:
-        """Say what the run comes to with a second reading laid over it: the worst of all that are judged."""
+        """Return the run's outcome with a second reading merged into it: the worst of all that are judged."""
         missing = any(node not in self.judged for node in self.nodes)
         found = [each.outcome for each in self.judged.values()]
         unsure = [Outcome.INCOMPLETE] * (missing or done.interrupted)

@@ -1,4 +1,4 @@
-"""What a run comes to: counts, findings folded over nodes, notes. The one model that every rendering reads."""
+"""The result of a run: counts, findings folded over nodes, notes. The one model that every rendering reads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_o
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
-"""Waivers for others than were judged that are worth a name."""
+"""Maximum waivers for nodes that were not judged that are named."""
 
 NOTED = 12
-"""Waivers of no use that are worth a line each."""
+"""Maximum waivers without effect that get a line each."""
 
 COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN, Status.NA)
 
@@ -31,7 +31,7 @@ COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN,
 class Finding:
     """One rule's verdict with the same evidence on one or many nodes, or racks.
 
-    `truth` is the verdict without waivers, if that is another.
+    `truth` is the verdict without waivers, if it differs.
     """
 
     rule: Rule
@@ -48,7 +48,7 @@ class Finding:
 
 
 Silent = Mapping[tuple[str, Plane], Unknown]
-"""Planes of nodes that said nothing at all, and why."""
+"""Planes of nodes that returned nothing at all, and why."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Summary:
 
     @property
     def whole(self) -> Whole:
-        """How many nodes and racks were judged, for a finding's share to be told of them."""
+        """The number of nodes and racks judged, as the totals for a finding's share."""
         return whole(len(self.judged), (group.node for group in self.groups))
 
     @property
     def counts(self) -> Mapping[Status, int]:
-        """How many verdicts there are of each kind."""
+        """The number of verdicts of each kind."""
         found = dict.fromkeys(COUNTED, 0)
         for node in self.everyone:
             for verdict in node.verdicts:
@@ -85,36 +85,36 @@ class Summary:
 
     @property
     def only(self) -> str:
-        """Say that not all planes were asked: `os plane only`; empty where all were."""
+        """A note that not all planes were collected: `os plane only`; empty if all were."""
         planes = self.started.planes
         return "" if set(planes) >= {"bmc", "os"} or set(planes) == {"burnin"} else f"{' and '.join(planes)} plane only"
 
     @property
     def not_in_scope(self) -> int:
-        """How many rules were not in the scope of nodes that they are for."""
+        """The number of rules that were not in the scope of the nodes they apply to."""
         return sum(node.not_in_scope for node in self.judged)
 
     @property
     def total(self) -> int:
-        """How many verdicts there are."""
+        """The number of verdicts."""
         return sum(len(node.verdicts) for node in self.everyone)
 
     @property
     def reasons(self) -> Reasons:
-        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most first."""
+        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most frequent first."""
         seen = {node.node for node in self.judged}
         unread = ((name, Outcome.INCOMPLETE, NEVER_READ) for name in self.started.nodes if name not in seen)
         return gathered((*((each.node, each.outcome, each.reason) for each in self.everyone), *unread))
 
     @property
     def expected(self) -> Whole:
-        """How many nodes were to be judged, with those that no run has read, and how many racks were."""
+        """The number of nodes that should be judged, including those that no run has read, and the number of racks."""
         asked = {*self.started.nodes, *(node.node for node in self.judged)}
         return whole(len(asked), (group.node for group in self.groups))
 
     @property
     def reason(self) -> str:
-        """Say in one line why the run is INCOMPLETE; empty where it is not."""
+        """Why the run is INCOMPLETE, in one line; empty if it is not."""
         if self.done.outcome is not Outcome.INCOMPLETE:
             return ""
         return in_one_line(self.reasons, self.expected) or ("" if self.judged else NO_NODE)
@@ -152,13 +152,13 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
 
 
 FindingKey = tuple[str, Status, str, Status | None]
-"""What verdicts have in common that are one finding: rule, verdict, what it shows, and what it is without waivers."""
+"""The grouping key of a finding: rule, verdict, what it shows, and the verdict without waivers."""
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
-    """Gather equal verdicts over nodes: worst, heaviest, most nodes first, then the profile's order.
+    """Group equal verdicts over nodes: worst, most severe, most nodes first, then the profile's order.
 
-    Nodes gather when they show the same thing: times, sources and items that bear the node's own numbers aside.
+    Nodes are grouped if they show the same thing, ignoring times, sources and items with the node's own numbers.
     """
     known = {rule.id: rule for rule in rules}
     gathered: dict[FindingKey, list[tuple[str, Verdict]]] = {}
@@ -170,7 +170,7 @@ def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Findin
 
 
 def key(name: str, verdict: Verdict) -> FindingKey:
-    """Give what a verdict of a node or a rack shares with those it is gathered with."""
+    """Return the grouping key of a verdict of a node or a rack."""
     return verdict.rule, verdict.status, _shown(name, verdict), verdict.truth
 
 
@@ -181,7 +181,7 @@ def finding(rule: Rule, shared: FindingKey, alike: Sequence[tuple[str, Verdict]]
 
 
 def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """Order findings: worst, heaviest, most nodes first, then the profile's order."""
+    """Order findings: worst, most severe, most nodes first, then the profile's order."""
     places = {rule.id: place for place, rule in enumerate(rules)}
     severities = [s.value for s in Severity]
     return sorted(
@@ -194,7 +194,7 @@ def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
 
 
 def _shown(name: str, verdict: Verdict) -> str:
-    """Give what a verdict shows; of a rack that is unknown, each for a node of its own, not which node that is."""
+    """Return what a verdict shows; if racks are unknown because of different nodes, without the node's name."""
     shown = verdict.reason
     for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):
         shown = shown.replace(unknown.detail, unknown.detail.partition(": ")[2] or unknown.detail)
@@ -202,14 +202,14 @@ def _shown(name: str, verdict: Verdict) -> str:
 
 
 def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
-    """Give the reason of verdicts that show the same, which is that of the first, and how many have one like it."""
+    """Return the reason of the first of similar verdicts, and how many have a similar one."""
     first = alike[0][1].reason
     others = len(alike) - 1
     return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more like this"
 
 
 def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
-    """What a reader must know beside the verdicts."""
+    """Yield the notes that a reader needs beside the verdicts."""
     values: dict[str, list[str]] = {}
     for node in judged:
         if node.note:
@@ -239,7 +239,7 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
 
 
 def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
-    """Say which rules about several nodes were not judged: too few of these were asked."""
+    """Yield notes on rules over several nodes that were not judged, for lack of nodes or readings."""
     left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
     twice = [rule.id for rule in left if rule.twice]
     if twice:
@@ -255,7 +255,7 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
 
 
 def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
-    """Say of waivers what the verdicts do not: those that hide nothing, because they are unused, lapsed or expired."""
+    """Yield notes on waivers without effect, because they are unused, lapsed or expired."""
     told_all = list(stand)
     rows = [s for s in told_all if s.state not in {WaiverState.USED, WaiverState.ELSEWHERE}]
     for s in rows[:NOTED]:
@@ -277,7 +277,7 @@ def several(count: int, what: str) -> str:
 
 
 def exit_code(summary: Summary, *, strict: bool) -> int:
-    """Give the exit of a judged run (GRAMMAR section 4)."""
+    """Return the exit code of a judged run (GRAMMAR section 4)."""
     if summary.done.interrupted:
         return 130
     decided = [each for each in summary.everyone if each.fit.decides]

@@ -1,4 +1,4 @@
-"""A run as folded lines for people: what is wrong, where, why, and what to do."""
+"""Renders a run as folded lines for people: what is wrong, where, why, and what to do."""
 
 import re
 import textwrap
@@ -27,7 +27,7 @@ OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMP
 
 
 NAMED = 20
-"""Rules that pass, or do not apply, that are worth naming one by one."""
+"""Maximum rules that pass, or do not apply, that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class Line:
 
 
 def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> Iterator[Line]:
-    """Write a judged run; `every` adds what passed and what does not apply, `plain` keeps to ASCII signs."""
+    """Render a judged run; `every` adds what passed and what does not apply, `plain` uses ASCII signs only."""
     for line in _lines(summary, width, plain=plain, every=every):
         yield from within(line, width, 10)
 
 
 def within(line: Line, width: int, indent: int) -> Iterator[Line]:
-    """Break a line that is too wide at its blanks, behind a comma, or where it must; what goes on is indented."""
+    """Break a line that is too wide at blanks, after a comma, or anywhere; continuation lines are indented."""
     if sum(len(text) for text, _ in line.pieces) <= width:
         yield line
         return
@@ -57,7 +57,7 @@ def within(line: Line, width: int, indent: int) -> Iterator[Line]:
         for word in _WORDS.findall(text):
             rest = word
             while used + len(rest.rstrip()) > width:
-                # What has no room in a row of its own is broken, so that every row gets something.
+                # What does not fit into an empty row is broken, so that every row contains something.
                 room = 0 if used > start else max(width - used, 1)
                 yield Line((*row, (rest[:room], style)))
                 rest = rest[room:].lstrip()
@@ -69,7 +69,7 @@ def within(line: Line, width: int, indent: int) -> Iterator[Line]:
 
 
 REASONS = 3
-"""Reasons of INCOMPLETE that stand at the end, below the findings that they follow from."""
+"""Maximum reasons of INCOMPLETE shown at the end, below the findings that cause them."""
 
 _WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 
@@ -99,7 +99,7 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
 
 
 def _is_minor(finding: Finding) -> bool:
-    """Whether it is unknown and decides nothing while it is: what it follows from is shown for itself."""
+    """Whether it is unknown and minor: its cause is shown separately."""
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
 
 
@@ -126,7 +126,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
         yield _line(*pieces)
     words = [("why  ", finding.rule.why), ("fix  ", finding.rule.fix)]
     if set(finding.nodes) <= set(summary.others):
-        words = []  # on a machine that the profile is not for, nothing is to be mended
+        words = []  # on a machine that the profile is not for, nothing is to be fixed
     for label, text in [("", finding.reason), *([] if finding.status in {Status.PASS, Status.NA} else words)]:
         yield from _wrapped(label, text, width)
     sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
@@ -138,7 +138,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
 
 
 def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
-    """Count what fails or is unknown on machines that the profile is not for; why they are such stands at the end."""
+    """Count what fails or is unknown on machines that the profile is not for; the reasons are at the end."""
     found = apart(summary.findings, summary.others)
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
     what = "another machine" if len(found.nodes) == 1 else "other machines"
@@ -149,7 +149,7 @@ def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 
 def _where(names: tuple[str, ...], summary: Summary) -> str:
-    """Say where, after two blanks; one node alone needs no word."""
+    """Format where, after two blanks; empty if there is only one node."""
     of = summary.whole
     message = locations.counted_names(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
     return f"  {message}" if message else ""
@@ -183,7 +183,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
-    """Count the rules that nothing above is about, in one line for each kind."""
+    """Count the rules not mentioned above, in one line for each kind."""
     met: dict[str, set[Status]] = {}
     for finding in summary.findings:
         met.setdefault(finding.rule.id, set()).add(finding.status)
@@ -246,7 +246,7 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
 
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
-    """Say behind a label why nodes are INCOMPLETE and what to type next: a line for each reason, the most first."""
+    """Format after a label why nodes are INCOMPLETE and the next command: a line a reason, the most frequent first."""
     rows = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
         (("", summary.reason),) if summary.reason else ()
     )

@@ -1,4 +1,4 @@
-"""The report as one HTML file that asks the network for nothing; what must be read is there without script."""
+"""The report as one HTML file without network requests; all essential content works without script."""
 
 import base64
 import hashlib
@@ -28,7 +28,7 @@ from rackcheck.views.summary import COUNTED, several
 from rackcheck.views.terminal import GLYPHS
 
 PLANES = {"bmc", "os"}
-"""Planes of a whole audit; where fewer were asked, the verdict says so."""
+"""Planes of a whole audit; if fewer were collected, the verdict shows it."""
 
 BOUNDS = {
     "nodes": 200,
@@ -41,17 +41,17 @@ BOUNDS = {
     "faults": 100,
     "things": 64,
 }
-"""Rows that stand in the page as they are; the files beside it hold the rest.
+"""Maximum rows in the page; the files beside it contain the rest.
 
-`open`: gates above which their list is folded; `set`: letters of a node set above which it is.
+`open`: gates above which their list is folded; `set`: letters of a node set above which it is folded.
 """
 
 UNREAD = "not read"
-"""What an empty serial means: nobody could read it; where a copy withholds one, a pseudonym stands."""
+"""Shown for an empty serial, which could not be read; a withheld one is a pseudonym instead."""
 
 
 def page(dossier: Dossier, digest: str) -> str:
-    """Write the whole report; `digest` is the SHA-256 of the record, in hex. Same input, same characters."""
+    """Render the whole report; `digest` is the SHA-256 of the record, in hex. Deterministic."""
     style, script = _file("report.css") + _print_head(dossier, digest), _file("report.js")
     chapters, left_out = reading.chapters(dossier)
     firmware = hardware_groups.firmware(dossier.firmware)
@@ -118,12 +118,12 @@ def _title(dossier: Dossier) -> str:
 
 
 def _mark(dossier: Dossier, digest: str) -> str:
-    """Give what paper and file have in common; the name is bounded so that it fits a QR code."""
+    """Return the mark shared by paper and file; the name is bounded so that it fits a QR code."""
     return f"rackcheck:{text.shown(dossier.subject.name, 100)}:{dossier.level}:sha256:{digest}"
 
 
 def _print_head(dossier: Dossier, digest: str) -> str:
-    """Write name and digest on the margin of every printed page."""
+    """Return the style that prints name and digest on the margin of every page."""
     head, foot = text.css_string(_title(dossier)), text.css_string(f"sha256:{digest}")
     made_up = '@page { @top-center { content: "SIMULATION"; } }\n' if dossier.simulated else ""
     return f"@page {{ @top-left {{ content: {head}; }} @bottom-left {{ content: {foot}; }} }}\n{made_up}"

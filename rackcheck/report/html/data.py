@@ -1,4 +1,4 @@
-"""What the page's script reads: nodes, their letters, their parts; compact, since it is most of the file."""
+"""The data of the page's script: nodes, their letters, their parts; compact, since it is most of the file."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from rackcheck.report.html.text import prose, shown
 from rackcheck.report.report_model import LETTERS, Dossier, Hardware, NodeRow
 
 PARTS = 10_000
-"""Parts that are carried along for the drill-down; where there are more, inventory.csv holds them."""
+"""Maximum parts included for the drill-down; if there are more, they are in inventory.csv."""
 
 TEXT = 400
-"""Characters of one text in the node table."""
+"""Maximum characters of one text in the node table."""
 
 
 FITS = {
@@ -20,11 +20,11 @@ FITS = {
     Match.UNKNOWN: "not known whether the profile is for it", Match.NOT_STATED: "",
     Match.FRAGMENT: "the profile is a fragment, for no machine by itself",
 }  # fmt: skip
-"""What is said of a machine beside the profile."""
+"""How the profile fits a machine, as text."""
 
 
 def script_data(dossier: Dossier, chapters: Sequence[Chapter], unread: str) -> dict[str, Any]:
-    """Give lists in a fixed order of columns, which `report.js` names; nodes and rules are told by their place."""
+    """Return lists in a fixed order of columns, as in `report.js`; nodes and rules are referenced by index."""
     places = {node.name: place for place, node in enumerate(dossier.nodes)}
     rules = {gate.id: place for place, gate in enumerate(dossier.gates)}
     vectors = {vector: i for i, vector in enumerate(dict.fromkeys(node.vector for node in dossier.nodes))}
@@ -70,7 +70,7 @@ def _make(part: Hardware) -> tuple[str, str, str]:
 def _parts(
     dossier: Dossier, parts: Iterable[Hardware], makes: dict[tuple[str, str, str], int]
 ) -> list[list[list[Any]]]:
-    """Give each node's parts: item, make, serial and whatever else identifies it."""
+    """Return each node's parts: item, make, serial and other identities."""
     found: dict[str, list[list[Any]]] = {node.name: [] for node in dossier.nodes}
     for part in parts:
         other = " ".join(f"{key} {value}" for key, value in sorted(part.other.items()))
@@ -80,7 +80,7 @@ def _parts(
 
 
 def _ranges(places: Sequence[int]) -> list[int]:
-    """Write sorted places as first, last, first, last, and so on."""
+    """Encode sorted indexes as first, last, first, last, and so on."""
     ends: list[int] = []
     for place in places:
         if ends and place == ends[-1] + 1:

@@ -1,4 +1,4 @@
-"""The rack at a glance: nodes that answer alike gathered, racks drawn small, the odd one out in sight."""
+"""The rack at a glance: nodes with the same verdicts grouped, racks drawn small, outliers visible."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from rackcheck.report.hardware_groups import vectors
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
-"""Patterns shown from the common end, and as many from the rare one: what lies between is counted."""
+"""Patterns shown from the common end, and as many from the rare one: the others are counted."""
 
 COLUMNS = 40
-"""Columns, each of rules that never differ; of more, those stay that fail or are unknown on the most nodes."""
+"""Maximum columns, each of rules that never differ; of more, those that fail or are unknown on most nodes are kept."""
 
 QUIET = frozenset({LETTERS[Status.PASS], LETTERS[Status.NA], OUT})
 """A rule with no other letters has no column."""
@@ -25,7 +25,7 @@ HEAVY = LETTERS[Status.FAIL], LETTERS[Status.UNKNOWN]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Nodes with the very same verdicts; `letters` are those of the matrix's columns."""
+    """Nodes with the same verdicts; `letters` are those of the matrix's columns."""
 
     nodes: tuple[str, ...]
     outcome: Outcome
@@ -34,7 +34,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Rules with the same letter on every node; the first stands for them."""
+    """Rules with the same letter on every node; the first represents them."""
 
     gates: tuple[Gate, ...]
 
@@ -47,9 +47,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Patterns against the rules that are not well everywhere; counts of what is left out beside.
+    """Patterns against the rules that do not pass everywhere; with counts of what is left out.
 
-    `rules` are those about nodes, one by one, and `passing` of them are well wherever they apply.
+    `rules` counts the rules about single nodes, and `passing` those that pass wherever they apply.
     """
 
     columns: tuple[Column, ...]
@@ -63,13 +63,13 @@ class Matrix:
 
     @property
     def patterns(self) -> int:
-        """How many different patterns there are."""
+        """The number of different patterns."""
         return len(self.common) + len(self.rare) + self.between
 
 
 @dataclass(frozen=True, slots=True)
 class RackCell:
-    """One node in its rack: `place` in the dossier's order, `usual` where it has the most common pattern."""
+    """One node in its rack: `place` in the dossier's order, `usual` if it has the most common pattern."""
 
     place: int
     node: NodeRow
@@ -78,20 +78,20 @@ class RackCell:
 
 @dataclass(frozen=True, slots=True)
 class OverviewRack:
-    """A rack, the highest unit first; nodes without one stand in a rack without a name."""
+    """A rack, the highest unit first; nodes without one are in a rack without a name."""
 
     name: str
     cells: tuple[RackCell, ...]
 
 
 def matrix(dossier: Dossier) -> Matrix:
-    """Lay out who differs in which rule; rules of machines that the profile is not for make no column."""
+    """Build the matrix of nodes and differing rules; machines that the profile is not for add no column."""
     gathered = vectors(dossier.nodes)
     counts = [Counter[str]() for _ in dossier.gates]
     for vector, nodes in gathered:
         for count, letter in zip(counts, vector, strict=False):
             count[letter] += len(nodes)
-    judged = (i for i, count in enumerate(counts) if set(count) - {OUT})  # what no node was judged by passes nowhere
+    judged = (i for i, count in enumerate(counts) if set(count) - {OUT})  # a rule not judged on any node passes nowhere
     single = [i for i in judged if dossier.gates[i].scope == Scope.NODE.value]
     telling = [i for i in single if set(counts[i]) - QUIET]
     alike: dict[str, list[int]] = {}
@@ -119,7 +119,7 @@ def matrix(dossier: Dossier) -> Matrix:
 
 
 def racks(nodes: Sequence[NodeRow]) -> tuple[OverviewRack, ...]:
-    """Sort nodes into their racks; the pattern is usual that more nodes have than any other one."""
+    """Sort nodes into their racks; the usual pattern is the most frequent one."""
     gathered = vectors([node for node in nodes if node.fit.match is not Match.OTHER])
     sizes = [len(alike) for _, alike in gathered[:2]] + [0, 0]
     usual = {node.name for node in gathered[0][1]} if sizes[0] > max(sizes[1], 1) else set[str]()

@@ -1,4 +1,4 @@
-"""What the page gathers out of the dossier before it is drawn: pure, and bounded where a node could swell it."""
+"""Data that the page derives from the dossier before rendering: pure, and bounded where a node could inflate it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from rackcheck.views.locations import names_text, share
 from rackcheck.views.other_machines import deciding
 
 FINDINGS = 500
-"""Findings that are written out; the annexes hold all."""
+"""Maximum findings in the page; the annexes contain all."""
 
 GRID = 12
 """Nodes up to which the firmware matrix is drawn whole."""
@@ -26,7 +26,7 @@ QUIET = frozenset({Status.PASS, Status.NA})
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One finding with the name that links lead to."""
+    """One finding with its link anchor."""
 
     anchor: str
     found: FindingEntry
@@ -34,7 +34,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class SharedCause:
-    """One cause for many rules: their name, the cause, the rules by severity, the nodes.
+    """One cause for many rules: their title, the cause, the rules by severity, the nodes.
 
     `before` are the nodes of a chapter that has listed these rules already.
     """
@@ -49,7 +49,7 @@ class SharedCause:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Findings of one rule with the same verdict, or, where `shared`, of rules that one cause leaves unknown."""
+    """Findings of one rule with the same verdict, or, if `shared`, of rules that one cause makes unknown."""
 
     gate: Gate
     status: Status
@@ -60,7 +60,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """Parts of one make: how many there are on which nodes, and how many told no serial."""
+    """Parts of one make: how many there are on which nodes, and how many have no serial."""
 
     kind: str
     model: str
@@ -79,7 +79,7 @@ class GridRow:
 
 
 def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
-    """Gather what is neither pass nor n/a by rule and verdict, in the findings' order, and count what is left out."""
+    """Group findings that are neither pass nor n/a by rule and verdict, in order, and count those left out."""
     loud = deciding((f for f in dossier.findings if f.status not in QUIET), frozenset(dossier.others))
     known = {gate.id: gate for gate in dossier.gates}
     gathered: dict[object, list[Instance]] = {}
@@ -125,7 +125,7 @@ def _nodes(instances: Iterable[Instance]) -> set[str]:
 
 
 def _gone(rule: str) -> Gate:
-    """Stand in for a gate that the profile no longer names, so that its finding is shown all the same."""
+    """Return a placeholder for a gate that the profile no longer has, so that its finding is still shown."""
     return Gate(rule, "(this rule is not in the profile)", Severity.ADVISORY, "", (), (), "", "", (), {})
 
 
@@ -150,7 +150,7 @@ def _spread(parts: Iterable[Hardware]) -> str:
 
 
 def by_node(parts: Iterable[Hardware]) -> tuple[tuple[PartShelf, ...], ...]:
-    """Give each node's parts, those of one make together."""
+    """Return each node's parts, grouped by make."""
     gathered: dict[str, list[PartShelf]] = {}
     for shelf in shelves(parts):
         gathered.setdefault(shelf.node, []).append(shelf)
@@ -158,7 +158,7 @@ def by_node(parts: Iterable[Hardware]) -> tuple[tuple[PartShelf, ...], ...]:
 
 
 def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]:
-    """Spread out the components that differ, where the nodes are few; else nothing."""
+    """Return the differing components by node, if there are few nodes; else nothing."""
     names = [node.name for node in dossier.nodes]
     if len(names) > GRID:
         return ()
@@ -166,13 +166,13 @@ def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]
 
 
 def _cell(row: Versions, name: str) -> tuple[str, bool]:
-    """Give one node's version and whether it differs; what no group names is unknown, and so differs."""
+    """Return one node's version and whether it differs; a node in no group is unknown, and so differs."""
     version = next((version for version, nodes in row.groups if name in nodes), "")
     return version, not version or version != row.groups[0][0]
 
 
 def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]:
-    """Give the verdicts that waivers cover, by rule."""
+    """Return the verdicts that waivers cover, by rule."""
     found: dict[str, dict[Status, list[str]]] = {}
     for finding in dossier.findings:
         if finding.truth is not None:
@@ -186,6 +186,6 @@ def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]
 def covered(
     exemption: Exemption, known: Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]
 ) -> tuple[tuple[Status, str], ...]:
-    """Give the true verdicts on those nodes where this waiver was used."""
+    """Return the true verdicts on those nodes where this waiver was used."""
     met = ((s, [n for n in nodes if n in exemption.used]) for s, nodes in known.get(exemption.rule, ()))
     return tuple((status, names_text(nodes)) for status, nodes in met if nodes)

@@ -20,10 +20,10 @@ TEMPLATE = Path(__file__).parent
 MAIN = "report.typ"
 
 TRIES = 3
-"""Settings of one document: a character that only its neighbours make impossible to set costs another."""
+"""Maximum typesetting runs of one document: a character that fails only beside its neighbours needs another run."""
 
 KINDS = {"png": "png", "jpeg": "jpg", "svg+xml": "svg"}
-"""Kinds of a logo, as typst calls them."""
+"""Formats of a logo, by typst's names."""
 
 _PACKAGE = re.compile(r'"@[a-z]+/')
 
@@ -32,7 +32,7 @@ _TRY_LOGO = b"#image(bytes(json(bytes(sys.inputs.logo))), format: sys.inputs.log
 
 @dataclass(frozen=True, slots=True)
 class Pdf:
-    """A document, and what whoever asked for it should know of it."""
+    """A document, and notes for the user."""
 
     data: bytes
     notes: tuple[str, ...]
@@ -41,8 +41,8 @@ class Pdf:
 def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf:
     """Set a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's own copy of the template's folder.
 
-    The same input gives the same bytes. Nothing outside the template's folder is read, and no network is asked. Raises
-    UserError where typst is not installed, or cannot set the site's template or logo.
+    The same input gives the same bytes. Nothing outside the template's folder is read, and no network is used. Raises
+    UserError if typst is not installed, or cannot set the site's template or logo.
     """
     try:
         import typst  # noqa: PLC0415
@@ -80,7 +80,7 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
 
 
 def _checked(template: Path) -> Path:
-    """Give a site's template folder, sure to be one and to ask no network."""
+    """Return a site's template folder, checked to be one and to need no network."""
     folder = template.resolve()
     if not (folder / MAIN).is_file():
         raise UserError(
@@ -96,7 +96,7 @@ def _checked(template: Path) -> Path:
 
 
 def _logo(logo: Logo | None) -> Mapping[str, str]:
-    """Give a picture as the template takes it, a JSON list of bytes; raises UserError where typst cannot draw it."""
+    """Return a picture as the template takes it, a JSON list of bytes; raises UserError if typst cannot draw it."""
     if logo is None:
         return {"logo": "", "logo-kind": ""}
     if logo.kind not in KINDS:
@@ -112,7 +112,7 @@ def _logo(logo: Logo | None) -> Mapping[str, str]:
 
 
 def _moment(time: str) -> datetime | None:
-    """Give the time of a run; None where it is not one, for it was read from a file."""
+    """Return the time of a run; None if it is not valid, as it was read from a file."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:

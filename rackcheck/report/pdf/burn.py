@@ -1,4 +1,4 @@
-"""A burn-in on paper: its tables as the template takes them, and its drawings beside."""
+"""A burn-in on paper: its tables as the template takes them, and its drawings."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from rackcheck.report.report_model import Dossier
 from rackcheck.views.locations import Whole
 
 THINGS = 16
-"""Things of a kind up to which each stands in a table; of more, those of which something was found."""
+"""Maximum things of a kind that are all in a table; of more, only those with findings."""
 
 COLUMNS = 7
-"""Figures of one such table: a page is no wider."""
+"""Maximum figures of one such table, limited by the page's width."""
 
 
 def burn(dossier: Dossier, of: Whole) -> Json | None:
-    """Give what the template shows of burn-ins; None where none was run."""
+    """Return the template's data of burn-ins; None if none was run."""
     burned = dossier.burned
     if burned is None:
         return None
@@ -39,7 +39,7 @@ def burn(dossier: Dossier, of: Whole) -> Json | None:
 
 
 def drawings(dossier: Dossier) -> list[list[str]]:
-    """Give each chart's panels as SVG, in ASCII: what no font has is named by its code point in the tables."""
+    """Return each chart's panels as SVG, in ASCII: the tables name characters without a glyph by code point."""
     if dossier.burned is None:
         return []
     scales = chart.scales(dossier.burned.charts)
@@ -51,7 +51,7 @@ def drawings(dossier: Dossier) -> list[list[str]]:
 
 
 def simulated(dossier: Dossier) -> str:
-    """Say that a document tells of a simulation, where it does."""
+    """Return a note if a document is about a simulation."""
     return SIMULATED if dossier.simulated else ""
 
 
@@ -129,7 +129,7 @@ def _at(place: tuple[str, str]) -> str:
 
 
 def _chart(each: BurnChart) -> Json:
-    """Give a drawing's words; its lines in figures stand in the page and in the record."""
+    """Return a drawing's texts; its lines as figures are in the page and in the record."""
     nodes = fold(each.nodes)
     return {
         "node": text(nodes, 150),

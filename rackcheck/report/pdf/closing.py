@@ -1,4 +1,4 @@
-"""What follows the findings: exceptions, punch list, rework, baseline and the evidence index."""
+"""The sections after the findings: exceptions, punch list, rework, baseline and the evidence index."""
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.report.pdf.listing import SMALL, Json, bounded
@@ -10,7 +10,7 @@ CLASSES = ("A", "B", "C")
 
 
 def exceptions(dossier: Dossier, of: Whole) -> Json:
-    """Give each waiver as it stands, with the verdict that would be without it."""
+    """Return each waiver with its state, and the verdict without it."""
     truths: dict[str, set[str]] = {}
     for found in dossier.findings:
         if found.truth is not None:
@@ -38,7 +38,7 @@ def exceptions(dossier: Dossier, of: Whole) -> Json:
 
 
 def punch(dossier: Dossier, of: Whole) -> list[Json]:
-    """Give the three classes; one line for a rule, however many ways it went wrong."""
+    """Return the three classes; one line for a rule, however many ways it failed."""
     titles = {gate.id: gate.title for gate in dossier.gates}
     gathered: dict[tuple[str, str, str, str], list[Punch]] = {}
     for point in dossier.punch:
@@ -64,7 +64,7 @@ def punch(dossier: Dossier, of: Whole) -> list[Json]:
 
 
 def rework(dossier: Dossier, of: Whole) -> Json:
-    """Give what turned between the readings, first to last, and whether there was but one of them."""
+    """Return what changed between the readings, first to last, and whether there was only one."""
 
     def show(turned: Rework) -> Json:
         return {
@@ -78,7 +78,7 @@ def rework(dossier: Dossier, of: Whole) -> Json:
 
 
 def baseline(dossier: Dossier) -> Json:
-    """Give the fingerprint, whole and by class, and by node where they are few."""
+    """Return the fingerprint, whole and by class, and by node if there are few."""
     small = len(dossier.baseline.nodes) <= SMALL
     return {
         "digest": text(dossier.baseline.digest),
@@ -91,7 +91,7 @@ def baseline(dossier: Dossier) -> Json:
 
 
 def evidence(dossier: Dossier, of: Whole) -> Json:
-    """Count the raw answers by run and plane, name the troubles, and list all answers where they are few."""
+    """Count the raw replies by run and plane, name the troubles, and list all replies if there are few."""
     planes: dict[tuple[str, str], list[RawReply]] = {}
     troubles: dict[tuple[str, str], set[str]] = {}
     for answer in dossier.evidence:

@@ -1,4 +1,4 @@
-"""What was found, one block for a rule and its verdict, the most severe first."""
+"""The findings, one block for a rule and its verdict, the most severe first."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,14 +12,14 @@ from rackcheck.views.locations import Whole
 from rackcheck.views.other_machines import apart, deciding
 
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
-"""Verdicts that get a block; what does not apply is a table, what passed is counted beside its gate."""
+"""Verdicts that get a block; n/a has a table, and passes are counted beside their gate."""
 
 BLOCKS = 60
-"""Blocks in one document, whatever was found."""
+"""Maximum blocks in one document."""
 
 
 def findings(dossier: Dossier) -> Json:
-    """Give the blocks; the more there are, the fewer ways of failing each of them shows."""
+    """Return the blocks; the more there are, the fewer ways of failing each of them shows."""
     gates = {gate.id: gate for gate in dossier.gates}
     severities = list(Severity)
     gathered: dict[object, list[Block]] = {}
@@ -53,7 +53,7 @@ def findings(dossier: Dossier) -> Json:
 
 
 def _shared(block: Block, gates: Mapping[str, Gate], of: Whole, before: str) -> Json:
-    """Give rules that are unknown for one cause; `before` are the nodes of a block that has listed them already."""
+    """Return rules that are unknown for one cause; `before` are the nodes of a block that already lists them."""
     by: dict[str, list[str]] = {}
     for rule in block.rules:
         by.setdefault(gates[rule].severity.value, []).append(rule)
@@ -102,9 +102,9 @@ def _way(found: FindingEntry, of: Whole, exhibits: int) -> Json:
 
 
 def _exhibit(exhibit: Exhibit, reason: str) -> Json:
-    """Give one piece of evidence; what the reason says already is not said again."""
+    """Return one piece of evidence, without what the reason already contains."""
     observed = exhibit.observed.removeprefix(MARK)
-    lost = exhibit.status is Status.UNKNOWN  # of which the reason says what is not known, and no more
+    lost = exhibit.status is Status.UNKNOWN  # then the reason only names what is not known
     return {
         "said": exhibit.item in reason and observed in reason and (lost or exhibit.expected in reason),
         "item": text(exhibit.item),
@@ -115,7 +115,7 @@ def _exhibit(exhibit: Exhibit, reason: str) -> Json:
 
 
 def not_applicable(dossier: Dossier) -> Json:
-    """Give the rules that did not apply, those with one reason on the same nodes together."""
+    """Return the rules that did not apply, grouped by reason and nodes."""
     of = dossier.whole
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for f in dossier.findings:

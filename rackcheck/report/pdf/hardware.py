@@ -1,4 +1,4 @@
-"""What the nodes are made of: their parts, the bill of materials beside them, and the firmware matrix."""
+"""The nodes' hardware: their parts, the comparison with the bill of materials, and the firmware matrix."""
 
 from collections import Counter
 from typing import Any
@@ -12,25 +12,25 @@ from rackcheck.views.locations import Whole
 from rackcheck.views.reasons import LONGEST
 
 COMPONENTS = 60
-"""Lines of one list of components; a line holds all that are alike."""
+"""Maximum lines of one list of components; alike ones share a line."""
 
 SILENCES = 12
-"""Reasons for which components were not told."""
+"""Maximum reasons shown why components were not reported."""
 
 GRID = 16
 """Nodes up to which the firmware matrix has a column for each."""
 
 PARTS = 1600
-"""Parts that are listed in one document."""
+"""Maximum parts listed in one document."""
 
 KINDS = ("missing", "swapped", "extra", "unread")
-"""Differences to a bill of materials, in the order they are shown."""
+"""Differences to a bill of materials, in display order."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def inventory(dossier: Dossier) -> Json:
-    """Give every part of a small document; of a large one how many there are of each model, and serials not read."""
+    """Return every part of a small document; for a large one the count of each model, and serials not read."""
     small = len(dossier.nodes) <= SMALL
     return {
         "nodes": len(dossier.nodes),
@@ -80,7 +80,7 @@ def _products(dossier: Dossier) -> Json:
 
 
 def _whole(dossier: Dossier) -> Json:
-    """Give each node with its parts below it, those of one make together."""
+    """Return each node with its parts, grouped by make."""
     by_node: dict[str, list[PartShelf]] = {}
     for shelf in shelves(dossier.parts[:PARTS]):
         by_node.setdefault(shelf.node, []).append(shelf)
@@ -111,7 +111,7 @@ def _node(node: NodeRow, held: list[PartShelf]) -> Json:
 
 
 def bill(dossier: Dossier) -> Json | None:
-    """Give the differences to the bill of materials, counted and listed; None where there was no bill."""
+    """Return the differences to the bill of materials, counted and listed; None if there was no bill."""
     if dossier.bill is None:
         return None
     found = Counter(difference.kind for difference in dossier.bill.differences)
@@ -139,7 +139,7 @@ def _difference(billed: Billed) -> Json:
 
 
 def firmware(dossier: Dossier) -> Json:
-    """Give the components that differ, then those that were not told everywhere, then those that are alike."""
+    """Return the components that differ, then those not reported everywhere, then those that are alike."""
     names = [node.name for node in dossier.nodes]
     total = len(names)
     columns = names if total <= GRID else []
@@ -197,6 +197,6 @@ def _alike(component: ComponentGroup) -> Json:
 
 
 def _letters(versions: Versions) -> list[str]:
-    """Give each version its letter, the most common A; what is not known is a question mark, never a letter."""
+    """Return the letter of each version, the most common A; an unknown one is a question mark, never a letter."""
     rows = iter(LETTERS)
     return ["?" if not version else next(rows, "+") for version, _ in versions.groups]

@@ -1,4 +1,4 @@
-"""Which characters the fonts inside typst have: asked of typst itself, so that its next version is asked anew."""
+"""Which characters typst's built-in fonts have: tested with typst itself, so that any version gives its own result."""
 
 import json
 import re
@@ -10,11 +10,11 @@ import typst
 STANDARD: Final = "a-2a"
 """PDF/A-2a: made to be kept, and tagged so that it can be read aloud.
 
-It refuses a character without a glyph, where plain PDF would draw a box in silence.
+It rejects a character without a glyph; plain PDF would silently draw a box.
 """
 
 MOST = 4000
-"""Distinct characters that are asked for; any beyond are written by their code point unasked."""
+"""Maximum distinct characters tested; any others are written by their code point untested."""
 
 _ASK = b"""#set document(date: datetime(year: 2000, month: 1, day: 1))
 #for char in json(bytes(sys.inputs.chars)) [#char #parbreak()]"""
@@ -23,13 +23,13 @@ _ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
 
 
 def lacking(texts: Iterable[str]) -> frozenset[str]:
-    """Give the characters of these texts, all of them printable, that none of the fonts has."""
+    """Return the characters of these texts, all of them printable, that none of the fonts has."""
     asked = sorted({char for text in texts if not text.isascii() for char in text if not char.isascii()})
     return _refused(asked[:MOST]) | frozenset(asked[MOST:])
 
 
 def _refused(chars: list[str]) -> frozenset[str]:
-    """Set each character for itself, and read which were refused; where that cannot be read, halve and ask again."""
+    """Set each character separately, and read which were rejected; if that cannot be read, halve and try again."""
     if not chars:
         return frozenset()
     names = refusals(chars)
@@ -44,7 +44,7 @@ def _refused(chars: list[str]) -> frozenset[str]:
 
 
 def refusals(chars: list[str]) -> frozenset[str] | None:
-    """Give the characters that typst names as missing when it sets these; None where it sets them all."""
+    """Return the characters that typst names as missing when it sets these; None if it sets them all."""
     try:
         typst.compile(
             _ASK,
@@ -59,6 +59,6 @@ def refusals(chars: list[str]) -> frozenset[str] | None:
 
 
 def named(diagnostic: str) -> frozenset[str]:
-    """Give the characters that a refusal names, read from typst's words."""
+    """Return the characters named in typst's error message."""
     spelt = (_ESCAPE.sub(lambda m: chr(int(m[1], 16)), text) for text in _REFUSED.findall(diagnostic))
     return frozenset(char for text in spelt for char in text if not char.isascii())

@@ -1,7 +1,7 @@
-"""The document as one JSON value of texts and numbers: what the template sets, section by section.
+"""The document as one JSON value of texts and numbers: the template's input, section by section.
 
-The template owns the words around it and the looks; here is chosen what is shown, how it is folded, and where it is cut
-off. Every cut says how many more there are, so that nothing looks whole that is not.
+The template has the surrounding text and the layout; this module chooses what is shown, how it is folded, and where it
+is cut off. Every cut has the number of omitted entries, so that no partial list looks complete.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,14 +24,14 @@ from rackcheck.views.locations import Whole
 from rackcheck.views.reasons import LONGEST, MOST, is_alone
 
 PATTERNS = 24
-"""Groups of nodes that answer alike, the worst first."""
+"""Maximum groups of nodes with the same verdicts, the worst first."""
 
 COMMON = 8
-"""The largest of them, which come first where not all are shown."""
+"""The number of largest groups, which come first if not all are shown."""
 
 
 def model(dossier: Dossier, digest: str) -> Json:
-    """Give everything the template shows; `digest` is that of the record, `report.json`."""
+    """Return everything the template shows; `digest` is that of the record, `report.json`."""
     of = dossier.whole
     return {
         "name": clean(dossier.subject.name, 100),
@@ -72,7 +72,7 @@ def model(dossier: Dossier, digest: str) -> Json:
 
 
 def token(dossier: Dossier, digest: str) -> str:
-    """Give what the signature page says of the record, as text and as QR code."""
+    """Return the record's identification on the signature page, as text and as QR code."""
     return f"rackcheck:{clean(dossier.subject.name, 100)}:{dossier.level}:sha256:{digest}"
 
 
@@ -131,13 +131,13 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
 
 
 def _why(dossier: Dossier, one: tuple[str, tuple[str, ...]], of: Whole) -> Json:
-    """Give why nodes are incomplete; a node alone needs no name."""
+    """Return why nodes are incomplete; a single node is not named."""
     reason, names = one
     return {"where": "" if is_alone(dossier.reasons, of) else where(names, of, 120), "reason": text(reason, LONGEST)}
 
 
 def _groups(dossier: Dossier, of: Whole) -> Json:
-    """Give racks and the fleet as they were judged as a whole, those first that are not well."""
+    """Return the results of racks and the fleet, those that do not pass first."""
     racks = [group for group in dossier.groups if group.scope == Scope.RACK.value]
     unwell = [
         (outcome, [group.name for group in dossier.groups if group.outcome is outcome])
@@ -160,7 +160,7 @@ def _not_well(rules: Sequence[tuple[Status, Sequence[str]]]) -> list[Json]:
 
 
 def _glance(dossier: Dossier, of: Whole) -> Json:
-    """Give the nodes that answer alike, with what is not well on them: who is the odd one out."""
+    """Return the groups of nodes with the same verdicts, with what does not pass on them."""
     groups = likenesses(dossier)
 
     def show(group: Likeness) -> Json:
@@ -171,7 +171,7 @@ def _glance(dossier: Dossier, of: Whole) -> Json:
             "reason": text(group.reason, LONGEST),
         }
 
-    # Of too many, the largest say what is common and the smallest who is odd.
+    # If there are too many, the largest show what is common and the smallest the outliers.
     large = sorted(groups, key=lambda group: -len(group.nodes))[:COMMON]
     shown = groups if len(groups) <= PATTERNS else (*large, *(group for group in groups if group not in large))
     return bounded(shown, show, PATTERNS)
@@ -242,7 +242,7 @@ def _severity(severity: Severity, gates: Sequence[Gate]) -> Json:
 
 
 def _entry(gate: Gate) -> Json:
-    """Give a rule as it was agreed, with why it is there."""
+    """Return a rule as it was agreed on, with its rationale."""
     return {
         "id": text(gate.id),
         "title": prose(gate.title),

@@ -1,4 +1,4 @@
-"""Texts made fit for paper: every character in sight, long words with places to break, node sets bounded."""
+"""Texts prepared for paper: every character visible, long words with places to break, node sets bounded."""
 
 import re
 import unicodedata
@@ -10,13 +10,13 @@ from rackcheck.model.fold import fold
 from rackcheck.views.locations import Whole, counted_names
 
 PIECE = 6
-"""Letters of a long word that stay together on a line; the narrowest column holds more."""
+"""Letters of a long word that are kept together on a line; the narrowest column fits more."""
 
 LONG = 14
-"""Letters a word may have before it gets places to break."""
+"""Maximum letters of a word without places to break."""
 
 MARKS = 2
-"""Combining marks that may stand on one letter; more of them would be drawn over the lines above."""
+"""Maximum combining marks on one letter; more of them would be drawn over the lines above."""
 
 _FIELDS = re.compile(r"[^,;/:|\].@_-]*[,;/:|\].@_-]+|[^,;/:|\].@_-]+")
 
@@ -28,12 +28,12 @@ def text(message: str, limit: int = 600) -> str:
 
 
 def prose(written: str, limit: int = 1200) -> str:
-    """Make a paragraph of words that a profile's author wrote: its line breaks are only those of the file."""
+    """Make a paragraph of a profile author's text, without the line breaks of the file."""
     return text(" ".join(written.split()), limit)
 
 
 def where(names: Collection[str], of: Whole, limit: int = 150) -> str:
-    """Say on how many of all, and on which: `62 of 72: dgx[001-062]`, `1 of 2 racks: a01`, `the fleet`.
+    """Format counts and names: `62 of 72: dgx[001-062]`, `1 of 2 racks: a01`, `the fleet`.
 
     A long set is cut at a comma.
     """
@@ -47,7 +47,7 @@ def _nodes(nodes: Collection[str], total: int) -> str:
 
 
 def cut(folded: str, limit: int) -> str:
-    """Cut a long set at a comma, in sight."""
+    """Cut a long set at a comma, with a visible mark."""
     if len(folded) <= limit:
         return folded
     kept = folded[:limit].rpartition(",")[0] or folded[:limit]
@@ -55,7 +55,7 @@ def cut(folded: str, limit: int) -> str:
 
 
 def strings(tree: Any) -> Iterator[str]:
-    """Give every text of a JSON value, keys left out: those are ours."""
+    """Yield every text of a JSON value, except keys, which are our own."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, dict):
@@ -67,7 +67,7 @@ def strings(tree: Any) -> Iterator[str]:
 
 
 def spelt(tree: Any, lacking: Collection[str]) -> Any:
-    """Give the same JSON value with each text spelt for the page: whole, or as a list of pieces with breaks between."""
+    """Return the same JSON value with each text prepared for the page: whole, or as a list of breakable pieces."""
     if isinstance(tree, str):
         return pieces(by_code_point(tree, lacking))
     if isinstance(tree, dict):
@@ -76,7 +76,7 @@ def spelt(tree: Any, lacking: Collection[str]) -> Any:
 
 
 def by_code_point(message: str, lacking: Collection[str]) -> str:
-    """Write the characters that no font has as `[U+6771 U+4EAC]`, and so the third of a pile of combining marks."""
+    """Write characters without a glyph as `[U+6771 U+4EAC]`, and also combining marks from the third on one letter."""
     if message.isascii():
         return message
     shown: list[str] = []
@@ -95,7 +95,7 @@ def by_code_point(message: str, lacking: Collection[str]) -> str:
 
 
 def pieces(message: str) -> str | list[str]:
-    """Cut a text where it may break: long words after a comma, slash, dot and the like, and else anywhere."""
+    """Split a text where it may break: long words after a comma, slash, dot and the like, or else anywhere."""
     if all(len(word) <= LONG for word in message.split(" ")):
         return message
     cut = [""]

@@ -1,6 +1,6 @@
 """Signatures over a report's bundle: a manifest of digests, statements of parties, and their check offline.
 
-`SHA256SUMS` names every file; `signatures/PARTY.json` says who stands for that manifest, `signatures/PARTY.json.sig` is
+`SHA256SUMS` names every file; `signatures/PARTY.json` names who signs that manifest, `signatures/PARTY.json.sig` is
 the SSH signature of it. The stock tools (sha256sum, ssh-keygen) read all three.
 """
 

@@ -1,4 +1,4 @@
-"""Bundles on this system: where they live, how one is found by its name, and what its head says."""
+"""Bundles on this system: their folder, their names, and their heads."""
 
 import json
 import os
@@ -18,12 +18,12 @@ _SIZE = 64 << 10
 
 
 def folder() -> Path:
-    """Where bundles live on this system, beside the runs."""
+    """Return the folder of bundles on this system, beside the runs."""
     return state.folder("bundles")
 
 
 def names() -> list[str]:
-    """Every bundle of this system by its name, sorted."""
+    """Return the names of all bundles of this system, sorted."""
     place = folder()
     return sorted(p.name for p in place.iterdir() if _is_bundle(p)) if place.is_dir() else []
 
@@ -50,7 +50,7 @@ def _is_bundle(place: Path) -> bool:
 
 
 def head(place: Path) -> BundleHead:
-    """Read what a bundle says of itself; raises ValueError that says, after its name, what is wrong with it."""
+    """Read a bundle's head; raises ValueError with what is wrong, worded to follow the file's name."""
     try:
         doc = json.loads(files.content(place, HEAD, _SIZE))
     except FileNotFoundError:
@@ -71,10 +71,10 @@ def head(place: Path) -> BundleHead:
 
 
 def record_fault(place: Path) -> BundleFault | None:
-    """Whether the record is another than the head names: then the document and what was printed of it are two."""
+    """Return a fault if the record is not the one that the head names: then document and printout differ."""
     try:
         named = json.loads(files.content(place, HEAD, _SIZE)).get("record")
         found = files.digest(place, RECORD)
     except (files.Unfit, FileNotFoundError, ValueError, AttributeError, RecursionError):
-        return None  # told by the manifest, or by the head itself
+        return None  # reported by the manifest, or by the head itself
     return None if named == found else BundleFault(RECORD, f"is not the record that {HEAD} names")

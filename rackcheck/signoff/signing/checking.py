@@ -1,4 +1,4 @@
-"""Checking a bundle: is every file what was signed, and by whom; nothing here asks a network."""
+"""Checks a bundle: whether every file is what was signed, and by whom; without any network access."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,22 +15,22 @@ from rackcheck.signoff.signing.statement import Statement
 
 @dataclass(frozen=True)
 class _Checked:
-    """A signature by itself: what it says, and what is wrong with its files where they are not what somebody signed."""
+    """A single signature: its content, and the fault of its files if they are not what was signed."""
 
     signature: Signature
     statement: Statement | None = None
     fault: BundleFault | None = None
 
     def broken(self, path: str, what: str) -> "_Checked":
-        """Give this one with its fault."""
+        """Return a copy with a fault."""
         return replace(self, signature=replace(self.signature, trouble=f"{path} {what}"), fault=BundleFault(path, what))
 
 
 def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Path | None = None) -> Verification:
     """Check a bundle's files against its manifest, and its signatures against these signers.
 
-    `at` is when the signers' keys have to be valid, besides the time that a statement claims: now, unless our user
-    knows better. `full` is the bundle that this one says it is a redacted copy of. Raises UserError without ssh-keygen.
+    `at` is when the signers' keys have to be valid, besides the time that a statement claims: by default now. `full` is
+    the bundle that this one claims to be a redacted copy of. Raises UserError without ssh-keygen.
     """
     listed = manifest.read(folder)
     head, head_fault = _head(folder)
@@ -66,7 +66,7 @@ def _head(folder: Path) -> tuple[BundleHead, BundleFault | None]:
 
 
 def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Signers, at: datetime) -> _Checked:
-    """Check one signature by itself: its form, whether it fits its statement, and whose key made it."""
+    """Check one signature alone: its form, whether it fits its statement, and whose key made it."""
     found = _Checked(Signature(party))
     where, where_sig = paths(party)
     try:
@@ -94,7 +94,7 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
 def _judged(
     signature: Signature, words: bytes, bench: keygen.SignerFolder, signers: Signers, at: datetime
 ) -> Signature:
-    """Ask whether the key is one of the signers', valid both at the claimed time and at ours."""
+    """Check whether the key is one of the signers', valid both at the claimed time and at `at`."""
     claimed = statement.moment(signature.time)
     ours, why = bench.principal(words, at)
     theirs, why_not = bench.principal(words, claimed)
@@ -112,9 +112,9 @@ def _judged(
 
 
 def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
-    """Tell a statement that was made for another bundle."""
+    """Mark a statement that was made for another bundle."""
     value = one.statement
-    # With the same manifest it is this bundle, whatever became of its head, which is then told by itself.
+    # With the same manifest it is this bundle, whatever happened to its head, which is then reported separately.
     if value is None or value.manifest == listed.digest or not head.bundle:
         return one
     if (value.bundle, value.level) == (head.bundle, head.level):
@@ -124,7 +124,7 @@ def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
 
 
 def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:
-    """Give the statements that show that the manifest was changed: they name another, and no signer stands for this."""
+    """Return the statements that prove a changed manifest: they name another, and no signer signed this one."""
     stand = [one for one in checked if one.statement is not None]
     if any(one.statement and one.statement.manifest == listed.digest and not one.signature.trouble for one in stand):
         return []
@@ -140,7 +140,7 @@ def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
 
 
 def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
-    """Tell of a changed manifest once; what it says of files is then worth nothing, and is not gone into."""
+    """Report a changed manifest once; its files are then not compared."""
     if not listed.digest:
         return BundleFault(manifest.NAME, listed.damage)
     who = " and ".join(one.signature.party for one in others)
@@ -148,7 +148,7 @@ def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
 
 
 def _copy_of(full: Path, head: BundleHead) -> list[BundleFault]:
-    """Whether this redacted copy names that full bundle's manifest."""
+    """Check that this redacted copy names that full bundle's manifest."""
     if not head.full:
         return [BundleFault(bundles.HEAD, "names no full bundle: this is no redacted copy")]
     other = manifest.read(full)

@@ -1,4 +1,4 @@
-"""A bundle's files, found without following a link, and read within bounds: whoever sent it may have filled it."""
+"""A bundle's files, found without following a link, and read within limits: the sender is not trusted."""
 
 import hashlib
 import os
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MOST = 500_000
-"""Entries that one folder of a bundle may have."""
+"""Maximum entries of one folder of a bundle."""
 
 LARGEST = 16 << 30
-"""Bytes that one file of a bundle may have, so that a file of holes cannot keep anybody reading for ever."""
+"""Maximum bytes of one file of a bundle, so that reading a sparse file ends."""
 
 _PIECE = 1 << 20
 
@@ -25,14 +25,14 @@ _KINDS = {
 
 
 class Unfit(Exception):
-    """A file that is none of a bundle's; says what is wrong with it, to be read after its path."""
+    """A file that does not belong in a bundle; the message is worded to follow its path."""
 
 
 def walk(folder: Path, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Give every file below a folder by its relative path, sorted within each folder, and what is wrong with it.
+    """Yield every file below a folder by its relative path, sorted within each folder, and its fault.
 
-    The second is empty for a plain file. Names that are no UTF-8 keep their bytes as surrogates. What `skip` names at
-    the top is passed over; folders themselves are not given unless they cannot be read.
+    The fault is empty for a plain file. Names that are not UTF-8 keep their bytes as surrogates. Top-level names in
+    `skip` are skipped; folders themselves are only yielded if they cannot be read.
     """
     waiting = [""]
     while waiting:
@@ -56,7 +56,7 @@ def walk(folder: Path, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
 
 
 def _entries(folder: bytes) -> list[tuple[str, int]] | None:
-    """Give the names and modes of what is in a folder, sorted; None where there is too much of it."""
+    """Return the names and modes of a folder's entries, sorted; None if there are too many."""
     found: list[tuple[str, int]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -72,12 +72,12 @@ def _not_plain(mode: int) -> str:
 
 
 def place(folder: Path, path: str) -> bytes:
-    """Give where a file of a bundle lies, in bytes, whatever this system's locale makes of names."""
+    """Return the path of a bundle's file in bytes, independent of this system's locale."""
     return os.fsencode(folder) + b"/" + path.encode("utf-8", "surrogateescape")
 
 
 def digest(folder: Path, path: str) -> str:
-    """Give the SHA-256 of a plain file in hex, reading piece by piece; raises Unfit."""
+    """Return the SHA-256 of a plain file in hex, reading piece by piece; raises Unfit."""
     found, size = hashlib.sha256(), 0
     for piece in _pieces(folder, path):
         size += len(piece)
@@ -88,7 +88,7 @@ def digest(folder: Path, path: str) -> str:
 
 
 def content(folder: Path, path: str, size: int) -> bytes:
-    """Give the bytes of a plain file that has at most `size` of them; raises Unfit, FileNotFoundError where none is."""
+    """Return the bytes of a plain file of at most `size` bytes; raises Unfit, or FileNotFoundError if it is missing."""
     pieces, have = [], 0
     for piece in _pieces(folder, path):
         have += len(piece)
@@ -99,13 +99,13 @@ def content(folder: Path, path: str, size: int) -> bytes:
 
 
 def _pieces(folder: Path, path: str) -> Iterator[bytes]:
-    """Give a plain file's bytes; never waits for a pipe, never follows a link at its end."""
+    """Yield a plain file's bytes; never waits for a pipe, never follows a link."""
     whole = place(folder, path)
     try:
         mode = os.lstat(whole).st_mode
         if not stat.S_ISREG(mode):
             raise Unfit(_not_plain(mode))
-        # Asked again below: the name may have got another meaning since.
+        # Checked again below: the name may refer to another file by now.
         handle = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -1,7 +1,7 @@
-"""The stock `ssh-keygen`, which makes and checks SSH signatures; no secret passes through us.
+"""The stock `ssh-keygen`, which makes and checks SSH signatures; rackcheck handles no secret.
 
 `-Y find-principals` came with OpenSSH 8.2, validity windows in allowed signers files with 8.7 (its release notes). An
-older one says no to them, so nothing passes by its age.
+older one refuses them, so it never accepts a signature wrongly.
 """
 
 import os
@@ -33,14 +33,14 @@ _SIGNERS, _SIGNATURE = "allowed_signers", "signature"
 
 @dataclass(frozen=True)
 class SigningKey:
-    """The key that made a signature, in ssh-keygen's words; of a certificate, the key that it is about."""
+    """The key that made a signature, as ssh-keygen prints it; for a certificate, the certified key."""
 
     kind: str
     fingerprint: str
 
 
 def signed(message: bytes, key: Path) -> bytes:
-    """Sign a message; a passphrase is asked by ssh-keygen itself, on the terminal. Raises UserError where it cannot."""
+    """Sign a message; ssh-keygen itself prompts for a passphrase, on the terminal. Raises UserError if it fails."""
     if not key.is_file():
         raise UserError(f"cannot sign with {key}: there is no such file")
     asking = sys.stderr is not None and sys.stderr.isatty()
@@ -67,15 +67,15 @@ class SignerFolder:
     folder: Path
 
     def put(self, signature: bytes) -> None:
-        """Lay down the signature that is asked about next."""
+        """Store the signature to be checked next."""
         (self.folder / _SIGNATURE).write_bytes(signature)
 
     def intact(self, message: bytes) -> SigningKey | None:
-        """Give the key that signed this message, whoever's it is; None where the signature does not fit it."""
+        """Return the key that signed this message, trusted or not; None if the signature does not fit it."""
         return _key(self._ask("check-novalidate", "-n", NAMESPACE, message=message))
 
     def principal(self, message: bytes, at: datetime) -> tuple[str, str]:
-        """Give the principal whose key signed this, valid at a time; else empty, and ssh-keygen's words."""
+        """Return the principal whose key signed this, valid at a time; else an empty name, and ssh-keygen's message."""
         when = _option(at)
         found = self._ask("find-principals", when, "-f", _SIGNERS)
         text = _ssh_keygen_error(found.stderr)
@@ -87,7 +87,7 @@ class SignerFolder:
         return "", text
 
     def _ask(self, what: str, *words: str, message: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-        # Relative names: what ssh-keygen says then names no folder of ours.
+        # Relative names: ssh-keygen's messages then name no folder of ours.
         argv = [_program(), "-Y", what, *words, "-s", _SIGNATURE]
         try:
             return subprocess.run(  # noqa: S603  the system's ssh-keygen, words of ours
@@ -108,7 +108,7 @@ def bench(signers: Signers) -> Iterator[SignerFolder]:
 
 
 def _option(at: datetime) -> str:
-    """Write a time as OpenSSH 8.7 reads it: in the system's zone; `Z` is understood since 9.1 only."""
+    """Format a time as OpenSSH 8.7 reads it: in the system's zone; `Z` is supported since 9.1 only."""
     return f"-Overify-time={at.astimezone():%Y%m%d%H%M%S}"
 
 
@@ -118,7 +118,7 @@ def _key(done: "subprocess.CompletedProcess[bytes]") -> SigningKey | None:
 
 
 def _ssh_keygen_error(errors: bytes) -> str:
-    """Give what ssh-keygen complained about in one line, without its frames and its promptings."""
+    """Return ssh-keygen's error in one line, without its frames and its prompts."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
     rows = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]
     return clean("; ".join(rows), 400)

@@ -1,4 +1,4 @@
-"""Signing a bundle as a party: nobody signs what does not match its manifest, and no signature is written over."""
+"""Signs a bundle as a party: refuses a bundle that does not match its manifest, and never overwrites a signature."""
 
 import os
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from rackcheck.signoff.signing.statement import Statement
 
 
 class Unsound(Exception):
-    """A bundle that does not match its manifest, or what others have signed; so nobody is asked to sign it."""
+    """A bundle that does not match its manifest, or what others have signed; so it is not signed."""
 
     def __init__(self, faults: tuple[BundleFault, ...]) -> None:
         self.faults = faults
@@ -24,9 +24,8 @@ class Unsound(Exception):
 def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Signature:
     """Sign a bundle with a key file, or a `.pub` whose private half an agent holds.
 
-    `time` is the signer's own claim, kept in UTC to the second. Raises Unsound where the bundle is not what its
-    manifest says, UserError where the party has signed already, where nobody answers for the profile, or where the key
-    cannot sign.
+    `time` is the signer's own claim, stored in UTC to the second. Raises Unsound if the bundle does not match its
+    manifest, UserError if the party has signed already, if the profile is not reviewed, or if the key cannot sign.
     """
     if not statement.PARTY.fullmatch(party):
         raise UserError(f"a party is named in small letters, digits and dashes (integrator, customer), not {party!r}")
@@ -69,7 +68,7 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
 
 
 def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
-    """Whether somebody has signed another manifest than this; whose keys those are is not asked here."""
+    """Return a fault if another manifest than this was signed; whose keys those are is not checked here."""
     signed, faults = parties(folder)
     found = list(faults)
     for party in signed:
@@ -85,7 +84,7 @@ def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
 
 
 def _keep(places: list[Path], contents: tuple[bytes, bytes]) -> None:
-    """Write both files or none, and never over one that is there."""
+    """Write both files or none, and never overwrite one."""
     written = []
     try:
         places[0].parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""`SHA256SUMS`: every file of a bundle with its digest, in the one form that `sha256sum -c` reads.
+"""`SHA256SUMS`: every file of a bundle with its digest, in the form that `sha256sum -c` reads.
 
-One line a file, 64 hex digits, two blanks, the path; sorted by the path's bytes. It names everything but itself and
-`signatures/`; a bundle has no names that this form would have to escape.
+One line a file: 64 hex digits, two blanks, the path; sorted by the path's bytes. It names everything but itself and
+`signatures/`; a bundle has no names that need escapes in this form.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ NAME = "SHA256SUMS"
 SIGNATURES = "signatures"
 
 SIZE = 64 << 20
-"""Bytes that a manifest may have: some 400,000 raw answers."""
+"""Maximum bytes of a manifest: some 400,000 raw replies."""
 
 TOLD = 1000
-"""Faults that are told; a bundle that has more is somebody else's."""
+"""Maximum faults reported; a bundle with more is another bundle."""
 
 _OWN = frozenset({NAME, SIGNATURES})
 _LINE = re.compile(rb"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
@@ -42,10 +42,10 @@ class Manifest:
 
 
 def write(folder: Path) -> str:
-    """Write a bundle's manifest, and give the digest of it.
+    """Write a bundle's manifest, and return its digest.
 
-    Raises UserError where a party has signed already, and at files that no manifest can name: links, devices, names
-    with control characters or backslashes, or that are no UTF-8.
+    Raises UserError if a party has signed already, and for files that no manifest can name: links, devices, names
+    with control characters or backslashes, or that are not UTF-8.
     """
     with contextlib.suppress(OSError):
         if any((folder / SIGNATURES).iterdir()):
@@ -73,7 +73,7 @@ def write(folder: Path) -> str:
 
 
 def _unspeakable(path: str) -> str:
-    """Say why a manifest cannot name a path; empty where it can."""
+    """Return why a manifest cannot name a path; empty if it can."""
     if any("\udc80" <= letter <= "\udcff" for letter in path):
         return "has a name that is no UTF-8"
     if not _LINE.fullmatch(b"0" * 64 + b"  " + path.encode()):
@@ -82,7 +82,7 @@ def _unspeakable(path: str) -> str:
 
 
 def _replace(folder: Path, data: bytes) -> None:
-    """Put the manifest in its place at once; a link of that name is replaced, not followed."""
+    """Put the manifest in its place atomically; a link of that name is replaced, not followed."""
     handle, fresh = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -95,7 +95,7 @@ def _replace(folder: Path, data: bytes) -> None:
 
 
 def read(folder: Path) -> Manifest:
-    """Read a bundle's manifest; what is wrong with it is told in `damage`, as the end of a sentence."""
+    """Read a bundle's manifest; an error is in `damage`, worded as the end of a sentence."""
     try:
         data = files.content(folder, NAME, SIZE)
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def read(folder: Path) -> Manifest:
 
 
 def _path(raw: bytes) -> str | None:
-    """Give the path of a line, if it is one inside the bundle."""
+    """Return the path of a line, or None if it is not inside the bundle."""
     try:
         path = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -128,12 +128,12 @@ def _path(raw: bytes) -> str | None:
 
 
 def faults(folder: Path) -> tuple[BundleFault, ...]:
-    """Compare a bundle with its manifest; empty where every file is there and as it was, and none besides."""
+    """Compare a bundle with its manifest; empty if every file is present and unchanged, and none is added."""
     return compared(folder, read(folder))
 
 
 def compared(folder: Path, manifest: Manifest) -> tuple[BundleFault, ...]:
-    """Compare a bundle with this manifest; at most `TOLD` faults are told, sorted by path."""
+    """Compare a bundle with this manifest; at most `TOLD` faults are returned, sorted by path."""
     if manifest.damage:
         return (BundleFault(NAME, manifest.damage),)
     found = list(islice(_compared(folder, manifest.entries), TOLD + 1))
@@ -155,7 +155,7 @@ def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[BundleFault]
         elif message := _changed(folder, path, entries[path]):
             yield BundleFault(path, message)
     for path in entries:
-        # What lies behind a link or in a shut folder is told with that.
+        # Entries behind a link or in an unreadable folder are covered by that fault.
         if path not in seen and not (shut and {".", *_above(path)} & shut):
             yield BundleFault(path, "is missing")
 

@@ -1,4 +1,4 @@
-"""Who has signed a bundle: the pairs of files in `signatures/`, and whatever else lies there."""
+"""Who has signed a bundle: the pairs of files in `signatures/`, and any other file there."""
 
 from pathlib import Path
 
@@ -8,18 +8,18 @@ from rackcheck.signoff.signing.shape import BundleFault
 from rackcheck.signoff.signing.statement import PARTY
 
 MOST = 64
-"""Parties whose signatures are checked."""
+"""Maximum parties whose signatures are checked."""
 
 _ENDS = (".json", ".json.sig")
 
 
 def paths(party: str) -> tuple[str, str]:
-    """Give where a party's statement and its signature lie in a bundle."""
+    """Return the paths of a party's statement and its signature in a bundle."""
     return f"{SIGNATURES}/{party}.json", f"{SIGNATURES}/{party}.json.sig"
 
 
 def parties(folder: Path) -> tuple[tuple[str, ...], tuple[BundleFault, ...]]:
-    """Give the parties that have a statement and a signature, sorted, and what is wrong with the rest of the folder."""
+    """Return the parties that have a statement and a signature, sorted, and the faults of the rest of the folder."""
     place = folder / SIGNATURES
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         return (), (BundleFault(SIGNATURES, "is not a plain folder"),)

@@ -1,4 +1,4 @@
-"""What signing and verifying come to."""
+"""The results of signing and verifying."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ class BundleFault:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One party's signature; `trouble` says why it does not count, `time` is the signer's own claim.
+    """One party's signature; `trouble` is why it does not count, `time` the signer's own claim.
 
-    `principal` is the name that the verifier's own list gives the key, `kind` and `fingerprint` are ssh-keygen's words;
-    they are empty where they could not be known.
+    `principal` is the name of the key in the verifier's own list, `kind` and `fingerprint` are as ssh-keygen prints
+    them; they are empty if not known.
     """
 
     party: str
@@ -34,7 +34,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a check of a bundle found: `files` counts the files that the manifest names."""
+    """The result of a bundle's check: `files` counts the files that the manifest names."""
 
     bundle: str
     level: str
@@ -44,7 +44,7 @@ class Verification:
 
     @property
     def good(self) -> tuple[Signature, ...]:
-        """Every signature that holds."""
+        """Every valid signature."""
         return tuple(signature for signature in self.signatures if not signature.trouble)
 
     @property
@@ -57,11 +57,11 @@ class Verification:
 
     @property
     def keys(self) -> int:
-        """How many different keys have signed."""
+        """The number of different keys that have signed."""
         return len({signature.fingerprint for signature in self.good})
 
     def reason(self, require: int) -> str:
-        """Say why the bundle is not verified, where `require` keys must have signed; empty where it is."""
+        """Return why the bundle is not verified, if `require` keys must have signed; empty if it is."""
         if self.faults:
             more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
             return f"{self.faults[0]}{more}"
@@ -77,9 +77,9 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class BundleHead:
-    """What `bundle.json` says of its bundle; a redacted copy names the digest of the full one's manifest in `full`.
+    """The content of `bundle.json`; a redacted copy has the digest of the full bundle's manifest in `full`.
 
-    `unreviewed` are the profiles of its runs that nobody has answered for.
+    `unreviewed` are the profiles of its runs that no person has reviewed.
     """
 
     bundle: str

@@ -1,4 +1,4 @@
-"""Whose signatures count: public keys, or an allowed signers file as ssh-keygen reads it."""
+"""The trusted signers: public keys, or an allowed signers file as ssh-keygen reads it."""
 
 import base64
 import binascii
@@ -12,7 +12,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.signoff.signing.sshsig import NAMESPACE
 
 SIZE = 1 << 20
-"""Bytes that a file of keys may have."""
+"""Maximum bytes of a file of keys."""
 
 _KIND = re.compile(r"[a-z0-9][a-z0-9.@-]{0,79}")
 
@@ -25,12 +25,12 @@ class Signers:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def shown(self, principal: str) -> str:
-        """Give the name that our user knows a principal by."""
+        """Return the name to show for a principal."""
         return self.names.get(principal, principal)
 
 
 def from_file(path: Path) -> Signers:
-    """Take an allowed signers file as it is; raises UserError where it cannot be read."""
+    """Read an allowed signers file unchanged; raises UserError if it cannot be read."""
     try:
         with safe_read.opened(path) as file:
             data = file.read(SIZE + 1)
@@ -42,9 +42,9 @@ def from_file(path: Path) -> Signers:
 
 
 def from_keys(paths: Iterable[Path]) -> Signers:
-    """Make a list of signers from public key files; raises UserError at what is none.
+    """Make a list of signers from public key files; raises UserError for a file that is not one.
 
-    A comment is anybody's text, and could be read as a pattern or an option; so the list calls the keys by numbers, and
+    A comment is untrusted text, and could be read as a pattern or an option; so the list names the keys by number, and
     the comment is only shown.
     """
     known: dict[tuple[str, str], str] = {}
@@ -59,7 +59,7 @@ def from_keys(paths: Iterable[Path]) -> Signers:
 
 
 def comment(path: Path) -> str:
-    """Give the comment of a key, from its public half beside it; empty where there is none."""
+    """Return the comment of a key, from its public half beside it; empty if there is none."""
     public = path if path.suffix == ".pub" else path.with_name(f"{path.name}.pub")
     try:
         return _keys(public)[0][2]
@@ -86,7 +86,7 @@ def _keys(path: Path) -> list[tuple[str, str, str]]:
 
 
 def _is_key(kind: str, key: str) -> bool:
-    """Whether the base64 holds a key of the type that stands before it."""
+    """Whether the base64 contains a key of the type before it."""
     try:
         blob = base64.b64decode(key, validate=True)
     except (binascii.Error, ValueError):

@@ -1,8 +1,8 @@
-"""The armoured SSH signature, held to the one form that ssh-keygen writes.
+"""The armoured SSH signature, limited to the form that ssh-keygen writes.
 
 Pure. OpenSSH's PROTOCOL.sshsig leaves room that is not signed: the armour's lines and blanks, the spare bits of base64,
-the version (ssh-keygen accepts 0 as well as 1) and the reserved field. A changed byte there would pass unseen, so a
-signature of ours has one spelling.
+the version (ssh-keygen accepts 0 as well as 1) and the reserved field. A changed byte there would go unnoticed, so only
+one spelling is accepted.
 """
 
 import base64
@@ -11,7 +11,7 @@ import binascii
 NAMESPACE = "rackcheck-report"
 
 SIZE = 32 << 10
-"""Bytes that an armoured signature may have."""
+"""Maximum bytes of an armoured signature."""
 
 _WIDTH = 70
 _BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----\n", b"-----END SSH SIGNATURE-----\n"
@@ -19,14 +19,14 @@ _FIELDS = 5
 
 
 def armour(blob: bytes) -> bytes:
-    """Write a signature as ssh-keygen does."""
+    """Armour a signature as ssh-keygen does."""
     text = base64.b64encode(blob)
     lines = [text[at : at + _WIDTH] + b"\n" for at in range(0, len(text), _WIDTH)]
     return b"".join((_BEGIN, *lines, _END))
 
 
 def check(data: bytes) -> None:
-    """Hold an armoured signature against its one form; raises ValueError that says what is wrong, after `is `."""
+    """Check that an armoured signature has this form; raises ValueError with what is wrong, worded to follow `is `."""
     inner = data[len(_BEGIN) : -len(_END)]
     try:
         blob = base64.b64decode(inner.replace(b"\n", b""), validate=True)
@@ -48,7 +48,7 @@ def check(data: bytes) -> None:
 
 
 def _strings(rest: bytes) -> list[bytes]:
-    """Cut SSH's strings (a length of four bytes, then that many) apart; empty where they do not fill the bytes."""
+    """Split SSH's strings (a length of four bytes, then that many); empty if they do not fill the bytes."""
     found = []
     while rest:
         size = int.from_bytes(rest[:4])

@@ -1,6 +1,6 @@
-"""What a party signs: one line of canonical JSON that names the bundle, the digest of its manifest, and the signer.
+"""The signed text: one line of canonical JSON with the bundle, the digest of its manifest, and the signer.
 
-Pure. There is one way to write a statement, so that no byte of it can change and still be read.
+Pure. A statement has only one valid form, so that a change of any byte makes it invalid.
 """
 
 import json
@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 FORMAT = 1
 
 SIZE = 4096
-"""Bytes that a statement may have."""
+"""Maximum bytes of a statement."""
 
 LONGEST = 200
-"""Characters that a name in a statement may have."""
+"""Maximum characters of a name in a statement."""
 
 FORM = "%Y-%m-%dT%H:%M:%SZ"
-"""How a time is written, in UTC."""
+"""The format of a time, in UTC."""
 
 PARTY = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A party stands for the bundle whose manifest has this digest (hex); `time` is what their clock said, in UTC."""
+    """A party signs the bundle whose manifest has this digest (hex); `time` is from the signer's clock, in UTC."""
 
     bundle: str
     level: str
@@ -37,17 +37,17 @@ class Statement:
     time: str
 
     def encode(self) -> bytes:
-        """Write the statement as it is signed."""
+        """Return the bytes of the statement that are signed."""
         doc = {"rackcheck": FORMAT, **asdict(self)}
         return json.dumps(doc, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
 def decode(data: bytes) -> Statement:
-    """Read a statement; raises ValueError, which says after its file's name what is wrong, where it is none of ours."""
+    """Read a statement; raises ValueError with what is wrong, worded to follow the file's name."""
     try:
         doc = json.loads(data)
         statement = Statement(**{name: doc[name] for name in _NAMES})
-        # Numbers, other keys, another order, doubled keys: all that would be written otherwise ends here.
+        # Rejects numbers, other keys, another order, doubled keys: anything that encodes differently.
         fine = statement.encode() == data and all(isinstance(doc[name], str) for name in _NAMES)
         fine = fine and bool(_DIGEST.fullmatch(statement.manifest))
         moment(statement.time)
@@ -70,5 +70,5 @@ def moment(text: str) -> datetime:
 
 
 def is_name(text: str) -> bool:
-    """Whether a name may stand in a statement: something to see, nothing that moves a terminal, not too long."""
+    """Whether a name is valid in a statement: visible, without terminal control characters, not too long."""
     return 0 < len(text) <= LONGEST and text.isprintable() and text.strip() == text
