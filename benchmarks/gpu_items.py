@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gpu_meter import Meter, NoMeter, Watch, strongest, told
+from gpu_meter import Meter, NoMeter, Watch, averages, strongest
 from gpu_payload import quick, sampler, trace
 from gpu_work import PIECE, SEED, Work, say
 
@@ -164,7 +164,7 @@ def data(work: Work) -> None:
         rows[kind].append(watch.rows)
     means: dict[str, Any] = {}
     for kind, parts in rows.items():
-        each = [told(part) for part in parts]
+        each = [averages(part) for part in parts]
         means[kind] = {
             name: statistics.mean(values) if values else None
             for name in ("power", "clock", "at_cap")
@@ -191,7 +191,7 @@ def cap(work: Work) -> None:
         rate = work.tensor(bench, seconds)
     begun = watch.rows[0]["t"]
     loaded = [row for row in watch.rows if row["t"] > begun + 0.3 * seconds]
-    say(rate=rate, **told(loaded))
+    say(rate=rate, **averages(loaded))
     say(trace=[{name: round(value - begun if name == "t" else value, 3) for name, value in row.items()}
                for row in watch.rows])  # fmt: skip
     window = strongest(watch.rows, 10.0 * min(1.0, work.scale))
