@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs rackcheck from the wheels beside this script; asks no index and needs no network.
+# Installs rackcheck from the wheels beside this script; needs no index and no network.
 #   sh install.sh [FOLDER]      FOLDER gets a virtual environment (default: ~/rackcheck); PYTHON=python3.12 chooses
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,7 @@ fi
 "$python" -m venv "$where"
 "$where/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-index \
   --find-links "$here/wheels" "rackcheck[pdf]" || {
-  echo "no wheel for this python and platform: make the bundle where both are the same" >&2
+  echo "no wheel for this python and platform: build the bundle where both are the same" >&2
   exit 2
 }
 echo "installed: $where/bin/rackcheck"

@@ -1,5 +1,8 @@
 """The wheel as a user gets it: built, installed alone, three top names, every profile loads."""
 
+import hashlib
+import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -20,11 +23,48 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+def test_two_builds_of_the_wheel_have_the_same_bytes_whatever_their_folder_time_umask_and_zone(tmp_path: Path) -> None:
+    digests = set()
+    for name, umask, zone, modified in (
+        ("a", 0o022, "UTC", 1_600_000_000),
+        ("another name", 0o077, "Asia/Tokyo", 1_700_000_001),
+    ):
+        before = os.umask(umask)
+        try:
+            copy = tmp_path / name
+            shutil.copytree(
+                ROOT, copy, copy_function=shutil.copyfile,
+                ignore=shutil.ignore_patterns(".*", "dist", "tests", "docs", "benchmarks", "__pycache__"),
+            )  # fmt: skip
+            shutil.copy(ROOT / ".gitignore", copy)
+            for file in copy.rglob("*"):
+                os.utime(file, (modified, modified))
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "wheel",
+                "--quiet",
+                "--no-deps",
+                "--no-build-isolation",
+                "--wheel-dir",
+                "out",
+                ".",
+            ]
+            subprocess.run(command, check=True, cwd=copy, env={**os.environ, "TZ": zone, "PYTHONHASHSEED": f"{umask}"})
+        finally:
+            os.umask(before)
+        (built,) = (copy / "out").glob("rackcheck-*.whl")
+        digests.add(hashlib.sha256(built.read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+@pytest.mark.slow
 def test_the_wheel_holds_three_top_names_and_its_data(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"rackcheck", "rackcheck_probes", "rackcheck_tui"}
-    shipped = {p.name for p in (ROOT / "profiles").glob("*.yaml")}
+    shipped = {p.name for p in (ROOT / "profiles").iterdir() if p.suffix in {".yaml", ".csv"}}
     assert {Path(n).name for n in names if n.startswith("rackcheck/profiles/")} == shipped
     assert "rackcheck/schemas/profile.schema.json" in names
     assert "rackcheck_probes/payload/nvml.py" in names
