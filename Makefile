@@ -1,45 +1,58 @@
-# Two commands matter: `make audit` and `make test`. Both set up what they need.
+# The main commands are `make audit` and `make test`. Both install their requirements.
 VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 JOBS   ?= auto
 BROWSER := tests/browser/node_modules/axe-core/axe.min.js
 COMPILERS := $(VENV)/compilers
+BUILD := $(VENV)/build
 YAML_LS := tests/editor/node_modules/yaml-language-server/package.json
 
+SHELL  := /bin/bash -o pipefail
+
 .DEFAULT_GOAL := help
-.PHONY: help audit quick test check full all durations kernels explore schemas rooms screens bundle gpu-check gpu-check-bundle clean
+.PHONY: help audit quick test check full all durations kernels explore schemas rooms screens bundle wheel lock gpu-check gpu-check-bundle clean
 
 help:
-	@echo "make audit   judge a simulated rack by h100-dgx, then this machine by linux-server"
-	@echo "make quick   the tests that cost little, for every change"
-	@echo "make test    these and more, each up to half a second"
-	@echo "make full    the others: the long properties, the wheel"
-	@echo "make all     every test once, as before a change lands"
+	@echo "make audit   audit a simulated rack by h100-dgx, then this machine by linux-server"
+	@echo "make quick   the cheap tests, for every change"
+	@echo "make test    those and more, each up to half a second"
+	@echo "make full    the other tests: long properties, the wheel"
+	@echo "make all     every test once, as before a merge"
 	@echo "make check   types, lint, imports, generated files"
-	@echo "make durations  measure what each test costs, which decides where it runs"
+	@echo "make durations  measure the time of each test, which decides its tier"
 	@echo "make bundle  wheels and an install script for machines without a network"
-	@echo "make gpu-check  hold the GPU probes against nvidia-smi, on a machine with NVIDIA GPUs; needs python3 alone"
-	@echo "make kernels what a burn-in carries to a node, compiled anew"
-	@echo "make explore the tests' properties on fresh cases"
-	@echo "make rooms   the picture of the rooms and their arrows in docs/design/architecture.md"
+	@echo "make wheel   the wheel, the same bytes from every build"
+	@echo "make lock    renew the locked versions of CI and of the bundle"
+	@echo "make gpu-check  compare the GPU probes with nvidia-smi, on a machine with NVIDIA GPUs; needs only python3"
+	@echo "make kernels compile the burn-in's kernels"
+	@echo "make explore the property tests on new random cases"
+	@echo "make rooms   the picture of packages and imports in docs/design/architecture.md"
 	@echo "make screens the pictures of the screens in docs/screens"
 
-# Runtime only: what a user installs.
-$(VENV)/.runtime: pyproject.toml
+# Runtime only: what a user installs. With CI set, exactly the files of the lock.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+quiet = 2>&1 | { grep -v '^WARNING: Location' || true; }
+LOCK := .ci/requirements.txt
+ours = $(PIP) -e '.$(1)' $(quiet)
+ifdef CI
+ours = { $(PIP) --require-hashes -r $(LOCK) && $(PIP) --no-deps --no-build-isolation -e .; } $(quiet)
+endif
+
+$(VENV)/.runtime: pyproject.toml $(LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python3 >= 3.11 is needed; try make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) (once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . 2>&1 | grep -v '^WARNING: Location' || true
+	@$(call ours)
 	@$(BIN)/python -c 'import rackcheck, rackcheck_probes'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' 2>&1 | grep -v '^WARNING: Location' || true
+	@$(call ours,[dev])
 	@$(BIN)/python -c 'import hypothesis, pytest'
 	@touch $@
 
-# Findings (1) and unknowns (3) are answers about the machines, not failures of this command.
+# Findings (1) and unknowns (3) are results about the machines, not failures of this command.
 audit: $(VENV)/.runtime
 	@$(call judged,--rack sim:dgx-h100 -p h100-dgx)
 	@echo
@@ -63,22 +76,21 @@ durations: TESTS := --measure
 full all durations: $(VENV)/.dev $(BROWSER) $(YAML_LS) $(COMPILERS)/.there
 	@PYTHONPATH=$(CURDIR)/$(COMPILERS) RACKCHECK_CUDA_WHEELS=$(CURDIR)/$(COMPILERS) $(BIN)/pytest -q -n $(JOBS) --dist worksteal $(TESTS)
 
-# The compilers that made the kernels of the burn-in, each of one version: whoever builds them anew gets the same bytes.
-$(COMPILERS)/.there: $(VENV)/.dev
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILERS) \
-		ziglang==0.13.0 nvidia-cuda-nvrtc-cu12==12.0.140 nvidia-cuda-nvcc-cu12==12.2.140 2>&1 | grep -v '^WARNING' || true
+# The compilers of the burn-in's kernels, in pinned versions: every build has the same bytes.
+$(COMPILERS)/.there: $(VENV)/.dev .ci/compilers.txt
+	@$(PIP) --no-deps --require-hashes --target $(COMPILERS) -r .ci/compilers.txt 2>&1 | { grep -v '^WARNING' || true; }
 	@touch $@
 
-# Write them anew, after a change of their sources.
+# Compile the kernels after a change of their sources.
 kernels: $(COMPILERS)/.there
 	@PYTHONPATH=$(CURDIR)/$(COMPILERS) $(BIN)/python -m rackcheck.burnin.kernels.build_cpu
 	@$(BIN)/python -m rackcheck.burnin.kernels.build_gpu $(COMPILERS)
 
-# axe-core, for the tests of the report in a real browser; without npm those tests say that they were skipped.
+# axe-core, for the tests of the report in a real browser; without npm those tests are reported as skipped.
 $(BROWSER): tests/browser/package-lock.json
 	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/browser || echo "no npm: the browser's tests are skipped"
 
-# The server that editors ask about YAML, for the tests of the schemas; without npm those tests say that they were skipped.
+# The YAML language server, for the tests of the schemas; without npm those tests are reported as skipped.
 $(YAML_LS): tests/editor/package-lock.json
 	@command -v npm >/dev/null && npm ci --silent --no-audit --no-fund --prefix tests/editor || echo "no npm: the editor's tests are skipped"
 
@@ -96,21 +108,45 @@ schemas: $(VENV)/.runtime
 rooms: $(VENV)/.dev
 	@$(BIN)/python tests/support/rooms.py
 
-# A simulated rack is audited, and its run is shown without a terminal.
+# Audits a simulated rack, and renders its run without a terminal.
 screens: $(VENV)/.runtime
 	@$(BIN)/python -m rackcheck_tui.pictures docs/screens
 
-# For the python and the platform it is made on.
+# For the Python and the platform it is made on: the locked versions, our wheel, and an SBOM of all of them.
 BUNDLE := dist/rackcheck-bundle
-bundle: $(VENV)/.runtime
+bundle: $(BUILD)/.there dist/.wheel
 	@rm -rf $(BUNDLE) && mkdir -p $(BUNDLE)
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --wheel-dir $(BUNDLE)/wheels '.[keyring,pdf]'
+	@$(BUILD)/bin/python -m pip wheel --quiet --disable-pip-version-check --require-hashes -r bundle/requirements.txt --wheel-dir $(BUNDLE)/wheels $(quiet)
+	@cp dist/rackcheck-*.whl $(BUNDLE)/wheels/
+	@$(BUILD)/bin/python bundle/sbom.py $(BUNDLE)/wheels > $(BUNDLE)/sbom.cdx.json
 	@cp bundle/install.sh README.md LICENSE $(BUNDLE)/
-	@cd $(BUNDLE) && sha256sum install.sh wheels/* > SHA256SUMS
+	@cd $(BUNDLE) && sha256sum install.sh sbom.cdx.json wheels/* > SHA256SUMS
 	@tar -C dist -czf $(BUNDLE).tar.gz rackcheck-bundle
 	@echo "$(BUNDLE).tar.gz: copy it, unpack it, sh rackcheck-bundle/install.sh"
 
-# On a machine with NVIDIA GPUs and no network: nothing is installed, nothing is changed; the JSON is fit to commit.
+# The wheel depends on the sources and on the locked build tools alone: every build has the same bytes.
+wheel: dist/.wheel
+	@cd dist && sha256sum rackcheck-*.whl
+
+.PHONY: dist/.wheel
+dist/.wheel: $(BUILD)/.there
+	@mkdir -p dist && rm -f dist/rackcheck-*.whl
+	@$(BUILD)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist . $(quiet)
+
+$(BUILD)/.there: bundle/build.txt
+	@$(PYTHON) -m venv $(BUILD)
+	@$(BUILD)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bundle/build.txt $(quiet)
+	@touch $@
+
+# Renew the locks: versions and hashes, without the address of an index.
+UV = $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade
+lock: $(BUILD)/.there
+	@$(BUILD)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(UV) --extra dev pyproject.toml bundle/build.in -o .ci/requirements.txt
+	@$(UV) --extra keyring --extra pdf -c .ci/requirements.txt pyproject.toml -o bundle/requirements.txt
+	@$(UV) -c .ci/requirements.txt bundle/build.in -o bundle/build.txt
+
+# On a machine with NVIDIA GPUs and no network: nothing is installed, nothing is changed; the JSON can be committed.
 gpu-check:
 	@$(PYTHON) benchmarks/gpu_check.py -o gpu-check.json
 

@@ -1,8 +1,8 @@
-"""Cost of ten silent BMCs in an audit of a hundred, compared with the ninety healthy ones alone.
+"""Cost of ten silent BMCs in an audit of a hundred BMCs, compared with an audit of the ninety healthy BMCs alone.
 
-The simulated BMCs run in their own process and share this machine's cores with the client, so seconds are an upper
-bound; the dead BMCs must cost the time for one connection, independent of their number and of the others' time.
-The audit is the library's, over all BMCs at once, and reads BIOS settings, firmware and clocks.
+The simulated BMCs run in their own process and share this machine's cores with the client, so the seconds are an upper
+bound. The silent BMCs must cost the time of one connection, independent of their number and of the other BMCs' time.
+The audit calls the library, contacts all BMCs at once, and reads BIOS settings, firmware and clocks.
 
     python benchmarks/bmc_fleet.py
 """
@@ -34,7 +34,7 @@ DEADLINE = 20.0
 """Time limit for one BMC in seconds."""
 
 BAR = 1.3
-"""Greatest permitted time for all, as a multiple of the healthy ones' time, plus the time of one silent BMC."""
+"""Greatest permitted time for all BMCs: this multiple of the healthy BMCs' time, plus the time of one silent BMC."""
 
 MILLISECONDS = 50
 SETS = {"90 healthy": "n[01-90]", "90 healthy, 10 silent": "n[01-90],d[01-10]"}
@@ -42,7 +42,7 @@ FACTS = ("bios.smt", "bios.turbo", "firmware.bios", "firmware.bmc", "bmc.manager
 
 
 def measured(name: str, nodes: str, place: Path) -> tuple[float, Counter[str]]:
-    """Audit one fleet; returns its seconds, and the number of BMCs read completely, or why not."""
+    """Audit one fleet; returns its seconds, and the number of BMCs by result: read completely, or why not."""
     file = place / f"{nodes.count(',')}.yaml"
     sets = "".join(f'  "{one}": {{ machine: dgx-h100 }}\n' for one in nodes.split(","))
     faults = 'faults: [{ nodes: "d[01-10]", fault: silent-bmc }]\n' if "d[" in nodes else ""
@@ -57,7 +57,7 @@ def measured(name: str, nodes: str, place: Path) -> tuple[float, Counter[str]]:
         began = time.monotonic()
         answers = [event for event in audit(job, ask_plane, threading.Event()) if isinstance(event, Answered)]
         took = time.monotonic() - began
-    value = Counter("told all" if a.trouble is None else a.trouble.reason.value for a in answers)
+    value = Counter("complete" if a.trouble is None else a.trouble.reason.value for a in answers)
     print(f"{name:<24} {took:6.2f} s   {', '.join(f'{n} {why}' for why, n in sorted(value.items()))}")
     return took, value
 
@@ -68,8 +68,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, nodes in SETS.items():
             rounds = [measured(name, nodes, Path(place)) for _ in range(ROUNDS)]
-            if any(value["told all"] != 90 for _, value in rounds):
-                sys.exit("a healthy BMC did not tell all")
+            if any(value["complete"] != 90 for _, value in rounds):
+                sys.exit("a healthy BMC was not read completely")
             medians[name] = statistics.median(took for took, _ in rounds)
     alone, beside = medians.values()
     print(f"90 healthy               {alone:6.2f} s (median of {ROUNDS})")

@@ -1,8 +1,8 @@
 """Cost of one node's whole collection, compared with its slowest command, with separate commands, and with a peer.
 
-Over a real sshd on loopback, which this script starts; node and controller share this machine's cores. The peer is
-AMD's node-scraper (PyPI: amd-node-scraper), with the plug-ins for the shared areas, on this machine itself; it
-is measured where its command is available:
+The collection runs over a real sshd on loopback, which this script starts; node and controller share this machine's
+cores. The peer is AMD's node-scraper (PyPI: amd-node-scraper), with the plug-ins for the areas that both read. The peer
+runs on this machine itself, if the path of its command is given:
 
     python3 -m venv peer && peer/bin/pip install amd-node-scraper
     python benchmarks/collect.py peer/bin/node-scraper
@@ -72,7 +72,7 @@ def main() -> None:
         name = max(alone, key=lambda one: alone[one])
         slowest = median(ask(*(q for q in questions if str(q).startswith(name))), 2 * ROUNDS)
         print(f"questions {len(questions)}, script {len(compose(questions, token_hex(16))) / 1024:.1f} KiB")
-        print(f"connection and one exec of nothing     {connection:6.3f} s")
+        print(f"connection and one empty exec          {connection:6.3f} s")
         print(f"connection and the slowest question    {slowest:6.3f} s  ({name})")
         print(f"connection and all questions           {whole:6.3f} s")
         print(f"all / slowest                          {whole / slowest:6.2f}")
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _one_by_one(server: Server, questions: Sequence[Shell | Read]) -> None:
-    """Run each command by an exec of its own, over one connection."""
+    """Run each command by a separate exec, over one connection."""
     client = paramiko.SSHClient()
     client.load_host_keys(str(server.known_hosts))
     client.connect("127.0.0.1", server.port, getuser(), key_filename=str(server.key), look_for_keys=False)

@@ -3,12 +3,12 @@
     python benchmarks/cpu_burn.py [--rounds 10] [--json FILE]
 
 The peer is a triad by STREAM's rules, compiled here by gcc -O3 -march=native -fopenmp: arrays of four times the last
-caches each, and every result is read afterwards, so that the compiler cannot remove the work. It runs twice: with
-gcc's own stores, and with stores that bypass the caches, as ours do. It has huge pages, as ours have.
-Ours and the peers alternate, and each figure is the median of all rounds: once by wall time on all cores together,
-once per core-second on one core, which is less affected by other processes. The same kernels compiled by gcc are
-compared with the shipped ones. A round by wall time in which a core was not ours is dropped; with fewer than half of
-the rounds left these figures are no measurement, and the exit status is 3.
+caches each, and every result is read afterwards, so that the compiler cannot remove the work. It runs twice: with gcc's
+own stores, and with stores that bypass the caches, as ours do. It has huge pages, as ours have. Our kernels and the
+peers alternate, and each figure is the median of all rounds: once by wall time on all cores together, once per
+core-second on one core, which is less affected by other processes. The same kernels compiled by gcc are compared with
+the shipped ones. A round by wall time in which other work used a core is dropped; if fewer than half of the rounds are
+left, the figures by wall time are not valid, and the exit status is 3.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def gcc(*words: str) -> None:
 
 
 def burn(library: bytes, stage: str, seconds: float, cpus: list[int] | None = None) -> list[dict[str, Any]]:
-    """Run one stage of the burn, on all CPUs or on those given; return its records."""
+    """Run one stage of the burn, on all CPUs or on the listed CPUs; return its records."""
     records: list[dict[str, Any]] = []
     began = time.monotonic()
     worker = cpu.Cpu(
@@ -120,7 +120,7 @@ def peer(program: Path, count: int, **environment: str) -> tuple[float, float]:
 
 
 def by_gcc(place: Path) -> bytes:
-    """Compile our own kernels with gcc, for the variants of x86-64."""
+    """Compile rackcheck's kernels with gcc, for the variants of x86-64."""
     source, names = KERNELS / "cpu.c", []
     common = (
         "-std=gnu11 -O2 -fPIC -ffreestanding -fno-builtin -fno-stack-protector -ffp-contract=off -fvisibility=hidden"
@@ -194,7 +194,7 @@ def main() -> int:
         unit = "" if "roof" in name else " GB/s" if "triad" in name else " GFLOP/s"
         print(f"  {name:44} {value / (1e9 if unit else 1):8.3f}{unit}")
     for name, rounds in sorted(lost.items()):
-        print(f"  {name}: {rounds} of {arguments.rounds} rounds by the clock left out, for a core was not ours")
+        print(f"  {name}: {rounds} of {arguments.rounds} rounds by the clock left out: other work used a core")
     for kind in ("all cores", "one core-second"):
         ours = middle.get(f"triad, {kind}, shipped")
         for name in ("peer best", "peer median", "streamed best", "streamed median") if ours else ():

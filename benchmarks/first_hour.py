@@ -1,7 +1,7 @@
 """Time of doctor and audit over a simulated hall, without dead nodes and with six dead ones.
 
-Servers and client share this machine's cores, so the figures are an upper bound for a controller of its own; what
-counts is the ratio: dead nodes must cost their time limit once, independent of their number.
+Servers and client share this machine's cores, so the figures are an upper bound for a separate controller; the
+ratio matters: dead nodes must cost their time limit once, independent of their number.
 """
 
 import statistics
@@ -35,7 +35,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         healthy = Path(place) / "healthy.yaml"
         healthy.write_text(HEALTHY)
-        racks = {"nobody dead": f"sim:{healthy}", "six dead": "sim:hall"}
+        racks = {"none dead": f"sim:{healthy}", "six dead": "sim:hall"}
         for command in ("doctor", "audit"):
             medians = {}
             for name, rack in racks.items():
@@ -47,7 +47,7 @@ def main() -> None:
                 medians[name] = statistics.median(took)
                 rounds = ", ".join(f"{t:.1f}" for t in took)
                 print(f"{command:<7} 72 nodes, {name:<12} {medians[name]:6.1f} s  ({rounds})")
-            print(f"{command:<7} six dead / nobody dead: {medians['six dead'] / medians['nobody dead']:.2f}")
+            print(f"{command:<7} six dead / none dead: {medians['six dead'] / medians['none dead']:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Check the burn-in of a GPU against its goals on a real one: python3 and the driver are enough.
+"""Check the burn-in of a real GPU against its goals; needs only python3 and the driver.
 
-Called by gpu_check.py, or alone: `python3 benchmarks/gpu_burn.py -o FILE`. Each item of gpu_items.py runs in a process
-of its own with a time limit; its results up to then are kept in any case, and the file is rewritten
-after each item. A goal is met, not met, or, where a value could not be measured, null with the reason. The file
-contains no serial number, name or process. A GPU on which others compute is left alone. Takes up to 8 minutes.
+Called by gpu_check.py, or alone: `python3 benchmarks/gpu_burn.py -o FILE`. Each item of gpu_items.py runs in a separate
+process with a time limit; its results up to then are kept in any case, and the file is rewritten after each item. A
+goal is met, not met, or, where a value could not be measured, null with the reason. The file contains no serial number,
+name or process. A GPU on which other processes compute is not tested. The check takes up to 8 minutes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LONGEST = 480.0
 
 
 def run(item: str, given: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """Run an item with a time limit in seconds, in a session of its own, which is ended with all its processes."""
+    """Run an item with a time limit in seconds, in a separate session, which is ended with all its processes."""
     words = [sys.executable, *sys_flags(), str(HERE / "gpu_items.py"), item, json.dumps(given)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # noqa: S603
     late = False
@@ -111,7 +111,7 @@ def burn(keep: Callable[[dict[str, Any]], None], options: argparse.Namespace) ->
         elif about.get("others"):
             measured[item] = {"why": f"foreign process: {about['others']} compute on this GPU"}
         elif item in options.skip:
-            measured[item] = {"why": "stopped: it was not asked for"}
+            measured[item] = {"why": "stopped: it was not requested"}
         elif left < seconds / 2:
             measured[item] = {"why": f"stopped: {max(left, 0):.0f} s were left"}
         else:
@@ -136,8 +136,8 @@ def written(out: Path, document: dict[str, Any]) -> None:
 def shown(kept: dict[str, Any]) -> None:
     """Print the most important figures."""
     if kept["scale"] < 1:
-        print(f"a trial of {kept['scale']:g} of the time: nothing below is more than that")
-    words = {True: "met", False: "NOT MET", None: "not known"}
+        print(f"a trial of {kept['scale']:g} of the time: all figures below are of a trial")
+    words = {True: "met", False: "NOT MET", None: "unknown"}
     for name, goal in kept["goals"].items():
         value = goal["value"]
         text = f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)
@@ -146,15 +146,11 @@ def shown(kept: dict[str, Any]) -> None:
 
 def options_into(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("--gpu", type=int, default=0, help="which GPU, as the PCI bus counts them")
-    parser.add_argument(
-        "--scale", type=float, default=1.0, help="shorter than whole: figures of less than 1 are a trial"
-    )
-    parser.add_argument("--side", type=int, default=8192, help="rows of the matrices that cuBLASLt multiplies")
-    parser.add_argument(
-        "--cublas", action="append", default=[], help="a folder that holds libcublasLt, instead of search"
-    )
-    parser.add_argument("--root", default="", help="where proc, dev and sys lie")
+    parser.add_argument("--gpu", type=int, default=0, help="number of the GPU, in the order of the PCI bus")
+    parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full time; less than 1 is a trial")
+    parser.add_argument("--side", type=int, default=8192, help="rows of cuBLASLt's matrices")
+    parser.add_argument("--cublas", action="append", default=[], help="a folder with libcublasLt, instead of a search")
+    parser.add_argument("--root", default="", help="the folder of proc, dev and sys")
     parser.add_argument("--skip", action="append", default=[], choices=list(ITEMS), help="do not measure this")
 
 

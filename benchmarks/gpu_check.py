@@ -1,12 +1,12 @@
 """Compare our GPU probes' readings of a real NVIDIA GPU with nvidia-smi on the same machine, and store both.
 
-Runs on a machine with a GPU and no network: it needs Python 3.11, this checkout, and pynvml's one file, which
-`make gpu-check-bundle` ships with it; nothing is installed, and nothing on the machine is changed. The program runs as
-on every node, through the whole script. Prints the differences and writes one JSON: a recording in the form
-of tests/recorded, with nvidia-smi's XML and the comparison. Serial numbers, ids and processes in it are replaced by
-made-up ones. Then gpu_burn.py checks the burn-in of one GPU against its goals, as `_burn` in the same file; an older
-Python does only that part. Exits with 1 where a stable fact differs or a goal is not met, with 3 where there was
-nothing to compare.
+Runs on a machine with a GPU and no network: it needs Python 3.11, this checkout, and pynvml's one file, which `make
+gpu-check-bundle` ships with it; nothing is installed, and nothing on the machine is changed. The program runs as on
+every node, through the whole script. Prints the differences and writes one JSON: a recording in the form of
+tests/recorded, with nvidia-smi's XML and the comparison. Serial numbers, ids and processes in it are replaced by
+made-up ones. Then gpu_burn.py checks the burn-in of one GPU against its goals, and the result is stored as `_burn` in
+the same file; an older Python does only that part. The exit status is 1 where a stable fact differs or a goal is not
+met, 3 where there was nothing to compare.
 
 It is not in the package: it imports the probes, which rackcheck itself discovers and never imports, and only
 developers of rackcheck need it.
@@ -34,7 +34,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "probes"), str(ROOT / "benchmarks"), str(B
 import gpu_burn  # noqa: E402  the path to it is made above
 
 if sys.version_info < (3, 11):  # noqa: UP036  the machine's own python3
-    print("python3 >= 3.11 is needed to hold the probes against nvidia-smi; the burn-in is held against its goals")
+    print("python3 >= 3.11 is needed to compare the probes with nvidia-smi; the burn-in is compared with its goals")
     sys.exit(gpu_burn.main(sys.argv[1:]))
 
 from rackcheck.model.capture import NodeCapture, Output, named  # noqa: E402  the path to it is made above
@@ -63,11 +63,11 @@ def probes() -> list[AnyProbe]:
     return list({probe.name: probe for probe in found if probe.ask == question}.values())
 
 
-def asked(probe: AnyProbe) -> tuple[NodeCapture, float]:
+def collected(probe: AnyProbe) -> tuple[NodeCapture, float]:
     """Run the driver program as on every node; return the answer and its seconds."""
     mark = secrets.token_hex(16)
     question = probe.ask
-    assert not hasattr(question, "links")  # a BMC's
+    assert not hasattr(question, "links")  # only a question to a BMC has links
     began = time.monotonic()
     script = stamped(compose([question], mark)).encode()
     done = subprocess.run(["sh", "-s"], input=script, capture_output=True, check=False)  # noqa: S607
@@ -160,7 +160,7 @@ def report(found: Mapping[str, Any], took: Mapping[str, float]) -> None:
 def held() -> tuple[dict[str, Any], int]:
     """Collect both ways and compare; returns what is stored, and the exit status."""
     sharing = probes()
-    capture, by_nvml = asked(sharing[0])
+    capture, by_nvml = collected(sharing[0])
     ((command, answer),) = capture.commands.items()
     if not isinstance(answer, Output):
         print(f"no answer: {answer}")
@@ -192,13 +192,13 @@ def main(words: Iterable[str]) -> int:
     """Compare, store, burn in, store; an error in one part does not lose the other."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("-o", "--out", type=Path, default=Path("gpu-check.json"), help="the recording to write")
-    parser.add_argument("--probes-only", action="store_true", help="leave the burn-in out")
+    parser.add_argument("--probes-only", action="store_true", help="skip the burn-in")
     gpu_burn.options_into(parser)
     options = parser.parse_args(list(words))
     try:
         kept, status = held()
     except Exception as error:  # noqa: BLE001  the burn-in still has to run
-        print(f"the probes could not be held against nvidia-smi: {type(error).__name__}: {error}")
+        print(f"the probes could not be compared with nvidia-smi: {type(error).__name__}: {error}")
         kept, status = {"_compared": {"why": f"{type(error).__name__}: {error}"}}, 3
     gpu_burn.written(options.out, kept)
     if not options.probes_only:

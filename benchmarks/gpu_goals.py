@@ -20,7 +20,7 @@ def figure(measured: dict[str, Any], item: str, *names: str) -> Any:
     for name in names:
         if not isinstance(found, dict) or found.get(name) is None:
             why = measured[item].get(f"why_{name}") or measured[item].get("why")
-            raise Missing(why or f"{item} did not say {'.'.join(names)}")
+            raise Missing(why or f"{item} did not report {'.'.join(names)}")
         found = found[name]
     return found
 
@@ -48,7 +48,7 @@ def _injected(*stages: str, name: str = "") -> Callable[[dict[str, Any]], float]
         faults = [each for each in figure(measured, "inject", "faults") if each["stage"] in stages]
         mine = [each for each in faults if (each["name"] == "not finite") == bool(name)]
         if not mine:
-            raise Missing(measured["inject"].get("why", "no such fault was made"))
+            raise Missing(measured["inject"].get("why", "no such fault was injected"))
         seen = [each for each in mine if each["found"] and each["placed"] and not each["astray"]]
         untested = [each["why"][0] for each in mine if each["why"] and each not in seen]
         if untested and len(seen) + len(untested) == len(mine):
@@ -105,6 +105,6 @@ def judged(measured: dict[str, Any]) -> dict[str, dict[str, Any]]:
         except Missing as missing:
             goal["why"] = str(missing)
         except (KeyError, TypeError, ValueError) as error:
-            goal["why"] = f"what it found is no figure: {type(error).__name__} {error}"
+            goal["why"] = f"its result is not a number: {type(error).__name__} {error}"
         answer[name] = goal
     return answer

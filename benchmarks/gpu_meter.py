@@ -1,4 +1,4 @@
-"""NVML's readings of one GPU, by ctypes alone: limit, power, energy, clock, throttle reasons, and other processes."""
+"""NVML's readings of one GPU, by ctypes only: limit, power, energy, clock, throttle reasons, and other processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Meter:
         found = getattr(self._nvml, "nvmlDeviceGetHandleByPciBusId_v2", None)
         refused = found is None or found(pci.encode("ascii"), ctypes.byref(self._gpu))
         if refused and self._nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(self._gpu)):
-            raise NoMeter(f"NVML knows no GPU {pci}")
+            raise NoMeter(f"NVML has no GPU {pci}")
 
     def _read(self, kind: Any, name: str, *given: Any) -> int | None:
         function = getattr(self._nvml, name, None)
@@ -60,7 +60,7 @@ class Meter:
         return None if value is None else bool(value)
 
     def others(self) -> int | None:
-        """Number of processes that compute on it; None where NVML does not report it."""
+        """Number of processes that compute on the GPU; None where NVML does not report it."""
         for name in ("nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"):
             function, count = getattr(self._nvml, name, None), ctypes.c_uint(0)
             if function is None:

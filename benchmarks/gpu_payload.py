@@ -23,7 +23,7 @@ ITEMS = str(ROOT / "benchmarks" / "gpu_items.py")
 def payload(plan: dict[str, Any], given: dict[str, Any]) -> subprocess.Popen[bytes]:
     """Start the real payload, as a node's login does: its text on a pipe that stays open."""
     if not given["nvml"]:
-        raise RuntimeError("pynvml is not there: make gpu-check-bundle brings it along")
+        raise RuntimeError("pynvml is missing: make gpu-check-bundle includes it")
     sys.path.append(str(Path(given["nvml"]).parent))
     sys.path.append(str(ROOT))
     from rackcheck.burnin import pack  # noqa: PLC0415  only this item needs Python 3.11
@@ -58,7 +58,7 @@ def heard(process: subprocess.Popen[bytes], wanted: Callable[[dict[str, Any]], b
 
 
 def quick(work: Work) -> None:
-    """Measure the time to the payload's first verified product, and to the end of its load after the line closes."""
+    """Measure the time to the payload's first verified product, and to the end of its load after its input closes."""
     own = f"gpu/{work.gpu}"
     began = time.monotonic()
     process = payload(whole_plan(work.given, ("tensor", 0.0, 0.05), deadline=60.0), work.given)
@@ -66,7 +66,7 @@ def quick(work: Work) -> None:
     if first is not None and first["status"] == "done" and first["mismatches"] == 0:
         say(first=time.monotonic() - began)
     else:
-        say(why_first=str((first or {}).get("why", "the payload told no product")))
+        say(why_first=str((first or {}).get("why", "the payload reported no product")))
     process.communicate(timeout=30)
     process = payload(whole_plan(work.given, ("tensor", 0.0, 40.0), deadline=60.0), work.given)
     at_work = heard(process, lambda record: record["k"] == "sample" and record["of"] == own)
@@ -75,12 +75,12 @@ def quick(work: Work) -> None:
     rest, _ = process.communicate(timeout=30)
     took = time.monotonic() - ended
     last = [json.loads(row) for row in rest.splitlines()]
-    # A stopped stage reports that, and how much it had done: a load that never ran would end at once.
+    # A stopped stage reports its stop and the work done: a load that never ran would also end at once.
     loaded = [each for each in last if each.get("why") == "stopped" and each["of"] == own and each.get("work")]
     if at_work is not None and loaded:
         say(stop=took)
     else:
-        value = next((each["why"] for each in last if each["k"] == "stage" and each.get("why")), "it told nothing")
+        value = next((each["why"] for each in last if each["k"] == "stage" and each.get("why")), "it reported nothing")
         say(why_stop=f"there was no load to stop: {value}")
 
 
@@ -92,7 +92,7 @@ class Line:
         self.records: list[dict[str, Any]] = []
         self.begun: tuple[float, float] | None = None
 
-    def tell(self, kind: str, **fields: Any) -> None:
+    def emit(self, kind: str, **fields: Any) -> None:
         """Keep a record."""
         self.records.append({"t": round(self.clock(), 3), "k": kind, **fields})
 

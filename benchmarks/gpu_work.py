@@ -1,6 +1,6 @@
 """One GPU under work for `make gpu-check`: the node's files, joined as shipped, and the helpers of the items.
 
-Python 3.8 is enough, and nothing is installed.
+It needs only Python 3.8, and installs nothing.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Work:
         self._warm = self._warm or self.bench(self.driver())
         plan = self.plan(*stages, **more)
 
-        def tell(kind: str, **fields: Any) -> None:
+        def emit(kind: str, **fields: Any) -> None:
             records.append({"k": kind, **fields})
             if kind == "error" and fields["name"] in (
                 "hang",
@@ -121,7 +121,7 @@ class Work:
                 say(why=f"{fields['name']}: {fields.get('said', '')}")
 
         given = {name: blob for name, blob in blobs().items() if not only or name == only}
-        self.node.gpu_child(plan, self.gpu, tell, self.clock, self.stop, given)
+        self.node.gpu_child(plan, self.gpu, emit, self.clock, self.stop, given)
         return records
 
     def finish(self, work: Any) -> Any:
@@ -136,8 +136,8 @@ class Work:
     def tensor(self, bench: Any, seconds: float) -> float:
         """Multiply exact tiles for this many seconds; return the rate (FLOP/s), 0 where a tile was wrong."""
         tally = self.node.GpuTally("gpu", "tensor", 0.0)
-        teller = self.node.GpuTeller("gpu", lambda *_, **fields: say(**{"errors+": [fields]}))
-        bench.work([self.node.gpu_tensor_work(bench, tally, teller, SEED, self.clock() + seconds)])
+        writer = self.node.GpuRecordWriter("gpu", lambda *_, **fields: say(**{"errors+": [fields]}))
+        bench.work([self.node.gpu_tensor_work(bench, tally, writer, SEED, self.clock() + seconds)])
         bench.tidy()
         done = tally.tests["mma"]
         return 0.0 if done["mismatches"] else done["work"] / done["seconds"]

@@ -1,7 +1,7 @@
 """Cost of finding duplicate identities among 10,000 nodes, and of comparing each host with its BMC.
 
-Every node is made of a simulated DGX H100 of which all identities were collected, and each has identities of its own.
-Measured are the core, and the computation alone, compared with judging as many nodes by 300 rules as in `judge.py`.
+Every node is made of a simulated DGX H100 of which all identities were collected, and each has its own identities.
+The core, and the computation alone, are measured and compared with judging as many nodes by 300 rules in `judge.py`.
 
     python benchmarks/identity.py
 """
@@ -56,7 +56,7 @@ def base() -> dict[str, Leaf]:
 
 
 def made(found: Mapping[str, Leaf], number: int) -> Tree:
-    """Return a node with identities of its own, equal on both planes."""
+    """Return a node with its own identities, equal on both planes."""
     return Tree({text: _own(text, leaf, number) for text, leaf in found.items()})
 
 
@@ -107,10 +107,10 @@ def main() -> None:
     passes = [one(found, nodes) for _ in range(TIMES)]
     joins, holds, last = (statistics.median(each) for each in zip(*passes, strict=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{nodes:,} nodes, medians of {TIMES}, peak {peak:,.0f} MiB; {len(found)} facts a node")
+    print(f"{nodes:,} nodes, medians of {TIMES}, peak {peak:,.0f} MiB; {len(found)} facts per node")
     print(f"hosts against BMCs    {joins:7.2f} s, {joins / nodes * 1e6:,.0f} us a node")
-    print(f"held of each node     {holds:7.2f} s, {holds / nodes * 1e6:,.0f} us a node")
-    print(f"what comes twice      {last:7.2f} s")
+    print(f"stored per node       {holds:7.2f} s, {holds / nodes * 1e6:,.0f} us a node")
+    print(f"duplicates            {last:7.2f} s")
     bench = Bench.made("model")
     rules = tuple(rule for rule in bench.rules if not rule.built_in)
     assert bench.job.profile is not None

@@ -1,17 +1,17 @@
-"""Cost of judging a fleet: 10,000 nodes by 300 rules, fed one by one, compared with judging without memory and CEL.
+"""Cost of judging 10,000 nodes by 300 rules as one fleet, compared with judging each node by itself, and with CEL.
 
-In both fleets 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap; serials, UUIDs, addresses and
-the time are each node's own. Every node is made of the facts of a simulated DGX H100, newly for each: no text
-of one node is the same object in another. The rules are the first 300 of shipped profiles, with those across nodes,
-of racks and of the fleet.
+In both fleets 62 % of the nodes share one failure, 30 % have a failure of their own, 2 % flap; serials, UUIDs,
+addresses and the time are each node's own. Every node is made of the facts of a simulated DGX H100, newly for each: no
+text of one node is the same object in another. The rules are the first 300 of shipped profiles, with those across
+nodes, of racks and of the fleet.
 
     model   720 facts a node are read: of each collection a few items; quickly changing facts are equal on all nodes
     dgx     all facts of a DGX that rules read, over 4,000; temperatures, counters and the like are each node's own
 
-Measured is judging alone: from a node's facts to its verdicts, and to those of racks and the fleet. Reading
-a node's facts from its answers is measured separately, on few nodes. Each way runs in a process of its own, so that its
-peak of memory is its own. The peers are two runtimes of CEL, with the part of the rules that CEL can express; they are
-measured where a Python that has them is given:
+Only judging is measured: from a node's facts to the verdicts of the node, of racks and of the fleet. Reading a node's
+facts from its answers is measured separately, on few nodes. Each way runs in a separate process, so that its peak of
+memory is its own. The peers are two runtimes of CEL, with the part of the rules that CEL can express; they are measured
+if the path of a Python that has them is given:
 
     python3 -m venv peer && peer/bin/pip install cel-python==0.5.0 cel-expr-python==0.1.3
     python benchmarks/judge.py peer/bin/python
@@ -76,7 +76,7 @@ FLEET = """\
 rackcheck: 1
 profile: fleet
 version: "1"
-title: What the fleet is as a whole
+title: The fleet as a whole
 rules:
   fleet.gpus: { title: All its GPUs, scope: fleet, fact: fleet.gpu_count, is: 80000 }
   fleet.serials: { title: No node twice, scope: fleet, fact: fleet.distinct_serials, is: true }
@@ -114,7 +114,7 @@ class Fleet:
     def __init__(self, base: Tree, rules: tuple[Rule, ...], nodes: int, *, moves: bool) -> None:
         draw = Random(7)  # noqa: S311  a model, no secret
         self._kinds = [(leaf.kind, leaf.plane) for leaf in base.leaves.values()]
-        self._told = pickle.dumps([(text, leaf.reading, leaf.source) for text, leaf in base.leaves.items()])
+        self._leaves = pickle.dumps([(text, leaf.reading, leaf.source) for text, leaf in base.leaves.items()])
         at = {text: place for place, text in enumerate(base.leaves)}
         self._own = [at[text] for text, leaf in base.leaves.items() if _varies(leaf, moves=moves)]
         self._faults = [(at[text], reading) for text, reading in faults(base, rules)]
@@ -125,7 +125,7 @@ class Fleet:
 
     def tree(self, node: int) -> Tree:
         """Return the facts of a node."""
-        value = pickle.loads(self._told)  # noqa: S301  what was written above
+        value = pickle.loads(self._leaves)  # noqa: S301  what was written above
         for at in self._own:
             text, reading, source = value[at]
             value[at] = text, _other(reading, node + at), source
@@ -303,7 +303,7 @@ def peer(bench: Bench, python: str) -> None:
     began = time.perf_counter()
     held = sum(verdict.status is Status.PASS for tree in trees for verdict in judge(rules, tree))
     took = (time.perf_counter() - began) / CEL
-    print(f"{len(asked)} rules that CEL can be asked, on {CEL} nodes")
+    print(f"{len(asked)} rules that CEL can express, on {CEL} nodes")
     print(f"ours, without memory       {took * 1e3:8.2f} ms a node, {held} hold")
     value = {"expressions": [text for _, text in asked], "nodes": [_facts(rules, tree) for tree in trees]}
     script = str(Path(__file__).with_name("judge_cel.py"))
@@ -313,9 +313,9 @@ def peer(bench: Bench, python: str) -> None:
             print(f"{line['name']}: not installed")
             continue
         name, each = f"{line['name']} {line['version']}", line["evaluated"] / CEL
-        what = f"{line['true']} hold, {line['failed']} without an answer; theirs / ours {each / took:.1f}"
+        what = f"{line['true']} hold, {line['failed']} without a result; theirs / ours {each / took:.1f}"
         print(f"{name:<26} {each * 1e3:8.2f} ms a node, {what}")
-        print(f"  and to bring the facts   {line['brought'] / CEL * 1e3:8.2f} ms a node")
+        print(f"  and to convert the facts {line['brought'] / CEL * 1e3:8.2f} ms a node")
 
 
 OPERATORS = {"is": "==", "is-not": "!=", "at-least": ">=", "at-most": "<=", "above": ">", "below": "<"}
@@ -343,12 +343,12 @@ def _plain(operand: object) -> bool:
 
 
 def _every(rule: Rule) -> RuleSelection | None:
-    """Return the plainest look at the same items."""
+    """Return the simplest check of the same items."""
     return None if rule.look is None else RuleSelection("each", rule.look.collection, rule.look.plane)
 
 
 def _facts(rules: list[Rule], tree: Tree) -> dict[str, object]:
-    """Return a node's values of the facts of these rules; leaves out a fact that is not known of every item."""
+    """Return a node's values of the facts of these rules; leaves out a fact that is unknown for any item."""
     found: dict[str, object] = {}
     for rule in rules:
         fact, plane = rule.clauses[0].fact, rule.clauses[0].plane
@@ -367,12 +367,12 @@ WAYS = {"ours": ours, "plain": plain}
 
 
 def main() -> None:
-    """Measure each way in a process of its own."""
+    """Measure each way in a separate process."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("peer", nargs="?", help="a Python that has CEL")
+    parser.add_argument("peer", nargs="?", help="a Python with CEL")
     parser.add_argument("--nodes", type=int, default=NODES)
-    parser.add_argument("--way", choices=[*WAYS, "peer"], help="this one alone")
-    parser.add_argument("--fleet", choices=["model", "dgx"], default="model", help="of which nodes")
+    parser.add_argument("--way", choices=[*WAYS, "peer"], help="measure only this one")
+    parser.add_argument("--fleet", choices=["model", "dgx"], default="model", help="which nodes")
     given = parser.parse_args()
     if given.way == "peer":
         peer(Bench.made(given.fleet), given.peer)
@@ -386,7 +386,7 @@ def main() -> None:
             print(f"\n{fleet}, {way}:", flush=True)
             subprocess.run([*words, "--way", way, "--fleet", fleet, "--nodes", str(count)], check=True)  # noqa: S603
         if not given.peer:
-            print("CEL is not measured: name a Python that has cel-python==0.5.0 and cel-expr-python==0.1.3")
+            print("CEL is not measured: pass the path of a Python with cel-python==0.5.0 and cel-expr-python==0.1.3")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Cost of reading a kernel's log: every probe of dmesg over four logs, compared with one plain walk over their lines.
+"""Cost of reading a kernel's log: every probe of dmesg over four logs, compared with one plain pass over their lines.
 
     python benchmarks/kernel_log.py
 
-A quiet log of 10,000 lines, a quiet one of 8 MiB, one of 8 MiB in which every line is an Xid, and one of 8 MiB in which
-every line contains what many probes search for and matches none of their patterns.
+The logs are a quiet log of 10,000 lines, a quiet log of 8 MiB, a log of 8 MiB in which every line is an Xid, and a log
+of 8 MiB in which every line contains what many probes search for, but matches none of their patterns.
 """
 
 import time
@@ -28,14 +28,14 @@ HOSTILE = (
 
 
 def filled(row: str, size: int) -> str:
-    """A log of this many bytes."""
+    """Return a log of this many bytes."""
     rows = [row.format(n=n % 256) for n in range(256)]
     block = "".join(rows)
     return BOOT + block * (size // len(block))
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The best of three."""
+    """Return the best time of three."""
     best = float("inf")
     for _ in range(3):
         start = time.perf_counter()
@@ -45,7 +45,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def read_all(probes: list[Probe[Shell]], log: str) -> None:
-    """Run every reader."""
+    """Run every parser."""
     for probe in probes:
         try:
             for _ in probe.parse(log):  # type: ignore[arg-type]  a probe of dmesg
@@ -55,7 +55,7 @@ def read_all(probes: list[Probe[Shell]], log: str) -> None:
 
 
 def main() -> None:
-    """Print the cost of each log, in seconds and in plain walks."""
+    """Print the cost of each log, in seconds and in plain passes."""
     loaded = map(import_module, modules(rackcheck_probes.__name__, rackcheck_probes.__path__))
     found = {p.name: p for m in loaded for p in vars(m).values() if isinstance(p, Probe) and p.ask == DMESG}
     probes = list(found.values())
@@ -68,9 +68,7 @@ def main() -> None:
     }.items():
         plain = seconds(lambda log=log: [row for row in log.split("\n") if "NVRM: Xid" in row])  # type: ignore[misc]
         ours = seconds(lambda log=log: read_all(probes, log))  # type: ignore[misc]
-        print(
-            f"{name:22} {log.count(chr(10)):7} lines  {ours:6.3f} s  = {ours / plain:5.1f} plain walks of {plain:.3f} s"
-        )
+        print(f"{name:22} {log.count(chr(10)):7} lines  {ours:6.3f} s  = {ours / plain:5.1f} passes of {plain:.3f} s")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Cost of reading a BMC: GETs, and seconds with a BMC that takes 50 ms for each and serves four at once.
+"""Cost of reading a BMC: GETs, and seconds with a BMC that takes 50 ms for each GET and serves four GETs at once.
 
-Measured on recorded BMCs, with whole collections ($expand) and without, in two widths: the one that ships
-and the widest. For comparison, the DMTF's redfish-interop-validator runs on the same server, with a task of
-the same kind. A member of a whole collection costs a BMC 30% of a GET: a model, no measurement of hardware.
+The BMCs are recorded ones; they are read with whole collections ($expand) and without, in the default width and in the
+greatest width. For comparison, the DMTF's redfish-interop-validator runs on the same server, with a task of the same
+kind. A member of a whole collection costs a BMC 30% of a GET: a model, not a measurement of hardware.
 
     python benchmarks/redfish.py [--recordings FOLDER] [--validator VENV] [--profile FILE] [--without-validator]
 
 Without VENV the validator is installed into a temporary environment. It needs no schemas and no network
-beyond the BMC. Without FILE it gets a profile of our own that requires BIOS attributes and firmware versions.
+beyond the BMC. Without FILE it gets our profile that requires BIOS attributes and firmware versions.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def ours(name: str, asked: tuple[LinkPattern, ...], limits: redfish.Limits) -> t
 
 
 def theirs(name: str, program: Path, profile: Path, folder: Path) -> str:
-    """Run the validator once; returns its GETs, its seconds and its own count, or its error."""
+    """Run the validator once; returns its GETs, its seconds and its reported count, or its error."""
     with Mockup(tree(name), latency=LATENCY, workers=WORKERS, expand=True, member=MEMBER, loses=True) as server:
         words = (
             *(str(program), "-u", "root", "-p", "calvin", "-r", server.url, "--authtype", "Session"),
@@ -89,14 +89,14 @@ def theirs(name: str, program: Path, profile: Path, folder: Path) -> str:
         try:
             done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, timeout=LONGEST)  # noqa: S603
         except subprocess.TimeoutExpired:
-            return f"{sum(server.gets.values())} GETs, stopped by us after {LONGEST} s"
+            return f"{sum(server.gets.values())} GETs, stopped after {LONGEST} s"
         took = time.monotonic() - began
     rows = [line for line in done.stdout.splitlines() if line.startswith("|") and any(map(str.isdigit, line))]
     if not rows:
-        return f"said: {(done.stderr or done.stdout).strip()[-400:]} (status {done.returncode})"
+        return f"error: {(done.stderr or done.stdout).strip()[-400:]} (status {done.returncode})"
     passed, warned, failed, skipped = (word.strip() for word in rows[-1].strip("|").split("|"))
     found = f"pass {passed}, warn {warned}, fail {failed}, not tested {skipped}"
-    return f"{sum(server.gets.values()):5} GETs {took:7.1f} s   its own result: {found}"
+    return f"{sum(server.gets.values()):5} GETs {took:7.1f} s   its result: {found}"
 
 
 def installed(folder: Path) -> Path:
@@ -110,10 +110,10 @@ def installed(folder: Path) -> Path:
 def main() -> None:
     """Measure, print GETs and seconds."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--recordings", help="the folder that holds redfish-mockups")
-    parser.add_argument("--validator", type=Path, help="a virtual environment that has redfish-interop-validator")
-    parser.add_argument("--profile", type=Path, help="the interoperability profile that it is given")
-    parser.add_argument("--without-validator", action="store_true", help="measure this tool alone")
+    parser.add_argument("--recordings", help="the folder with redfish-mockups")
+    parser.add_argument("--validator", type=Path, help="a virtual environment with redfish-interop-validator")
+    parser.add_argument("--profile", type=Path, help="the interoperability profile for it")
+    parser.add_argument("--without-validator", action="store_true", help="measure only this tool")
     given = parser.parse_args()
     if given.recordings:
         os.environ["RACKCHECK_RECORDINGS"] = given.recordings
@@ -136,7 +136,7 @@ def main() -> None:
                 seconds = f"{statistics.median(took):6.2f} s  ({rounds})"
                 print(f"  {question:<16} {form:<30} {gets:5} GETs {seconds}", flush=True)
         if name == DGX:
-            print("  (its root is that of a BMC whose whole collections lack names: it is never asked for them)")
+            print("  (its root is that of a BMC whose whole collections lack names: they are never requested)")
     if given.without_validator:
         return
     with tempfile.TemporaryDirectory() as place:
@@ -146,7 +146,7 @@ def main() -> None:
         if profile is None:
             profile = folder / "profile.json"
             profile.write_text(json.dumps(INTEROP))
-        asks = f"given {profile.name}" if given.profile else "asked for BIOS attributes and firmware versions"
+        asks = f"with {profile.name}" if given.profile else "for BIOS attributes and firmware versions"
         print(f"redfish-interop-validator, {asks}, one round")
         for name in (SUPERMICRO, DGX):
             print(f"  {name:<30} {theirs(name, program, profile, folder)}", flush=True)

@@ -1,6 +1,6 @@
 """Size of the documents of 8 and of 1,000 nodes, and the cost of making them: bytes, pages, seconds, memory.
 
-Each rendering is made in a process of its own, so that its peak of memory is its own. The words of the rules are as
+Each rendering is made in a separate process, so that its peak of memory is its own. The texts of the rules are as
 long as those of a real profile, and each node has as many parts as a real machine. `report_size.py NODES hostile|plain
 html|pdf FILE` makes one and stores it.
 """

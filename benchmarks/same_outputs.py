@@ -1,17 +1,20 @@
-"""Whether two checkouts produce the same outputs: every command of the documents, every form of report, every help.
+"""Compares the outputs of two checkouts: every command of the documents, every form of report, every help.
 
-    python benchmarks/same_outputs.py OLD NEW [--work FOLDER] [--only PAGE]
+    python benchmarks/same_outputs.py OLD NEW [--work FOLDER] [--only PAGE] [--but-for-words]
 
 OLD and NEW are folders of checkouts, each with its `.venv/bin/rackcheck`. OLD makes the input data: stored runs of
 simulated racks and of a recorded BMC, a burn-in, captures, an acceptance, a signed bundle. Both checkouts then run the
-same commands, page by page, each page on a fresh copy of these at the same place, so that paths and times do not
-differ. Compared are the exit status, both streams, and each file that a command writes, byte by byte. Where bytes
-differ, they are compared again with run ids, times, durations, fingerprints and the checkouts' own folders
-replaced; such outputs are counted separately. The exit status is 1 where anything else differs.
+same commands, page by page, each page on a fresh copy of this data at the same place, so that paths and times do not
+differ. The exit status, both streams, and each file that a command writes are compared byte by byte. Where bytes
+differ, they are compared again with run ids, times, durations, fingerprints and the checkouts' own folders replaced;
+such outputs are counted separately. The exit status is 1 where anything else differs.
 
-The commands are those of README and of docs/ in NEW, as they are written there, and those of
-`same_outputs_commands.py`. Left out are commands that need a terminal, commands that do not end, and those about this
-machine, whose facts change meanwhile.
+With `--but-for-words`, for a change of wording alone, an output is the same if its exit status, its verdict words and
+their order, and, in JSON, every key and every value are the same, except texts that contain a blank.
+
+The commands are those of README and of docs/ in NEW, as they are written there, and the commands of
+`same_outputs_commands.py`. Commands that need a terminal, that do not end, or that read this machine, whose facts
+change meanwhile, are left out.
 """
 
 import argparse
@@ -40,7 +43,7 @@ SKIPPED = re.compile(
     r"(tui|sim up|burnin|audit -p|capture --planes|probe run)\b(?!.* (--rack|-i) )|.*--screens|tui|burnin"
 )
 LIVE_NODES = re.compile(r" (--rack|-i) ")
-"""Commands that contact nodes; they run after those that read stored data, so that these read what OLD made."""
+"""Commands that contact nodes; they run last, so that the commands before them read the stored data that OLD made."""
 
 VARIES = (
     (re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4,6}"), "RUN"),
@@ -62,6 +65,9 @@ UNREAD = re.compile(
 )
 """Files that are not compared: databases, signatures with a time, and of a live rack the files named by digest, the
 headers and seconds of its answers, and the copies of profiles, which `profile show` prints."""
+
+VERDICT = re.compile(r"\b(PASS|FAIL|WARN|UNKNOWN|WAIVED|INCOMPLETE)\b")
+"""The verdicts and outcomes in a text, whose order a change of wording must keep."""
 
 ARRIVED = re.compile(r"\d+ of \d+ \w+ \(")
 """A progress line, in the order in which nodes answered."""
@@ -206,7 +212,7 @@ def outputs(checkout: Checkout, seeds: Path, page: Page) -> Iterator[tuple[str, 
         after = _files(checkout.place)
         changed = sorted(str(file.relative_to(checkout.place)) for file in after if after[file] != before.get(file))
         for name in changed:
-            if not UNREAD.match(name) and "--anonymise" not in words:  # its stand-ins are drawn again
+            if not UNREAD.match(name) and "--anonymise" not in words:  # its stand-ins are random
                 yield f"{line}: {VARIES[0][0].sub('RUN', name)}", (checkout.place / name).read_bytes()
         before = after
     checkout.end()
@@ -232,6 +238,37 @@ def written_over(output: bytes, checkouts: Sequence[Path], name: str) -> list[st
     return [part for line in sorted(lines) for part in line.split(',"')] if name.endswith(".jsonl") else lines
 
 
+def unworded(output: bytes, checkouts: Sequence[Path]) -> list[str]:
+    """Return what a change of wording must keep: exit status, JSON without its prose, the verdict words of a text."""
+    text = "\n".join(written_over(output, checkouts, ""))
+    status, _, rest = text.partition("\n") if text.startswith("exit ") else ("", "", text)
+    printed = rest.partition("\n\n")[0] if rest.startswith(("{", "[")) else rest
+    try:
+        values = [json.loads(line) for line in printed.splitlines()] if printed.startswith('{"') else [json.loads(rest)]
+    except ValueError:
+        try:
+            values = [json.JSONDecoder().raw_decode(rest)[0]] if rest.startswith(("{", "[")) else None
+        except ValueError:
+            values = None
+    if values is None:
+        return [status, *VERDICT.findall(rest)]
+    rows = [json.dumps(proseless(value), indent=0, sort_keys=True) for value in values]
+    return [status, *(line for row in sorted(rows) for line in row.splitlines())]  # answers arrive in any order
+
+
+def proseless(value: object) -> object:
+    """Return a value of JSON with each text that contains a blank replaced."""
+    match value:
+        case dict():
+            return {key if " " not in key else "…": proseless(each) for key, each in value.items()}
+        case list():
+            return [proseless(each) for each in value]
+        case str():
+            return "…" if " " in value else value
+        case _:
+            return value
+
+
 @contextmanager
 def rack_up(old: Checkout, at: Path, seeds: Path) -> Iterator[None]:
     """Keep one simulated rack running for both checkouts, at the inventory paths of the documents."""
@@ -241,7 +278,7 @@ def rack_up(old: Checkout, at: Path, seeds: Path) -> Iterator[None]:
         try:
             while not (at / "inventory.yaml").is_file():
                 if rack.poll() is not None:
-                    sys.exit("the simulated rack does not come up")
+                    sys.exit("the simulated rack does not start")
                 time.sleep(0.1)
             for name in ("rack.yaml", "pod7.yaml"):
                 (seeds / name).unlink(missing_ok=True)
@@ -251,14 +288,16 @@ def rack_up(old: Checkout, at: Path, seeds: Path) -> Iterator[None]:
             rack.terminate()
 
 
-def compared(page: Page, seeds: Path, old: Checkout, new: Checkout) -> Counter[str]:
+def compared(page: Page, seeds: Path, old: Checkout, new: Checkout, *, words: bool) -> Counter[str]:
     """Run a page in both, print the differences, and count."""
     before, after = (dict(outputs(checkout, seeds, page)) for checkout in (old, new))
     counts = Counter[str]()
     for name in dict.fromkeys((*before, *after)):
         found = before.get(name, b"nothing"), after.get(name, b"nothing")
         theirs, ours = (written_over(output, (old.folder, new.folder), name) for output in found)
-        result = "same" if found[0] == found[1] else "same but for ids and times" if theirs == ours else "DIFFERENT"
+        if not words and theirs != ours:
+            theirs, ours = (unworded(output, (old.folder, new.folder)) for output in found)
+        result = "same" if found[0] == found[1] else "same except ids and times" if theirs == ours else "DIFFERENT"
         counts[result] += 1
         print(f"{page.name}: {name}: {result}", flush=True)
         if theirs != ours:
@@ -273,7 +312,8 @@ def main() -> None:
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "same-outputs")
-    parser.add_argument("--only", action="append", help="run this page alone (several: repeat it)")
+    parser.add_argument("--only", action="append", help="run only this page (repeat for several)")
+    parser.add_argument("--but-for-words", action="store_true", help="compare all but the wording")
     given = parser.parse_args()
     work = given.work.resolve()
     seeds = work / "seeds"
@@ -290,7 +330,7 @@ def main() -> None:
     with rack_up(old, work / "rack", seeds):
         for page in pages_of(old, new.folder, tree):
             if not given.only or page.name in given.only:
-                counts += compared(page, seeds, old, new)
+                counts += compared(page, seeds, old, new, words=not given.but_for_words)
     print(f"{counts.total()} outputs:", ", ".join(f"{count} {result}" for result, count in counts.items()))
     sys.exit(1 if counts["DIFFERENT"] else 0)
 

@@ -1,4 +1,4 @@
-"""Runs commands for `same_outputs.py`, each in a process of its own with all modules and probes already loaded.
+"""Runs commands for `same_outputs.py`, each in a separate process with all modules and probes already loaded.
 
 Loading these is most of the cost of a short command. A line of the input is a command and its time limit in seconds;
 a line of the output is its exit status and both streams.

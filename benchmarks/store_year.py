@@ -1,7 +1,7 @@
 """Cost of a year of daily audits of a fleet in the index, and of its queries.
 
-The model: 62 % of the nodes share one failure, 30 % have one of their own, 2 % flap each day; a node's facts are some
-17 KB shared by all nodes, serials of its own, and a firmware that is updated every 60 days on 39 nodes of 40.
+The model: 62 % of the nodes share one failure, 30 % have a failure of their own, 2 % flap each day; a node's facts are
+some 17 KB shared by all nodes, its own serials, and a firmware that is updated every 60 days on 39 nodes of 40.
 
 The rows go through `Adder.add`, the layer below the reading of events: a year of them as JSON would be terabytes. Facts
 that a node reported the day before are hashed once here; a real run hashes them each time. For comparison, the
@@ -48,7 +48,7 @@ class Fleet:
         self.vector = cache(self._vector)
 
     def codes(self, node: int, day: int) -> tuple[tuple[int, int], ...]:
-        """Return a node's verdicts other than pass: check and verdict."""
+        """Return a node's verdicts except pass: check and verdict."""
         found = {17: 2} if node in self.sick else {}
         if node in self.own:
             found[self.own[node]] = 1 + (node + self.own[node]) % 3
@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--nodes", type=int, default=10_000)
     parser.add_argument("--checks", type=int, default=300)
-    parser.add_argument("--naive", type=int, default=2, help="days of the simple schema; 0 leaves it out")
+    parser.add_argument("--naive", type=int, default=2, help="days of the simple schema; 0 skips it")
     given = parser.parse_args()
     fleet = Fleet(given.nodes, given.checks)
     with tempfile.TemporaryDirectory() as place:

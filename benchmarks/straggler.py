@@ -1,11 +1,11 @@
-"""What our rules and other tools' rules find on the same simulated racks, and which GPUs they blame wrongly.
+"""What our rules and other tools' rules find on the same simulated racks, and the GPUs that they name wrongly.
 
     python benchmarks/straggler.py [RACKS]
 
-A rack is 16 nodes of 8 GPUs with assumed spreads (standard deviations; no real ones are published):
-position in the chassis 1.5 %, node 0.5 %, chip 1.0 %, work per clock 0.2 %. RACKS (300) of each kind, seeded: clean
-ones, and ones with one GPU that is 4 or 6 % slow, once because it does less per clock, once because its clock is low.
-Then missing GPUs, a hall of 10,000 nodes, and pairs of nodes in which one NIC is a fifth slow.
+A rack is 16 nodes of 8 GPUs with assumed spreads (standard deviations; no real ones are published): position in the
+chassis 1.5 %, node 0.5 %, chip 1.0 %, work per clock 0.2 %. RACKS (300) of each kind, seeded: clean racks, and racks
+with one GPU that is 4 or 6 % slow, because the GPU does less work per clock, or because its clock is low. Then missing
+GPUs, a hall of 10,000 nodes, and pairs of nodes in which one NIC is a fifth slow.
 """
 
 import random
@@ -16,8 +16,7 @@ from dataclasses import replace
 from itertools import chain
 from statistics import median
 
-from rackcheck.parse.burnin.pairs import PairOutcome as Told
-from rackcheck.parse.burnin.pairs import matchings, round_robin, solve
+from rackcheck.parse.burnin.pairs import PairOutcome, matchings, round_robin, solve
 from rackcheck.parse.burnin.polish import polish, scale
 from rackcheck.parse.burnin.straggler import Measured, PeerComparison, StragglerOutcome, judge
 
@@ -114,14 +113,14 @@ KINDS = {
 
 
 def table(racks: int) -> None:
-    """Print what each rule finds of each kind, and how many GPUs of a clean rack it blames."""
+    """Print what each rule finds of each kind, and how many GPUs of a clean rack it names."""
     clean = [simulated(random.Random(seed)) for seed in range(racks)]  # noqa: S311
     bent: dict[str, list[tuple[int, Rack]]] = {}
     for kind, (clock, work) in KINDS.items():
         rng = random.Random(kind)  # noqa: S311
         at = [rng.randrange(NODES * SLOTS) for _ in range(racks)]
         bent[kind] = [(bad, simulated(rng, NODES, bad, clock, work)) for bad in at]
-    print(f"{racks} racks of {NODES} x {SLOTS} of each kind; found, and GPUs wrongly blamed in a clean rack")
+    print(f"{racks} racks of {NODES} x {SLOTS} of each kind; found, and GPUs wrongly named in a clean rack")
     print(f"{'rule':45}" + "".join(f"{kind:>11}" for kind in KINDS) + f"{'blamed':>10}")
     for name, rule in RULES.items():
         found = [sum(bad in rule(rack) for bad, rack in bent[kind]) / racks for kind in KINDS]
@@ -133,7 +132,7 @@ def table(racks: int) -> None:
     )
     far = sum(len(slow(part, far=True)) for j in judged for part in (j.work_per_clock, j.rate, j.nodes))
     print(f"clean racks, ours: {far} faults of GPUs and nodes, {nodes} nodes named", end=", ")
-    print(f"{slots / racks:.3f} slots a rack named: positions differ here as much as airflow may let them")
+    print(f"{slots / racks:.3f} slots a rack named: positions differ here as much as airflow allows")
 
 
 def holes(racks: int) -> None:
@@ -154,8 +153,8 @@ def holes(racks: int) -> None:
                 one.outcome is StragglerOutcome.NOT_TESTED for one, gpu in zip(per_clock, rack, strict=True) if gpu.rate
             )
         print(
-            f"{part:4.0%} silent: 4 % less per clock found {found / racks:6.1%}, blamed {blamed / racks:.3f}, "
-            f"not decided {undecided / racks:.2f} GPUs a rack that told"
+            f"{part:4.0%} silent: 4 % less per clock found {found / racks:6.1%}, wrongly named {blamed / racks:.3f}, "
+            f"not decided {undecided / racks:.2f} reporting GPUs per rack"
         )
 
 
@@ -181,10 +180,10 @@ def fabrics(count: int, whole: bool, tries: int) -> None:
         began = time.perf_counter()
         found = solve(value)
         took += time.perf_counter() - began
-        blamed = {end for end, one in found.ends.items() if one.outcome is Told.SLOW}
+        blamed = {end for end, one in found.ends.items() if one.outcome is PairOutcome.SLOW}
         named += bad in blamed
         ends_wrong += len(blamed - {bad})
-        links_wrong += sum(one.outcome is Told.SLOW for one in found.links.values())
+        links_wrong += sum(one.outcome is PairOutcome.SLOW for one in found.links.values())
     how = "round-robin" if whole else "matchings"
     print(
         f"{count:5} nodes, {rounds:2} rounds of {how} ({rounds * 5} s at 5 s): named {named / tries:6.1%}; of {tries} "

@@ -44,7 +44,7 @@ class Timed(telemetry.Sampler):  # type: ignore[misc]  the payload's files are j
 
 
 def bound(folder: Path, count: int, real: bool) -> tuple[ModuleType, str]:
-    """Return pynvml as shipped, bound to the fake or to the machine's driver, and the root of files to look at."""
+    """Return pynvml as shipped, bound to the fake or to the machine's driver, and the root of the files to read."""
     nvml = travelling()
     if real:
         return nvml, ""
@@ -72,9 +72,9 @@ def quantile(values: Iterable[float], part: float) -> float:
 def measured(nvml: Any, root: str, seconds: float) -> str:
     """Sample for this long; return the cost."""
     line, stop = RecordStream(os.open(os.devnull, os.O_WRONLY), time.monotonic()), threading.Event()
-    gpus = telemetry.Gpus(nvml, line.tell, time.monotonic, root)
+    gpus = telemetry.Gpus(nvml, line.emit, time.monotonic, root)
     found = gpus.hello()
-    sampler = Timed(gpus, line.tell, time.monotonic, stop)
+    sampler = Timed(gpus, line.emit, time.monotonic, stop)
     sampler.noted = []
     began, used = time.monotonic(), time.process_time()
     sampler.start()
@@ -98,8 +98,8 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20.0, help="how long to sample")
-    parser.add_argument("--gpus", type=int, default=8, help="how many GPUs the fake has")
-    parser.add_argument("--real", action="store_true", help="ask the machine's own driver")
+    parser.add_argument("--gpus", type=int, default=8, help="number of GPUs of the fake")
+    parser.add_argument("--real", action="store_true", help="use the machine's own driver")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         nvml, root = bound(Path(folder), given.gpus, given.real)

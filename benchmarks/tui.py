@@ -1,14 +1,14 @@
 """Cost of the screens on a terminal: CPU, bytes, and the time from a key to its drawing; as ratios first.
 
-Each way runs three times on a pty of its own, alternating, so that changes of the machine's load affect all of
+Each way runs three times on its own pty, alternating, so that changes of the machine's load affect all of
 them; the result is the median. Very slow ways run once.
 
     hall    1,024 nodes in 16 racks, 5 % of them changing four times a second: our racks, paced, under a head; beside
             one canvas of the same cells, one canvas a rack, a widget a node, and the library's table as a grid
-    table   100,000 rows: from having them to seeing them, from a key to those with a word in them; beside its table
-    slow    the hall through 12,500 bytes a second (100 kbit/s), as `--link slow` and as it comes; beside canvases
-    first   from the start of a process to its head in sight, beside an application of the library that has no more.
-            What starts is given: --command "rackcheck tui RUN" --needle "text of its head"; else our hall
+    table   100,000 rows: from opening to display, from a key to the rows with a word; beside the library's table
+    slow    the hall through 12,500 bytes a second (100 kbit/s), as `--link slow` and by default; beside canvases
+    first   from the start of a process to its head in sight, beside a minimal application of the library.
+            The command is an option: --command "rackcheck tui RUN" --needle "text of its head"; else our hall
 
     python benchmarks/tui.py [-o tui.json] [--command "rackcheck tui RUN" --needle TEXT] [--only hall,slow]
 """
@@ -121,7 +121,7 @@ def ways(command: Sequence[str], needle: bytes) -> dict[str, Ways]:
         "table": {"ours": lambda: table("table"), "its table": lambda: table("stock-table")},
         "slow": {
             "ours, slow": lambda: hall("ours", "--link", "slow", **through),
-            "ours, as it comes": lambda: hall("ours", **through),
+            "ours, default": lambda: hall("ours", **through),
             "canvas a rack, unpaced": lambda: hall("racks", link=SLOW, window=1.0),
         },
         "first": {
@@ -152,7 +152,7 @@ def print_figures(what: str, found: Mapping[str, Measured]) -> None:
 def main() -> None:
     """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--output", type=Path, help="write what was measured, as JSON")
+    parser.add_argument("-o", "--output", type=Path, help="write the results as JSON")
     parser.add_argument("--only", default="hall,table,slow,first")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--command", default=shlex.join([sys.executable, APP, "ours"]))

@@ -1,4 +1,4 @@
-"""What benchmarks/tui.py runs: our widgets, bare ones of a few lines, and the library's own, over the same changes.
+"""The application of benchmarks/tui.py: our widgets, minimal ones, and the library's own, with the same changes.
 
     python benchmarks/tui_app.py ours|canvas|racks|static|grid|table|stock-table|bare [--link slow]
 
@@ -294,7 +294,7 @@ class OurTable(Spared):
         self.fill(self.rows, "o")
 
     def action_filter(self) -> None:
-        """Show those with a word in them."""
+        """Show the rows that contain a word."""
         self.fill(holding(self.rows, "thing77."), "f")
 
     def fill(self, some: Sequence[Row], key: str) -> None:
@@ -368,7 +368,7 @@ class StockTable(Bench):
         self.fill(self.rows, "o")
 
     def action_filter(self) -> None:
-        """Show those with a word in them."""
+        """Show the rows that contain a word."""
         self.fill(holding(self.rows, "thing77."), "f")
 
     def fill(self, some: Sequence[Row], key: str) -> None:

@@ -1,4 +1,4 @@
-"""A terminal for benchmarks: runs a command on a pty of its own, reads at a link's rate, types, and measures.
+"""A terminal for benchmarks: runs a command on its own pty, reads at a link's rate, types, and measures.
 
 It answers only the cursor query after a frame, once that has come through the link:
 like tmux before 3.7 it does not report synchronized output.
@@ -48,7 +48,7 @@ class Terminal:
             os.execvpe(self.command[0], list(self.command), {**environment, **self.environment})  # noqa: S606
 
     def wait(self, needle: bytes, seconds: float) -> float | None:
-        """Read until a pattern is seen from here on; return the seconds, or None."""
+        """Read until a pattern appears from here on; return the seconds, or None."""
         began, self.seen = time.monotonic(), b""
         return time.monotonic() - began if self._read(lambda: needle in self.seen, seconds) else None
 

@@ -1,4 +1,4 @@
-"""The words that the author of a probe, or of a rule in Python, needs."""
+"""The names that the author of a probe, or of a rule in Python, needs."""
 
 from rackcheck.model.catalogue import (
     collection,

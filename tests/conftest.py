@@ -1,4 +1,4 @@
-"""Properties run on the same cases every time, so that red means a change; `make explore` looks for fresh ones."""
+"""Properties run on the same cases every time, so a failure means a change; `make explore` searches for new ones."""
 
 import gc
 import os
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell how many rules of the library are proven, also where the tests ran in several processes."""
+    """Report how many rules of the library are proven, also where the tests ran in several processes."""
     for report in terminalreporter.stats.get("passed", []):
         for name, value in report.user_properties:
             if report.when == "call" and name == "rules proven":

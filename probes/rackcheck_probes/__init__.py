@@ -1,1 +1,1 @@
-"""The questions rackcheck asks of a node: one small file each, found by the entry point `rackcheck.probes`."""
+"""The probes of rackcheck: one small file each, registered under the entry point `rackcheck.probes`."""

@@ -1,8 +1,8 @@
 """Anonymises captures: every identity, wherever it occurs, is replaced by a stand-in.
 
 Hardware addresses, UUIDs, GUIDs, IP and mail addresses are found by their form; serials, names and bare ids are found
-because they were collected before (`identities`). Commands stay unchanged: readers find their output by them.
-Pure; `docs/guide/capture.md` lists the limits.
+because `identities` collected them before. Commands stay unchanged, because readers find output by its command. Pure;
+`docs/guide/capture.md` lists the limits.
 """
 
 import ipaddress
@@ -16,39 +16,41 @@ from rackcheck.anonymise.stand_in import Dice, cased, spelt
 from rackcheck.model.capture import BmcCapture, BurnCapture, Capture, NodeCapture, Output
 from rackcheck.model.fact import Unknown
 
-NOBODY: Mapping[str, str] = {}
+NO_IDENTITIES: Mapping[str, str] = {}
 
 LONG = 8
-"""The fewest letters and digits of a word that is also found inside a longer one."""
+"""Minimum number of letters and digits of a word that is also searched inside longer words."""
 
 TOKENS = 1 << 18
-"""The most words whose stand-ins are cached: nodes of a rack return much the same."""
+"""Maximum number of words whose stand-ins are cached: the nodes of a rack return mostly the same words."""
 
 _TOKEN = re.compile(r"[^\s\"'<>(),;=\[\]{}|\\`]{3,}")
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
-"""The name of a parameter before an equals sign: `rd.driver.blacklist` is no host."""
+"""The name of a parameter before an equals sign: `rd.driver.blacklist` is not a host."""
 
 _TELLING = re.compile(r".*[:=\t]", re.DOTALL)
-"""The part of a line before its value."""
+"""The part of a line before the value."""
 
 LINE = 500
-"""The most characters of a line with one value."""
+"""Maximum number of characters of a line that is searched for a value at its end."""
 
 LONGEST = 512
-"""The longest run of letters and digits that is searched: no name or id is longer, and some runs are whole files."""
+"""Maximum length of a run of letters and digits that is searched: no name or id is longer; some files are one run."""
 
 
 class Anonymous:
-    """Replaces identities by stand-ins, the same ones everywhere; `nodes` become node1, node2, in their order.
+    """Replaces identities by stand-ins; an identity has the same stand-in everywhere. `nodes` become node1, node2, ...
 
-    Another salt makes other stand-ins, and the salt is never part of the result. `own` are the nodes' own host names,
-    each with the node's name in `nodes`: both get one stand-in, unless another node has that name.
+    A different salt gives different stand-ins; the salt is never part of the result. `own` maps host names to the names
+    in `nodes`: a host name gets the stand-in of its node, unless another node has that name.
     """
 
-    def __init__(self, nodes: list[str], found: Identities, salt: bytes, own: Mapping[str, str] = NOBODY) -> None:
+    def __init__(
+        self, nodes: list[str], found: Identities, salt: bytes, own: Mapping[str, str] = NO_IDENTITIES
+    ) -> None:
         self.nodes = {name: f"node{number}" for number, name in enumerate(nodes, start=1)}
-        # A device's description may be its host's name, which is not shared by its kind.
+        # A device's description may be its host's name; then other devices of the same kind do not share that text.
         hosts = {part for host in own for part in (host.casefold(), host.casefold().partition(".")[0])}
         alike = found.alike - hosts
         self._alike, self._digits = alike, found.digits
@@ -86,9 +88,9 @@ class Anonymous:
         return _TOKEN.sub(self._token, text)
 
     def json(self, value: object, name: str = "", *, place: bool = False) -> Any:
-        """Return a JSON value without identities, in its texts, its names and the numbers that are one.
+        """Return a JSON value without identities in its texts, its names and its numbers.
 
-        A value under `name` may be one by that name alone; `place` is true below a place or a contact.
+        A value may be an identity just because of its `name`; `place` is true inside a location or contact object.
         """
         match value:
             case str():
@@ -134,22 +136,22 @@ class Anonymous:
             {
                 command: self.unknown(answer)
                 if isinstance(answer, Unknown)
-                else Output(answer.status, self._told(command, answer.out), self._complaint(answer.err))
+                else Output(answer.status, self._anonymised(command, answer.out), self._complaint(answer.err))
                 for command, answer in old.commands.items()
             },
             {glob: None if why is None else self.unknown(why) for glob, why in old.globs.items()},
-            {path(name): self._told(name, content) for name, content in old.files.items()},
+            {path(name): self._anonymised(name, content) for name, content in old.files.items()},
             {path(name): self.unknown(why) for name, why in old.refused.items()},
         )
 
-    def _told(self, question: str, text: str) -> str:
-        """Return a host's output without identities; the kernel's socket and route tables have them as bare digits."""
+    def _anonymised(self, question: str, text: str) -> str:
+        """Return a host's output without identities; the kernel's network tables contain addresses as bare digits."""
         if "/proc/net/" in question:
             text = KERNELS.sub(self._kernels, text)
         return self.text(text)
 
     def _kernels(self, found: re.Match[str]) -> str:
-        """Return an address in the kernel's format: IPv6 routes in order, else in little-endian words (x86 and ARM)."""
+        """Return the stand-in of an address in the kernel's format: little-endian words, except for IPv6 routes."""
         raw = bytes.fromhex(found[0])
         if found.lastgroup == "route6":
             return self._six(raw).hex()
@@ -170,16 +172,16 @@ class Anonymous:
         return BmcCapture(bodies, {self.text(uri): time for uri, time in old.times.items()})
 
     def _whole(self, text: str) -> str | None:
-        """Return the stand-in of a text that is one value; None if it has none."""
+        """Return the stand-in of a text that is a known value as a whole; None if it is not."""
         made = self._made.get(text.casefold())
         return None if made is None else _like(made, text)
 
     def _own(self, text: str) -> str:
-        """Return the stand-in of a text that is an identity by its place."""
+        """Return the stand-in of a text that is an identity because of its position."""
         return text if text.casefold() in self._alike else _like(self._dice.word(text.casefold()), text)
 
     def _line(self, line: str) -> str:
-        """Return a line with the value after its last separator replaced, if that has a stand-in."""
+        """Return a line in which the value after the last separator is replaced, if this value has a stand-in."""
         if len(line) > LINE:
             return line
         before = found[0] if (found := _TELLING.match(line)) else ""
@@ -208,7 +210,7 @@ class Anonymous:
         if self._is_version(found) or (found["dotted"] and bare.isdecimal() and bare not in self._digits):
             return text
         try:
-            match found.lastgroup:  # the outermost one, as it ends last
+            match found.lastgroup:  # the outermost group, as it ends last
                 case "ipv4":
                     return self._dice.ipv4(text)
                 case "ipv6" if re.search("[0-9]", text):  # a::b is a name in C++
@@ -228,7 +230,7 @@ class Anonymous:
         return text if found["ipv6"] else spelt(self._dice.digits(bare), text)
 
     def _is_version(self, found: re.Match[str]) -> bool:
-        """Return whether a text is a known version, which may have any form, or follows one with a dash."""
+        """Return whether a text is a known version, or looks like IPv4 but follows a version and a dash."""
         if found[0].casefold() in self._alike:
             return True
         before = found.string[max(0, found.start() - BEFORE) : found.start()]
@@ -248,7 +250,7 @@ class Anonymous:
         return f"{login}{at}{made}{colon}{port}"
 
     def _host_name(self, text: str) -> str:
-        """Return a host name without identities, in the form of the nodes' names: its first word, and its domain."""
+        """Return a host name without identities; its first label and its domain are replaced separately."""
         whole = self._whole(text)
         if whole is not None or text.casefold() == "localhost":
             return whole or text
@@ -264,7 +266,7 @@ class Anonymous:
         return cased(f"{self._dice.word(who)}@{self._dice.word(host)}.{top}", text)
 
     def _words(self, text: str) -> str:
-        """Return a piece of a token with its known words replaced, the first and longest ones first."""
+        """Return a piece of a token with its known words replaced, from left to right, the longest word first."""
         runs = list(_RUN.finditer(text))
         found = [one for run in runs for one in self._known(text, run)]
         found += [(run.start(), run.end(), "") for run in runs]
@@ -276,7 +278,7 @@ class Anonymous:
         return "".join([*pieces, text[done:]])
 
     def _known(self, text: str, run: re.Match[str]) -> Iterator[tuple[int, int, str]]:
-        """Yield every known word around a run of letters and digits, with no letter or digit beside it."""
+        """Yield every known word that contains this run of letters and digits, and has no letter or digit beside it."""
         for word, offset in self._anchors.get(run[0].casefold(), ()):
             begin = run.start() - offset
             end = begin + len(word)
@@ -286,7 +288,7 @@ class Anonymous:
                     yield begin, end, _like(self._made[word], text[begin:end])
 
     def _inside(self, run: str) -> str:
-        """Return a run of letters and digits with the bare ids and long words in it replaced."""
+        """Return a run of letters and digits in which bare ids and long words are replaced."""
         if not LONG <= len(run) <= LONGEST:
             return run
         low = run.casefold()
@@ -306,7 +308,7 @@ def _turned(raw: bytes) -> bytes:
 
 
 def _like(made: str, old: str) -> str:
-    """Spell a stand-in in the letter case of the original, as a whole if they differ in form."""
+    """Spell a stand-in in the letter case of the original: letter by letter if the forms match, else as a whole."""
     if len(made) == len(old) and all(a.isalpha() == b.isalpha() for a, b in zip(made, old, strict=True)):
         return cased(made, old)
     return made.upper() if old.isupper() else made

@@ -18,12 +18,12 @@ LOOKS = re.compile(
     rf"|(?P<host>(?<![\w.@-])(?<!(?<!/)/)(?:(?:{forms.LABEL}){{2,8}}{forms.TOP}"
     rf"|(?:{forms.LABEL}){{1,8}}{forms.PRIVATE_TOP})(?![\w-]|\.\w))"
 )
-"""`who` is a user in a line of Slurm, with a day; one word of a path is no `host`."""
+"""`who` is a user before a date in a line of Slurm; a component of a path is not a `host`."""
 
 NO_MAIL = re.compile(
     r"\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap)\Z|@(?:openssh|libssh)\.\w+\Z"
 )
-"""Texts in the form of a mail address that are a unit of systemd, or an algorithm of SSH."""
+"""Texts with the form of a mail address that are units of systemd or algorithms of SSH."""
 
 NO_HOST = re.compile(
     r"(?:io|com|org|net|xyz|localhost)\..*|.*\.localhost"
@@ -31,13 +31,13 @@ NO_HOST = re.compile(
     r"|.*\.(?:service|socket|target|timer|mount|automount|slice|scope|device|path|swap|conf|cfg|json|ya?ml|toml|txt|log"
     r"|list|repo|sh|py|rules|ko|so|xz|gz|zst|bz2|zip|tar|tgz|bin|img|iso|efi|rom|cap|fwpkg|rpm|deb|dll|exe|xml|html?)"
 )
-"""Texts in the form of a host name that are a name of D-Bus or containerd, a sysctl, a unit, or a file."""
+"""Texts with the form of a host name that are names of D-Bus or containerd, sysctls, units of systemd, or files."""
 
 RANGE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}-\Z")
 """The first of two addresses with a dash between them."""
 
 BEFORE = 17
-"""Characters before the second one that decide: an address, a dash, and one character before them."""
+"""Number of characters before an address that `RANGE` needs: another address, a dash, and the character before both."""
 
 KERNELS = re.compile(
     r"(?<=[ ])(?P<socket>[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4} )|(?<=\t)(?P<route>[0-9A-F]{8})(?=[ ]?\t)"

@@ -1,4 +1,4 @@
-"""Values that identify a machine: serials, ids, names; found by facts, and by the names beside values."""
+"""Values that identify a machine (serials, ids, names), found by facts and by the names of values."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ ALIKE = frozenset(
     | {"signature", "sku", "subsystem_device", "subsystem_vendor", "type", "upstream", "vendor", "board_vendor"}
     | {"board_version", "chassis_vendor", "hypervisor", "index", "market_name", "state", "version"}
 )
-"""Last words of identity facts that name a thing's model or slot: other machines have the same values."""
+"""Last words of identity facts whose value describes a model or a slot: other machines have the same values."""
 
 _BLANK = frozenset(
     {"", "-", "--", "none", "null", "n/a", "na", "unknown", "undefined", "empty", "absent", "not available"}
@@ -39,10 +39,10 @@ _PLAIN = frozenset(
     | {"linux", "localdomain", "localhost", "management", "manager", "node", "operator", "root", "server", "service"}
     | {"storage", "switch", "system", "ubuntu", "user", "local", "internal", "home", "arpa", "gpu", "cpu", "fan", "psu"}
 )
-"""Names that identify nothing, and whose letters occur in all output."""
+"""Names that identify nothing, and that occur as words in all kinds of output."""
 
 _NUMBERED = re.compile(r"(?:node|cpu|core|socket|gpu|nic|eth|eno|ib|hca|mlx5_|bond|nvme|sd|psu|fan|dimm|tty|lo)[0-9]*")
-"""Names of the kernel's or a BMC's own parts: a node with such a name cannot be distinguished from them."""
+"""Names that the kernel or a BMC uses for its parts; a node with such a name cannot be distinguished from a part."""
 
 _MADE = re.compile(
     r"serial(?:number|no)?s?|assettag|servicetag|expressservicecode|hostname|fqdn|domainname|uuid|guid|machineid"
@@ -56,16 +56,16 @@ _NAMES = re.compile(r"(?:hostname|fqdn|domainname|sysname|systemname|nodename|no
 _WHO = re.compile(
     r"(?:username|emailaddress|phonenumber|(?:admin|service)(?:name|phone|email|otherinfo)|server(?:name|otherinfo))\Z"
 )
-"""Properties whose values belong to people, wherever they occur; the latter ones are settings of HPE's BIOS."""
+"""Properties whose values are personal data, wherever they occur; the last two groups are settings of HPE's BIOS."""
 
 _PEOPLE = re.compile(
     r"(?:contactname|contact|info|building|room|floor|hall|street|city|additionalinfo"
     r"|postalcode|territory|housenumber|rack|row|assetowner|location|latitude|longitude|altitudemeters)\Z"
 )
-"""Properties of a Redfish body with free text by people, if they are below a place or a contact."""
+"""Properties of a Redfish body with text that a person entered, if they are in a location or contact object."""
 
 PLACES = frozenset({"PostalAddress", "Contact", "Contacts", "Placement", "Location", "PhysicalAddress", "ContactInfo"})
-"""Objects of a Redfish body with a thing's location, or a contact."""
+"""Objects of a Redfish body that contain a location or a contact."""
 
 _LABEL = re.compile(
     r"(?i)(?P<name>serial(?:[ _-]?(?:number|num|no))?|asset[ _-]?tag|service[ _-]?tag|uuid|guid|wwn|wwpn|wwnn|nqn"
@@ -84,8 +84,10 @@ _WIDE = re.compile(
 """World-wide names of ports and drives, and qualified names of iSCSI and NVMe."""
 
 _LOGGED = re.compile(r"(?:<[0-9]{1,3}>)?\[[ 0-9.]{1,20}\](?:\[[^\]\n]{1,30}\])? (?:kernel: )?")
-"""The prefix of a line of the kernel's log. A message that begins with `Serial: ` is of a serial port's driver (pr_fmt
-of drivers/tty/serial): `Serial: 8250/16550 driver, 4 ports`.
+"""The prefix of a line of the kernel's log.
+
+A message that begins with `Serial: ` comes from the driver of a serial port (pr_fmt of drivers/tty/serial):
+`Serial: 8250/16550 driver, 4 ports`.
 """
 
 _PAIRS = re.compile(
@@ -93,20 +95,20 @@ _PAIRS = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _BARE = re.compile(r"[0-9a-f]{12}")
-"""A drive's serial as likely as a hardware address, which is spelt with its separators somewhere."""
+"""A drive's serial or a hardware address; a hardware address also occurs with separators somewhere."""
 
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?")
-"""A bus address is a slot, which every machine of the kind has."""
+"""A bus address: it denotes a slot, and all machines of the same model have the same slots."""
 
 _IDS = re.compile(
     rf".*(?:{_PAIRS.pattern}|{_UUID.pattern}|[^\s@]@[^\s@]+\.[a-z]{{2}}).*"
     r"|[0-9a-f]{12}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}",
     re.IGNORECASE | re.DOTALL,
 )
-"""Unique values, whatever the fact is called: a switch's port may be identified by its hardware address."""
+"""Values that are unique, whatever the fact's name is: the name of a switch's port may be its hardware address."""
 
 _VERSIONS = re.compile(r".*/(?:\w*version|fw_ver|firmware_rev)", re.IGNORECASE)
-"""Files with a version, which may look like an address."""
+"""Files that contain a version, which may look like an address."""
 
 _SEARCHED = re.compile(r"(?m)^(?:search|domain)[ \t]+(\S.{0,1000})$")
 """Lines of resolv.conf with domains."""
@@ -115,22 +117,22 @@ _SERVER = re.compile(r"(?:\A|[ \t])(?:(?:[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{1,252
 """The server of a network share, in lines of mounts, mountinfo, mountstats and fstab."""
 
 _SHARES = re.compile(r"nfs|cifs|smb|sshfs")
-"""The file system types of such lines."""
+"""The file system types of lines with a server."""
 
 LINE = 1000
-"""The most characters of a line that is searched for a server."""
+"""Maximum number of characters of a line that are searched for a server."""
 
 _LOOSE = re.compile(r"[\s\"'<>(),;=\[\]{}|\\`]")
-"""Characters that separate words: a value that holds one is found only where it is the whole value of a place."""
+"""Characters that separate words; a value with such a character is only found if it is a whole value."""
 
 
 @dataclass(frozen=True)
 class Identities:
     """The values to hide, in lower case.
 
-    `words` are serials and similar values, `names` those of machines and domains, `digits` bare ids of hexadecimal
-    digits; `people` are logins, which are searched in error messages only: one may be called `nvidia`. `alike` are
-    values that other machines of the kind have too, and that stay.
+    `words` are serials and similar values, `names` are names of machines and domains, and `digits` are ids of bare
+    hexadecimal digits. `people` are login names; they are searched in error messages only, since a login may be
+    `nvidia`. `alike` are values that all machines of the model have; they are not replaced.
     """
 
     words: frozenset[str] = frozenset()
@@ -147,12 +149,12 @@ def together(found: Iterable[Identities]) -> Identities:
 
 
 def is_short(word: str) -> bool:
-    """Return whether a value is too short to be distinguished from a number, a size or a count: it stays."""
+    """Return whether a value is too short to be distinguished from a number, a size or a count; it is not replaced."""
     return len(word) < 4 or (word.isdecimal() and len(word) < 6)
 
 
 def is_loose(word: str) -> bool:
-    """Return whether a value is only searched as a place's whole value: it may be a number, a word, a sentence."""
+    """Return whether a value is replaced only if it is a whole value: it may be a number, a word or a sentence."""
     few = len(word) < 6 or (word.isdecimal() and len(word) < 8) or len(set(word)) < 3
     return few or not word.isascii() or not re.search("[0-9]", word) or _LOOSE.search(word) is not None
 
@@ -163,7 +165,7 @@ def is_name(name: str) -> bool:
 
 
 def named(names: Iterable[str]) -> Identities:
-    """Return the identities in host names: each name, its first word, and its domain."""
+    """Return the identities in host names: the first label and the domain of each name."""
     found: set[str] = set()
     for name in names:
         low = name.strip().rstrip(".").casefold()
@@ -179,7 +181,7 @@ def logins(users: Iterable[str]) -> Identities:
 
 
 def of_facts(tree: Tree) -> Identities:
-    """Collect the identity facts that distinguish one thing from another of its kind."""
+    """Collect the values of identity facts, divided into unique values and values that other machines share."""
     words: set[str] = set()
     alike: set[str] = set()
     names: set[str] = set()
@@ -200,7 +202,7 @@ def of_facts(tree: Tree) -> Identities:
 
 
 def of_capture(capture: Capture) -> Identities:
-    """Collect values by the names beside them, and every hardware address that is spelt as one."""
+    """Collect values that follow the name of an identity, and every hardware address with separators."""
     if isinstance(capture, NodeCapture):
         texts = [a.out for a in capture.commands.values() if isinstance(a, Output)]
         domains = {word for m in _SEARCHED.finditer(capture.files.get("/etc/resolv.conf", "")) for word in m[1].split()}
@@ -211,9 +213,9 @@ def of_capture(capture: Capture) -> Identities:
         )
         return together((_of_texts([*texts, *capture.files.values()]), rows))
     if isinstance(capture, BurnCapture):
-        return _of_told(rows for record in capture.records for rows in _texts(record))
+        return _of_values(rows for record in capture.records for rows in _texts(record))
     bodies = (body for body in capture.bodies.values() if not isinstance(body, Unknown))
-    return _of_told(rows for body in bodies for rows in _texts(body))
+    return _of_values(rows for body in bodies for rows in _texts(body))
 
 
 def _of_texts(texts: Iterable[str]) -> Identities:
@@ -238,7 +240,7 @@ def _servers(text: str) -> Iterator[str]:
             yield found[1] or found[2]
 
 
-def _of_told(rows: Iterable[tuple[str, str]]) -> Identities:
+def _of_values(rows: Iterable[tuple[str, str]]) -> Identities:
     words: set[str] = set()
     names: set[str] = set()
     alike: set[str] = set()
@@ -254,7 +256,7 @@ def _of_told(rows: Iterable[tuple[str, str]]) -> Identities:
 
 
 def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text of a body with its property's name."""
+    """Yield every text of a body, with the name of the property."""
     match body:
         case str():
             yield name, body
@@ -267,7 +269,7 @@ def _texts(body: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def identifies(name: str, value: str, *, place: bool) -> bool:
-    """Return whether a value is an identity by the name of its property, or free text by people below a place."""
+    """Return whether a property's value is an identity or, in a location or contact, text that a person entered."""
     spelt = _spelt(name)
     own = _WHO.search(spelt) is not None or (place and _PEOPLE.search(spelt) is not None)
     named = own or _NAMED.fullmatch(spelt) is not None
@@ -297,5 +299,5 @@ def _sorted_out(values: Iterable[str]) -> Identities:
 
 
 def _tag(value: str) -> bool:
-    """Return whether an order number is a Dell's service tag, which is its serial number: seven letters and digits."""
+    """Return whether a SKU is a Dell service tag (the serial number): seven characters, letters and digits."""
     return re.fullmatch(r"(?=[A-Z]*[0-9])[A-Z0-9]{7}", value) is not None

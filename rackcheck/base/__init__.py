@@ -1,1 +1,1 @@
-"""What every folder may use: errors, state folders, bounded reading of files, names."""
+"""Modules that every package may use: errors, state folders, limited reading of files, names."""

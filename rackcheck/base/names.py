@@ -1,14 +1,14 @@
-"""Similar names: the same parts in another order, and the profile meant by the name of a fragment. Pure."""
+"""Similar names: names with the same parts in another order, and the profile that a fragment's name may mean. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import permutations
 
 PARTS = 6
-"""Maximum number of parts of a name that are reordered: 720 orders; no shipped name has more."""
+"""Names of up to this many parts are tried in every order (6 parts: 720 orders); no shipped name has more parts."""
 
 FEW = 3
-"""Maximum number of profiles named where several may be meant."""
+"""Maximum number of profiles listed if the user may have meant several."""
 
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 
@@ -20,7 +20,7 @@ def transposed(word: str, known: Iterable[str]) -> str:
 
 
 def _of_these_parts(wanted: str, name: str) -> bool:
-    """Whether the parts of a name form this word in some order."""
+    """Whether the parts of a name, in some order, form this word."""
     if sorted(wanted) != sorted(_joined(name)):
         return False
     parts = [part for part in _BETWEEN.split(name.casefold()) if part]

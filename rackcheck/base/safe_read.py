@@ -1,4 +1,4 @@
-"""Bounded reading of files named by the user: a device may never end, and a pipe without a writer blocks for ever."""
+"""Limited reading of files that the user names: a device may never end, and a pipe without a writer blocks."""
 
 import stat
 from pathlib import Path
@@ -40,9 +40,9 @@ def text(path: Path, size: int) -> str:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     if len(data) > size:
-        raise UserError(f"{path} has more than {size} bytes, and a file may have no more")
+        raise UserError(f"{path} has more than {size} bytes, the maximum")
     try:
         # Files from other systems may use other line ends.
         return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is no UTF-8 text (byte {error.start})") from None
+        raise UserError(f"{path} is not UTF-8 text (byte {error.start})") from None

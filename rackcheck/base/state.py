@@ -1,4 +1,4 @@
-"""State folders of rackcheck on this system: runs, acceptances and bundles, side by side."""
+"""State folders of rackcheck on this system: one folder each for runs, acceptances and bundles."""
 
 import os
 from pathlib import Path

@@ -2,4 +2,4 @@
 
 
 class UserError(Exception):
-    """A mistake of the user, described in one line; ends a command with exit 2 before any node is contacted."""
+    """An error of the user, described in one line; ends a command with exit 2 before any node is contacted."""

@@ -1,1 +1,1 @@
-"""Short kernels that prove the hardware: what travels to a node, and how it is driven. Nothing is installed there."""
+"""Burn-in: short kernels that test a node's hardware, and their control. Nothing is installed on the node."""

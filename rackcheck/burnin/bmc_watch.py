@@ -1,4 +1,4 @@
-"""Reads a node's BMC while the node is under load: inlet, fans, supplies. GETs only, like an audit's."""
+"""Reads inlet temperature, fans and power supplies from a node's BMC while the node is under load. GETs only."""
 
 import threading
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from rackcheck.run.job import Job, now
 from rackcheck.transport import redfish
 
 WANTED = ("bmc.thermal.inlet", "bmc.power.consumed", "fan/*.speed")
-"""The values that are added to a burn-in's samples."""
+"""Fact paths of the values that are added to a burn-in's samples."""
 
 SECONDS = 20.0
-"""Seconds that one reading may take."""
+"""Time limit of one reading, in seconds."""
 
 
 def looking(registry: Registry) -> Plan:
@@ -30,7 +30,7 @@ def looking(registry: Registry) -> Plan:
 
 
 def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str, Any] | None:
-    """Read once; returns the columns of a sample, or None if the BMC returned nothing."""
+    """Read the BMC once; return the columns of a sample, or None if the BMC returned nothing."""
     if node.bmc is None or not node.bmc.password:
         return None
     limits = replace(redfish.Limits(deadline=SECONDS, retries=0), width=node.bmc.width, expand=node.bmc.expand)

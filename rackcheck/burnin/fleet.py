@@ -1,4 +1,4 @@
-"""Runs a burn-in on nodes and yields events: one thread per node, since all are under load at once."""
+"""Runs a burn-in on nodes and yields events: one thread per node, since all nodes are under load together."""
 
 import math
 import queue
@@ -19,25 +19,25 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.model.tree import Tree
 from rackcheck.parse.burnin.plan import Tier, document, starts
-from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
+from rackcheck.run.event import Answered, Burning, Event, NodeRequested, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.transport.wire import ShellLimits, ShellReply
 
 MOST = 1024
-"""The most nodes under load at once from one controller: each takes a thread."""
+"""Maximum number of nodes that one controller puts under load together: each node takes a thread."""
 
 LATE = 10.0
-"""Seconds beyond the plan's own end after which a node is abandoned."""
+"""A node is abandoned this many seconds after the end of its plan."""
 
 LEFT = 5.0
-"""Seconds that nodes have to send their last records after an interrupt."""
+"""Time, in seconds, that nodes have to send their last records after an interrupt."""
 
 EVERY = 5.0
 """Seconds between two readings of a BMC while its node is under load."""
 
 Beside = Callable[[Node, threading.Event], Mapping[str, Any] | None]
-"""Reads the measurements of a node's BMC once; None if it returned nothing."""
+"""Reads the measurements of a node's BMC once; returns None if the BMC returned nothing."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Burnin:
 
 
 def new_seed() -> int:
-    """Return a seed for one run: all nodes of it do the same work, and another run does other work."""
+    """Return a seed for one run: all nodes of the run do the same work, and other runs do different work."""
     return random.SystemRandom().randrange(1, 2**31)
 
 
 def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
-    """Burn in all nodes at once and judge them; `stop` ends the load within a second and keeps the records so far."""
+    """Burn in all nodes together and judge them; `stop` ends the load within a second and keeps the records so far."""
     yield job.started()
     events: queue.Queue[Event] = queue.Queue()
     begins = starts([node.name for node in job.nodes])
@@ -70,14 +70,14 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
     trees: dict[str, Tree] = {}
     until = math.inf
     while len(trees) < len(here) and time.monotonic() < until:
-        if stop.is_set():  # nodes that are still connecting are not waited for
+        if stop.is_set():  # do not wait for nodes that are still connecting
             until = min(until, time.monotonic() + LEFT)
         try:
             event = events.get(timeout=0.1)
         except queue.Empty:
             continue
         yield event
-        if isinstance(event, Answered):  # parsed while others still work: they begin one after the other, and end so
+        if isinstance(event, Answered):  # parse while other nodes still work: nodes begin, and end, one after the other
             trees[event.node] = tree_of(job, nodes[event.node], [event])
     for node in here:
         if node.name not in trees:
@@ -95,7 +95,7 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
 
 @dataclass(frozen=True)
 class _Task:
-    """One node's part: its burn-in, and the readings of its BMC beside it."""
+    """One node's part of the run: its burn-in, and readings of its BMC during the load."""
 
     node: Node
     job: Job
@@ -107,10 +107,10 @@ class _Task:
     def run(self) -> None:
         """Run the node's burn-in to its end; never raises."""
         name = self.node.name
-        self.events.put(NodeAsked(name, Plane.BURNIN))
+        self.events.put(NodeRequested(name, Plane.BURNIN))
         try:
             answered = self._burn()
-        except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one node
+        except Exception as error:  # noqa: BLE001  a bug of rackcheck affects one node only
             why = Unknown(Reason.NOT_COLLECTED, f"rackcheck failed here: {clean(repr(error))}")
             answered = Answered(name, Plane.BURNIN, now(), why)
         self.events.put(answered)
@@ -132,14 +132,14 @@ class _Task:
         looker.join(EVERY)
         records = tuple(_scrubbed(record) for record in talk.records)
         trouble = None if talk.ended else reply.cut
-        if records and not _asked(records[0], plan):  # records of an old one prove nothing about this run
-            message = f"its records are of no burn-in that was asked for: tier {plan['tier']}, seed {plan['seed']}"
+        if records and not _is_ours(records[0], plan):  # records of another burn-in prove nothing about this run
+            message = f"the records are from another burn-in, not from tier {plan['tier']}, seed {plan['seed']}"
             return Answered(name, Plane.BURNIN, now(), Unknown(Reason.UNPARSABLE, message))
         return Answered(name, Plane.BURNIN, now(), trouble, BurnCapture(records) if records else None)
 
     def _reach(self, command: str, limits: ShellLimits, talk: Talk) -> ShellReply:
         if self.node.is_local:
-            from rackcheck.transport import local  # noqa: PLC0415  only the transport that is used is loaded
+            from rackcheck.transport import local  # noqa: PLC0415  load only the transport that is used
 
             return local.talk(command, limits, talk)
         from rackcheck.transport import ssh, ssh_config  # noqa: PLC0415
@@ -151,7 +151,7 @@ class _Task:
         return ssh.talk(target, command, limits, talk)
 
     def _look(self, talk: Talk, over: threading.Event) -> None:
-        """Read the BMC at intervals, and add the readings to the node's records, on the node's clock."""
+        """Read the BMC at intervals, and add the readings to the node's records, with the time of the node's clock."""
         beside = self.what.beside
         while beside is not None and self.node.bmc is not None and not over.is_set():
             at = talk.since()
@@ -162,13 +162,13 @@ class _Task:
             over.wait(EVERY if at is not None else 0.2)
 
 
-def _asked(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Return whether a node runs the burn-in that was sent; any other first record is treated as noise."""
+def _is_ours(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
+    """Return whether the first record, if it is a `hello`, is from the burn-in that was sent."""
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 
 def _scrubbed(answer: Any) -> Any:
-    """Return a record without secrets: the output or the arguments of a tool may hold some."""
+    """Return a record without secrets: the output or the arguments of a tool may contain secrets."""
     if isinstance(answer, str):
         return scrub_text(answer)
     if isinstance(answer, list):

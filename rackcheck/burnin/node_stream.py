@@ -1,4 +1,4 @@
-"""Runs one burn-in over a stream: sends it, keeps its records, and ends it on an interrupt."""
+"""Runs one burn-in over a stream: sends the burn-in, keeps its records, and stops it on an interrupt."""
 
 import json
 import time
@@ -11,28 +11,28 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.transport.wire import CommandStream
 
 CAP = 64 << 20
-"""The most bytes of one burn-in's output: a soak of eight GPUs writes about ten million."""
+"""Maximum size of one burn-in's output, in bytes: a soak of eight GPUs writes about ten million."""
 
 LONGEST = 1 << 20
-"""The most bytes of one record."""
+"""Maximum size of one record, in bytes."""
 
 MOST = 400_000
-"""The most records of one burn-in: a soak of eight GPUs has about 60,000."""
+"""Maximum number of records of one burn-in: a soak of eight GPUs has about 60,000."""
 
 DEPTH = 6
-"""The most nesting levels of a record: GPUs by index, the values of each, and one to spare."""
+"""Maximum nesting depth of a record: GPUs by index, the values of each GPU, and one level to spare."""
 
 NOISE = 100
-"""The most lines other than records that are kept."""
+"""Maximum number of lines kept that are not records."""
 
 PULSE = 1.0
 """Seconds between two keep-alives to the node."""
 
 LEAVING = 3.0
-"""Seconds that a burn-in has to send its last records after its input ends."""
+"""Time, in seconds, that a burn-in has to send its last records after its input was closed."""
 
 OURS = "bmc"
-"""The part whose records the controller adds itself: none is accepted from a node."""
+"""The part whose records the controller adds itself: no such record is accepted from a node."""
 
 NO_PYTHON = 127
 """A shell's exit status for a missing command."""
@@ -42,7 +42,7 @@ Hear = Callable[[tuple[Mapping[str, Any], ...]], None]
 
 @dataclass
 class Talk:
-    """One burn-in on its stream; `records` may be read by others while it runs."""
+    """One burn-in on its stream; other threads may read `records` while the burn-in runs."""
 
     text: bytes
     stop: Event
@@ -58,7 +58,7 @@ class Talk:
     _noise: int = 0
 
     def __call__(self, line: CommandStream) -> Unknown:
-        """Run the burn-in to its end; returns why its records are incomplete, in case they are."""
+        """Run the burn-in to its end; return why its records are incomplete, if they are."""
         try:
             line.send(self.text, 30.0)
             return self._listen(line)
@@ -67,18 +67,18 @@ class Talk:
             if status == NO_PYTHON:
                 return Unknown(Reason.TOOL_MISSING, "no python3 on this node")
             text = message or clean(str(error)) or type(error).__name__
-            return Unknown(Reason.UNREACHABLE, f"the line broke: {text}")
+            return Unknown(Reason.UNREACHABLE, f"the connection broke: {text}")
         finally:
             line.close()
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Add a record of the controller to those of the node."""
+        """Add a record of the controller to the node's records."""
         with self._lock:
             self.records.append(record)
         self.hear((record,))
 
     def since(self) -> float | None:
-        """Return the seconds since the burn-in began, by the node's own clock; None before its first record."""
+        """Return the seconds since the burn-in began, on the node's clock; None before the node's first record."""
         return None if self.offset is None else time.monotonic() - self.offset
 
     def _listen(self, line: CommandStream) -> Unknown:
@@ -101,16 +101,16 @@ class Talk:
                 pulsed = now
                 try:
                     line.send(b"\n", 10.0)
-                except OSError:  # it has ended, and its last output is still to be read
+                except OSError:  # the burn-in has ended, but its last output is still unread
                     mute = True
         if self._rest:
             self._take(b"\n")
         if self.ended:
-            return Unknown(Reason.NOT_COLLECTED, "it ended")
+            return Unknown(Reason.NOT_COLLECTED, "the burn-in ended")
         status, message = line.ended()
         if status == NO_PYTHON and not self.records:
             return Unknown(Reason.TOOL_MISSING, "no python3 on this node")
-        what = f"; it said: {message}" if message else ""
+        what = f"; its output: {message}" if message else ""
         return Unknown(Reason.UNREACHABLE, clean(f"the burn-in ended without a verdict{what}"))
 
     def _take(self, data: bytes) -> None:
@@ -127,7 +127,7 @@ class Talk:
             self.hear(tuple(came))
 
     def _record(self, line: bytes) -> Mapping[str, Any] | None:
-        """Parse a line; one that is not an object is kept as text, to be reported and counted."""
+        """Parse a line; a line that is not a JSON object is kept as text, so that it is reported and counted."""
         if not line.strip():
             return None
         try:
@@ -150,7 +150,7 @@ class Talk:
 
 
 def _deep(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is nested deeper than any of ours: later readers recurse into it."""
+    """Return whether a record is nested deeper than a burn-in's own records; later code recurses into records."""
     level: list[Any] = [record]
     for _ in range(DEPTH):
         level = [inner for each in level if isinstance(each, dict | list) for inner in _within(each)]

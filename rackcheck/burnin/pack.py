@@ -1,4 +1,4 @@
-"""Builds the one text that is sent to a node: node-side sources, kernels, the needed part of pynvml, and the plan."""
+"""Builds the text that is sent to a node: node-side sources, kernels, the needed part of pynvml, and the plan."""
 
 import json
 import lzma
@@ -26,10 +26,10 @@ SOURCES = (
 """The node-side files in the order in which they are joined; main comes last."""
 
 LARGEST = 192 << 10
-"""The most bytes of the text."""
+"""Maximum size of the text, in bytes."""
 
 _TEXT = """\
-# A burn-in of rackcheck {version}: python3 -I -S reads this, runs what it carries and leaves nothing behind.
+# A burn-in of rackcheck {version}: python3 -I -S reads this, runs it and leaves no files.
 import time
 BEGAN = time.monotonic()
 import base64, json, sys, zlib
@@ -43,10 +43,10 @@ NAMES["main"](PLAN, CARRIED, BEGAN)
 """
 
 LOADER = "import sys;exec(sys.stdin.buffer.read({size}))"
-"""The program on python3's command line: it reads this many bytes, and the rest of the stream stays open."""
+"""The program on python3's command line: it reads this many bytes and leaves the rest of the stream open."""
 
 PYTHONS = ("python3", "/usr/libexec/platform-python", "python3.6")
-"""Paths of Python on a node."""
+"""Names and paths under which Python may be found on a node."""
 
 
 def payload(plan: Mapping[str, Any]) -> str:
@@ -59,7 +59,7 @@ def payload(plan: Mapping[str, Any]) -> str:
 def command(size: int) -> str:
     """Return the command for a node's login shell: the first Python found reads `size` bytes and runs them.
 
-    In single quotes only, so that sh, bash, csh and fish parse it alike.
+    Only single quotes are used, so that sh, bash, csh and fish parse the command in the same way.
     """
     loader = LOADER.format(size=size)
     tries = " ".join(PYTHONS)
@@ -69,7 +69,7 @@ def command(size: int) -> str:
 
 
 def sources() -> str:
-    """Return our node-side files as the one text of them on a node."""
+    """Return the node-side files, joined into one text."""
     node = files("rackcheck.burnin").joinpath("node")
     return "\n".join(
         node.joinpath(f"{name}.py").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def sources() -> str:
 
 @cache
 def _carried() -> tuple[str, str]:
-    """Pack what is the same for every node: the kernels as a Python literal, and the sources."""
+    """Pack what is the same for all nodes: the kernels as a Python literal, and the sources."""
     kernels = files("rackcheck.burnin").joinpath("kernels")
     text = sources()
     cpu = {name: _packed(kernels.joinpath(f"cpu-{name}.so").read_bytes()) for name in ("x86_64", "aarch64")}
@@ -103,7 +103,7 @@ def _packed(data: bytes) -> str:
 
 
 def _nvml(program: str) -> str:
-    """Return the part of pynvml's one file that our sources use."""
+    """Return the part of pynvml that the node-side sources use."""
     spec = find_spec("pynvml")
     if spec is None or spec.origin is None:
         raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")

@@ -1,4 +1,4 @@
-"""`rackcheck accept`: the runs that belong to one sign-off, the first result beside the last one."""
+"""`rackcheck accept`: collects the runs of one sign-off, and shows the first result next to the last result."""
 
 import getpass
 from collections.abc import Iterable, Mapping
@@ -35,13 +35,13 @@ from rackcheck.views.terminal import Line
 
 
 def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete an acceptance's name."""
+    """Complete the name of an acceptance."""
     return [CompletionItem(name) for name in acceptance.names() if name.startswith(incomplete)]
 
 
 @click.group()
 def accept() -> None:
-    """Gather the runs of one sign-off: audit, rework, re-audit."""
+    """Collect the runs of one sign-off: audit, rework, re-audit."""
 
 
 @accept.command("new")
@@ -53,18 +53,20 @@ def accept() -> None:
 @options.profile_path_option
 @options.waivers_option
 @click.option(
-    "--planes", metavar="os,bmc", help="The planes that are agreed on (default: both); what no run asks is unknown."
+    "--planes", metavar="os,bmc", help="The agreed planes (default: both); a plane that no run reads is unknown."
 )
-@click.option("--supersedes", metavar="NAME", shell_complete=complete, help="An acceptance whose place this one takes.")
+@click.option(
+    "--supersedes", metavar="NAME", shell_complete=complete, help="The acceptance that this new one replaces."
+)
 def new(
     name: str, profile: str, file: Path | None, rack: str | None, values: tuple[str, ...], folders: tuple[Path, ...],
     waiver_files: tuple[Path, ...], planes: str | None, supersedes: str | None,
 ) -> int:  # fmt: skip
-    """Begin an acceptance: the nodes of an inventory, and the profile that every run of it is judged by.
+    """Create an acceptance: the nodes of an inventory, and the profile that all its runs are judged by.
 
     \b
     rackcheck accept new pod7 -p h100-dgx -i pod7.yaml --set driver=570.86.15
-    rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to learn on
+    rackcheck accept new pod7 -p h100-dgx --rack sim:dgx-h100          to try it
     rackcheck accept new pod7b -p h100-dgx -i pod7.yaml --supersedes pod7
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     given = cli_choices.pairs(values)
@@ -96,7 +98,7 @@ def new(
 
 
 def _node(node: Node, rack: str | None) -> dict[str, object]:
-    # A simulated rack lies on other addresses each time it is brought up.
+    # A simulated rack has other addresses each time it is started.
     host, bmc = ("", "") if rack else (node.host, node.bmc.url if node.bmc else "")
     place = {"rack": node.rack, "u": node.u, "height": node.height, "slot": node.slot}
     return {"name": node.name, "role": node.role, "host": host, "bmc": bmc, **place}
@@ -120,16 +122,16 @@ def _waive(found: Acceptance, files: tuple[File, ...]) -> None:
 @click.option("--note", "text", metavar="TEXT", default="", help="What was done, for the rework log.")
 @options.waivers_option
 def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_files: tuple[Path, ...]) -> int:
-    """Add stored runs, or the waivers that hold from now on; what is there stays.
+    """Add stored runs, or waivers that apply from now on; nothing is removed.
 
-    A run that is part of it already is given its --kind and its --note.
+    For a run that is already part of the acceptance, --kind and --note change its entry.
 
     \b
     rackcheck accept add pod7 last --kind rework --note "GPU 3 swapped, RMA 4711"
     rackcheck accept add pod7 --waivers waivers.yaml
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if not runs and not waiver_files:
-        raise click.UsageError("what is to be added? RUN, or --waivers FILE")
+        raise click.UsageError("nothing to add: give RUN, or --waivers FILE")
     found = acceptance.find(name)
     _open(found)
     files = cli_choices.waiver_files(waiver_files, found=False)
@@ -153,17 +155,21 @@ def add(name: str, runs: tuple[str, ...], kind: str | None, text: str, waiver_fi
 
 def _open(found: Acceptance) -> None:
     if found.state == "superseded":
-        raise UserError(f"acceptance {found.name} is superseded by {found.superseded}: nothing is added to it any more")
+        raise UserError(f"acceptance {found.name} is superseded by {found.superseded}: nothing can be added to it")
 
 
 def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text: str = "") -> None:
-    """Add a run to an acceptance; raises UserError where it is none over its inventory, or is there already."""
+    """Add a run to an acceptance; `text` is its note, `kind` is by default "audit" for the first run, else "re-audit".
+
+    Raises UserError if the run has other nodes, roles, profile or machines than the acceptance, is dated in the
+    future or was added before, or if the acceptance is superseded.
+    """
     _open(found)
     nodes, began = subject.held(stored), stored.started()
     if any(member.run == began.run for member in found.runs):
-        told_so = f"; rackcheck accept add {found.name} {began.run} --kind rework --note TEXT says what was done"
-        raise UserError(f"run {began.run} is part of acceptance {found.name} already{told_so}")
-    _asked_enough(found, stored)
+        stated = f"; to describe a rework: rackcheck accept add {found.name} {began.run} --kind rework --note TEXT"
+        raise UserError(f"run {began.run} is part of acceptance {found.name} already{stated}")
+    _require_scope(found, stored)
     roles = {str(node["name"]): str(node["role"]) for node in found.nodes}
     strangers = [node for node in began.nodes if node not in roles]
     if strangers:
@@ -172,8 +178,8 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
     if others:
         raise UserError(f"run {began.run} has {fold(others)} in another role than {found.name}'s inventory")
     if began.time > (latest := _later(now())):
-        raise UserError(f"run {began.run} says that it began at {clean(began.time, 40)}, and it is not {latest} yet")
-    run = subject.judged_by(found, stored)  # before it is part: what was added stays
+        raise UserError(f"run {began.run} began at {clean(began.time, 40)}, in the future: the limit is {latest}")
+    run = subject.judged_by(found, stored)  # before it is added: an added run cannot be removed
     machines = {node: serial for node in began.nodes if (serial := machine_serial(run.trees[node]))}
     if kind != "rework":
         _same_machines(found, began.run, machines)
@@ -181,7 +187,7 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
     if newer:
         note(f"rackcheck: run {began.run} is older than {newer[-1]}, whose readings still count")
     if stored.done() is None:
-        note(f"rackcheck: run {began.run} was cut off: what it did not read is unknown")
+        note(f"rackcheck: run {began.run} was cut off: facts that it did not read are unknown")
     event = {
         "event": "run added", "time": now(), "by": getpass.getuser(), "run": began.run,
         "folder": str(stored.folder.resolve()), "digest": acceptance.digest_of(stored),
@@ -191,29 +197,29 @@ def added(found: Acceptance, stored: store.Stored, kind: str | None = None, text
 
 
 SKEW = timedelta(minutes=5)
-"""How far a run's clock may be ahead of this one's."""
+"""How far the clock of a run may be ahead of the local clock."""
 
 
 def _later(time: str) -> str:
     return (datetime.fromisoformat(time) + SKEW).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _asked_enough(found: Acceptance, stored: store.Stored) -> None:
-    """Let no run count that asked for other things: its silence on the rest would be the newest reading of it."""
+def _require_scope(found: Acceptance, stored: store.Stored) -> None:
+    """Reject a run of another profile: facts that this run did not read would be unknown in the newest reading."""
     own = stored.head.get("profile")
     lineage = own.get("lineage") if isinstance(own, dict) else None
     names = [str(step).partition("@")[0] for step in lineage] if isinstance(lineage, list) else []
     wanted = found.head["profile"]["name"]
     if wanted not in names:
         made_by = clean(names[-1], 60) if names else "another profile"
-        text = f"run {stored.started().run} was made with {made_by}, and asked for what that judges"
+        text = f"run {stored.started().run} was made with {made_by} and read only the facts of that profile"
         raise UserError(
             f"{text}; acceptance {found.name} needs runs of {wanted}: rackcheck audit --accept {found.name}"
         )
 
 
 def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> None:
-    """Let nobody pass another machine for one that was read before, unless it is said to be in its place."""
+    """Reject a run in which a node has a different system serial than before; rework runs are not checked."""
     others = [node for node, serial in machines.items() if found.machines.get(node, serial) != serial]
     if others:
         was, now_ = clean(found.machines[others[0]], 80), clean(machines[others[0]], 80)
@@ -224,7 +230,7 @@ def _same_machines(found: Acceptance, run: str, machines: Mapping[str, str]) -> 
 
 
 def _short(found: subject.RunSubject) -> None:
-    readings = list(found.tell())
+    readings = list(found.evaluate())
     summary = subject.summary(found, readings)
     first, last = readings[0].done.outcome.value, summary.done.outcome.value
     then = f"first {first}, now {last}" if len(readings) > 1 else last
@@ -240,9 +246,9 @@ def _short(found: subject.RunSubject) -> None:
 @click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
 @options.json_option
 def show(name: str | None, every: bool, as_json: bool) -> int:
-    """Show an acceptance: its runs, what turned between them, what it comes to now; without NAME, list all.
+    """Show an acceptance: its runs, the verdicts that changed between them, the current result; without NAME, list all.
 
-    Exits as a run of its verdict would.
+    The exit status is the same as for a run with this verdict.
     """
     if name is None:
         return _list(as_json=as_json)
@@ -254,7 +260,7 @@ def show(name: str | None, every: bool, as_json: bool) -> int:
             click.echo(f"acceptance {name} ({found.state}): no run yet; rackcheck accept add {name} RUN")
         return 3
     about = subject.find(name)
-    readings = list(about.tell())
+    readings = list(about.evaluate())
     summary = subject.summary(about, readings)
     log = list(reworked(readings, about.profile.rules))
     if as_json:
@@ -300,20 +306,20 @@ def _lines(found: Acceptance, readings: list[CollectedRun]) -> list[Line]:
 
 
 LOGGED = 24
-"""Lines of the rework log that are shown; the report has all."""
+"""Maximum number of lines of the rework log that are shown; the report lists all."""
 
 
 def _log(log: list[Rework]) -> list[Line]:
     if not log:
         return []
-    lines = [Line((("turned between runs", "bold"),))]
+    lines = [Line((("changed between runs", "bold"),))]
     for one in log[:LOGGED]:
         steps = " -> ".join(step for _, _, step in one.steps)
         lines.append(
             Line(((f"  {one.rule or one.fact}", "bold"), (f"  {steps}", ""), (f"  {fold(one.nodes)}", "cyan")))
         )
     if len(log) > LOGGED:
-        lines.append(Line(((f"  and {len(log) - LOGGED} more: the report has all", "dim"),)))
+        lines.append(Line(((f"  and {len(log) - LOGGED} more: the report lists all", "dim"),)))
     return [*lines, Line()]
 
 
@@ -333,5 +339,5 @@ def _list(*, as_json: bool) -> int:
     elif rows:
         print_lines(table(head, rows, width=width(), styles=("bold", "", "", "", "", "dim")))
     else:
-        note(f"no acceptance yet in {acceptance.home()}; begin one: rackcheck accept new NAME -p PROFILE -i INVENTORY")
+        note(f"no acceptance yet in {acceptance.home()}; create one: rackcheck accept new NAME -p PROFILE -i INVENTORY")
     return 0

@@ -1,4 +1,4 @@
-"""`rackcheck diff NODE peers|before|RUN`: a node held against others, against itself, or against what was accepted."""
+"""`rackcheck diff NODE peers|before|RUN`: a node compared with its peers, with itself in an earlier or accepted run."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ from rackcheck.views.terminal import Line
 PEERS, BEFORE = "peers", "before"
 
 ROLE = "compute"
-"""The role of a node without one."""
+"""The role of a node without a configured role."""
 
 Keep = Callable[[Change], object]
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What a node is held against: its name for people, its facts, and whether it is that same machine.
+    """The reference of a comparison: its display name, its facts, and whether differing identities are listed.
 
-    `peers` is what most nodes of a role say, where it is that.
+    `peers` contains the majority values of a role; None if the node is compared with itself in another run.
     """
 
     name: str
@@ -46,13 +46,14 @@ def held(
     node: str, word: str, source: pair.ComparedRun, nodes: Mapping[str, Snap], classes: Sequence[Class], keep: Keep, *,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Hold a node of a run against `peers`, against `before`, or against another run, and print what differs.
+    """Compare a node of a run with `peers`, with `before`, or with another run, and print the differences.
 
-    Gives the exit status: 1 they differ, 3 nothing differs and something is unknown, 0 alike.
+    Returns the exit status: 0 if nothing differs, 1 if a fact differs, 3 if no fact differs but some are unknown.
+    Raises UserError if the node has no facts, or if there is nothing to compare it with.
     """
     mine = pair.facts(nodes[node])
     if not mine:
-        raise UserError(f"{node} told nothing in {source.name}")
+        raise UserError(f"{node} has no facts in {source.name}")
     base = baseline(node, word, source, nodes, classes)
     by = base.peers
     covering = _covering(source.runs[-1])
@@ -64,9 +65,9 @@ def held(
     if as_json:
         click.echo(machine.text(_document(node, source.name, base, found)))
     else:
-        print_lines(_lines(found, told=covering is not None))
+        print_lines(_lines(found, ruled=covering is not None))
         if not found.differing:
-            note("nothing differs")
+            note("no difference")
         note(f"{node} of {source.name} against {base.name}")
     return 1 if found.differs else 3 if found.uncertain or (by is not None and not by.enough) else 0
 
@@ -74,7 +75,7 @@ def held(
 def baseline(
     node: str, word: str, source: pair.ComparedRun, nodes: Mapping[str, Snap], classes: Sequence[Class] = STEADY
 ) -> Reference:
-    """Find what a node of a run is held against; raises UserError where there is no such thing."""
+    """Return the reference that `word` (`peers`, `before` or a run) means; raises UserError if there is none."""
     if word == PEERS:
         return _peers(node, source, nodes, classes)
     other = readings(_earlier(node, source)) if word == BEFORE else readings(word)
@@ -92,7 +93,7 @@ def _peers(
     mine: ComparedFacts | None = None,
     role: str = "",
 ) -> Reference:
-    """Ask the nodes of a role what most of them say; the node itself is not asked, and counts as one that is there."""
+    """Compute the majority values of the other nodes of a role; the stated number of nodes includes this node."""
     roles = _roles(source)
     role = role or roles.get(node, ROLE)
     others = [name for name in nodes if name != node and roles.get(name, ROLE) == role]
@@ -101,13 +102,13 @@ def _peers(
     found = peers(pair.facts(nodes[node]) if mine is None else mine, rows, expected, classes)
     if not found.enough:
         some = several(len(rows), "other node") if node in nodes else several(len(rows), "node")
-        note(f"rackcheck: {some} of role {role} told anything in {source.name}; {found.needed} must say the same")
-    name = f"what at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name} say"
+        note(f"rackcheck: facts of {some} of role {role} in {source.name}; {found.needed} must have the same value")
+    name = f"the values of at least {found.needed} of {several(expected, 'node')} of role {role} in {source.name}"
     return Reference(name, found.facts, same=True, peers=found)
 
 
 def _roles(source: pair.ComparedRun) -> dict[str, str]:
-    """Read the nodes' roles from the heads of runs; one whose run does not say has none here."""
+    """Read the nodes' roles from the heads of runs; a node without a role in its run is left out."""
     found: dict[str, str] = {}
     for stored in source.runs:
         listed = stored.head.get("nodes", ())
@@ -118,7 +119,7 @@ def _roles(source: pair.ComparedRun) -> dict[str, str]:
 
 
 def _earlier(node: str, source: pair.ComparedRun) -> str:
-    """Name the newest run before this one that read the node; raises UserError where there is none."""
+    """Return the id of the newest run before this one that read the node; raises UserError if there is none."""
     now = next((run for run in reversed(source.runs) if _read(run, node)), source.runs[-1]).folder.resolve().name
     try:
         with file.opened(file.place()) as db:
@@ -140,26 +141,26 @@ def _read(stored: store.Stored, node: str) -> bool:
 
 
 def _covering(stored: store.Stored) -> Covering | None:
-    """Load the rules of a run's own profile; without it nobody can say which fact has one."""
+    """Load the rules of the run's own profile; None if it cannot be loaded."""
     try:
         job = stored_job(stored)
     except UserError as error:
-        note(f"rackcheck: which rules read a fact is not told: {error}")
+        note(f"rackcheck: rules are not listed: {error}")
         return None
     assert job.profile is not None
     return Covering(job.profile.rules, (*job.plan.joins, *job.plan.gatherings))
 
 
-def _lines(found: board.Against, *, told: bool) -> Iterator[Line]:
+def _lines(found: board.Against, *, ruled: bool) -> Iterator[Line]:
     for one in found.differing:
-        by = board.rules(one) if told else ""
+        by = board.rules(one) if ruled else ""
         style = "bold yellow" if by == board.NO_RULE else "dim"
         yield Line(((board.difference_text(one), ""), *(((f"  {by}", style),) if by else ())))
     if found.own:
-        yield Line(((f"{found.own} identities differ, as those of two machines do; --all shows them", ""),))
+        yield Line(((f"{found.own} identities differ, as expected of two machines; --all shows them", ""),))
     if found.silent:
         planes = ", ".join(plane.removeprefix("plane/") for plane in found.silent)
-        yield Line(((f"{planes}: silent on both sides", ""),))
+        yield Line(((f"{planes}: no answer on either side", ""),))
 
 
 def _document(node: str, run: str, base: Reference, found: board.Against) -> dict[str, object]:

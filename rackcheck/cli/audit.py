@@ -1,4 +1,4 @@
-"""`rackcheck audit`: ask, judge, store, show; or judge a stored run again."""
+"""`rackcheck audit`: read nodes, judge them, store and show the run; or judge a stored run again."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from rackcheck.views.summary import Summary, exit_code, several, summarize
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """What `rackcheck audit` is given."""
+    """Arguments and options of `rackcheck audit`; `seconds`, `deadline` and `again` are in seconds."""
 
     targets: tuple[str, ...]
     profile: str | None
@@ -57,7 +57,7 @@ class AuditOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something could not be known, 130 interrupted.")
+@click.command(epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 unknown, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.profile_option()
 @options.inventory_option
@@ -71,33 +71,34 @@ class AuditOptions:
     "--planes",
     metavar="os,bmc",
     shell_complete=options.complete_planes,
-    help="Ask and judge these planes only; the verdict says so.",
+    help="Read and judge these planes only; the verdict names them.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: in the state folder)."
 )
 @options.timeout_option
 @options.deadline_option
 @options.again_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
-@click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
-@click.option("--fragment", is_flag=True, help="Try a fragment on purpose; it gives no verdict on a machine.")
+@click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
+@click.option("--fragment", is_flag=True, help="Use a fragment on purpose; it gives no verdict on a machine.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 @options.collected(AuditOptions)
 def audit(given: AuditOptions) -> int:
-    """Judge nodes against a profile; changes nothing on them.
+    """Check nodes against a profile; changes nothing on them.
 
-    TARGET is a node, a node set (dgx[01-18]), a group (@rack:a01); none: the whole inventory, else this machine.
+    TARGET is a node, a node set (dgx[01-18]) or a group (@rack:a01). Default: all nodes of the inventory; without an
+    inventory, this machine.
 
     \b
     rackcheck audit -p linux-server
     rackcheck audit 'dgx[01-08]' -p linux-server -i pod7.yaml
     rackcheck audit -p linux-server --set full_share="80 %"
     rackcheck audit --rack sim:dgx-h100 -p h100-dgx      a simulated rack
-    rackcheck audit --from last -p my-profile.yaml       judge again, ask no one
+    rackcheck audit --from last -p my-profile.yaml       judge again, offline
 
-    Nodes that are asked are judged with ./waivers.yaml, where there is one and no --waivers.
+    A new audit uses ./waivers.yaml, if it exists and --waivers is not given.
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     planes = cli_choices.planes(given.planes)
     if given.run is not None:
@@ -110,13 +111,13 @@ def audit(given: AuditOptions) -> int:
         there = ", ".join(sorted(library.profiles(given.folders)))
         raise click.UsageError(f"which profile? -p NAME; there are: {there}")
     if joined is not None and given.waiver_files:
-        raise click.UsageError(f"an acceptance has its waivers: rackcheck accept add {given.accept} --waivers FILE")
+        raise click.UsageError(f"an acceptance has its own waivers: rackcheck accept add {given.accept} --waivers FILE")
     files = joined.files() if joined is not None else cli_choices.waiver_files(given.waiver_files, found=True)
     fragment = library.seems_fragment(library.find(given.profile, given.folders))
     if given.fragment and not fragment:
-        raise click.UsageError(f"--fragment: {given.profile} is no fragment")
+        raise click.UsageError(f"--fragment: {given.profile} is not a fragment")
     if fragment and not given.fragment and joined is None:
-        meant = "--fragment tries it on purpose"
+        meant = "--fragment uses it on purpose"
         note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
     request = Request(
         given.profile, planes, given.values, given.folders, files, given.output, given.seconds,
@@ -128,7 +129,7 @@ def audit(given: AuditOptions) -> int:
 def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
     """Judge a stored run or a capture again, and show it."""
     if given.targets or given.file or given.rack or given.output or given.accept or given.again:
-        message = "it takes no targets, no inventory, no rack, no acceptance, no output and no second reading"
+        message = "omit targets, inventory, rack, acceptance, output and second reading"
         raise click.UsageError(f"--from reads a stored run: {message}")
     files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
     kept = captures.find(run)
@@ -140,16 +141,16 @@ def _stored(given: AuditOptions, run: str, planes: frozenset[Plane]) -> int:
 
 
 def _agreed(joined: Acceptance, profile: str | None, values: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Give the profile and the site values that an acceptance was begun with: its runs are judged by no other."""
+    """Return the profile and the site values of an acceptance, which apply to all its runs."""
     if joined.state == "superseded":
         raise UserError(f"acceptance {joined.name} is superseded by {joined.superseded}")
     if profile is not None or values:
-        raise click.UsageError(f"acceptance {joined.name} has its profile and its site values: leave -p and --set away")
+        raise click.UsageError(f"acceptance {joined.name} has its own profile and site values: omit -p and --set")
     return str(joined.profile), tuple(f"{name}={value}" for name, value in joined.head["profile"]["set"].items())
 
 
 def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> int:
-    """Ask nodes, judge them, store the run and show it."""
+    """Read nodes, judge them, store the run and show it."""
     quiet = given.quiet
     ready = prepare(lambda: _chosen(given, joined), request)
     job, profile = ready.job, ready.profile
@@ -177,7 +178,7 @@ def _fresh(given: AuditOptions, request: Request, joined: Acceptance | None) -> 
 
 
 def _chosen(given: AuditOptions, joined: Acceptance | None) -> cli_choices.Chosen:
-    """Resolve whom to ask; raises UserError where an acceptance is not about one of them."""
+    """Resolve the nodes to read; raises UserError if a node is not in the inventory of the acceptance."""
     chosen = cli_choices.chosen(given.targets, given.file, given.rack)
     if joined is not None:
         strangers = {node.name for node in chosen.nodes} - {node["name"] for node in joined.nodes}
@@ -196,7 +197,7 @@ def _watched(events: Iterator[Event], watch: Watch) -> Iterator[Event]:
 def _again(
     stored: store.Stored, given: AuditOptions, files: tuple[File, ...] | None, planes: frozenset[Plane]
 ) -> Summary:
-    """Judge a stored run: its own profile, waivers and planes unless others are named; asks no one, writes nothing."""
+    """Judge a stored run by its own profile, waivers and planes, or by the options; offline, writes nothing."""
     waived = None if files is None else tuple(waiver for file in files for waiver in file.waivers)
     job = stored_job(stored, given.profile, cli_choices.pairs(given.values), given.folders, waived, LAW)
     if planes != cli_choices.PLANES:
@@ -209,7 +210,7 @@ def _again(
 
 
 def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
-    """Say where today's law, or today's rackcheck, comes to another outcome than the run has stored."""
+    """Report nodes whose outcome differs from the stored outcome, because the law or rackcheck has changed."""
     began, now = stored.started(), {each.node: each for each in summary.everyone}
     turned: dict[tuple[str, str, str], list[str]] = {}
     for was in stored.judged():
@@ -219,13 +220,13 @@ def _since(stored: store.Stored, summary: Summary) -> Iterator[str]:
     law = f" by law {began.law}" if began.law != LAW else ""
     for (before, after, reason), nodes in turned.items():
         why = f": {reason}" if reason else ""
-        yield f"{names_text(nodes)}: stored as {before}{law}, {after} by today's (law {LAW}){why}"
+        yield f"{names_text(nodes)}: stored as {before}{law}, {after} by the current law {LAW}{why}"
     if law and not turned:
-        yield f"this run was judged{law}; today's (law {LAW}) comes to the same outcomes"
+        yield f"this run was judged{law}; the current law {LAW} gives the same outcomes"
 
 
 def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], planes: frozenset[Plane]) -> Summary:
-    """Judge a capture by a profile: it has none of its own; asks no one, writes nothing."""
+    """Judge a capture, which contains no profile, by the profile of the options; offline, writes nothing."""
     waived = [waiver for file in files for waiver in file.waivers]
     job = captures.judging(kept, given.profile, cli_choices.pairs(given.values), given.folders, waived)
     if planes != cli_choices.PLANES:
@@ -237,7 +238,7 @@ def _captured(kept: Captured, given: AuditOptions, files: tuple[File, ...], plan
 
 
 def show(summary: Summary, *, every: bool, as_json: bool) -> None:
-    """Show what a run came to."""
+    """Print the result of a run: as text, or as one JSON document; `every` includes rules that pass or are n/a."""
     if as_json:
         click.echo(machine.text(machine.document(summary)))
     else:

@@ -1,4 +1,4 @@
-"""`rackcheck burnin`: put nodes under load, judge what they do under it, store it, show it."""
+"""`rackcheck burnin`: put nodes under load, judge their results, store and show the run."""
 
 import threading
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ from rackcheck.session.registry_loading import known
 from rackcheck.views.summary import Summary, exit_code, summarize
 
 PROFILE = "burn-in"
-"""The profile that judges where none is named: what is wrong on any machine."""
+"""The default profile: rules that apply to any machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class BurninOptions:
-    """What `rackcheck burnin` is given."""
+    """Arguments and options of `rackcheck burnin`."""
 
     targets: tuple[str, ...]
     tier: str
@@ -54,11 +54,11 @@ class BurninOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 pass, 1 fail, 2 your mistake, 3 something was not tested, 130 interrupted.")
+@click.command(epilog="Exit: 0 pass, 1 fail, 2 usage error, 3 something was not tested, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option(
     "--tier", type=click.Choice([tier.value for tier in Tier]), default=Tier.SMOKE.value, show_default=True,
-    help="15 seconds, a minute, ten minutes.",
+    help="Duration: 15 seconds, a minute, ten minutes.",
 )  # fmt: skip
 @options.profile_option()
 @options.inventory_option
@@ -66,45 +66,46 @@ class BurninOptions:
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
-@click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Do the work of another run again.")
-@click.option("--no-gpu", is_flag=True, help="Leave GPUs alone.")
+@click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Repeat the work of another run, by its seed.")
+@click.option("--no-gpu", is_flag=True, help="Do not use GPUs.")
 @click.option(
     "--with",
     "tools",
     multiple=True,
     metavar="TOOL",
     type=click.Choice(list(TOOLS)),
-    help=f"Run a tool that is on the nodes, too: {', '.join(TOOLS)}.",
+    help=f"Also run a tool installed on the nodes: {', '.join(TOOLS)}.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: the system's place)."
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the run (default: in the state folder)."
 )
 @click.option(
     "--scratch", default="", metavar="FILE",
-    help="Write, read and remove this file, which is on no node yet: the disk below it is tested, and no other.",
+    help="Test the disk that this file would be on: write, read and remove the file, which must not exist yet. No "
+    "other disk is tested.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
-@click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
+@click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-@click.option("--screens", is_flag=True, help="Look on in the terminal's screens, beginning with what is under load.")
+@click.option("--screens", is_flag=True, help="Watch in the TUI, starting with the nodes under load.")
 @options.json_option
 @options.collected(BurninOptions)
 def burnin(given: BurninOptions) -> int:
-    """Put nodes under load, and judge what they do under it.
+    """Put nodes under load, and check their results.
 
-    All nodes work at once. Nothing is installed on them and nothing is left: python3 and the driver are enough. GPUs
-    that somebody else uses are left alone. What was not tested is unknown, never a pass. Ctrl-C ends the load within
-    a second.
+    All nodes run at the same time. They need only python3 and the driver; nothing is installed or left on them. GPUs in
+    use by other processes are skipped. Parts that were not tested are unknown, never a pass. Ctrl-C ends the load
+    within a second.
 
     \b
     rackcheck burnin                                 this machine, 15 s
     rackcheck burnin 'dgx[01-08]' -i pod7.yaml --tier validate
-    rackcheck burnin -i pod7.yaml -p h100-dgx        by a profile's own rules, too
+    rackcheck burnin -i pod7.yaml -p h100-dgx        also by a profile's rules
     rackcheck burnin --rack sim:dgx-h100             a simulated rack
-    rackcheck burnin --rack sim:dgx-h100 --screens   looked at while it runs
+    rackcheck burnin --rack sim:dgx-h100 --screens   watched in the TUI
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if given.screens and given.as_json:
-        raise click.UsageError("--screens shows, --json prints: choose one")
+        raise click.UsageError("--screens and --json cannot be combined")
     waived = cli_choices.waiver_files(given.waiver_files, found=True)
     request = Request(
         given.profile or PROFILE, frozenset({Plane.BURNIN}), given.values, given.folders, waived, given.output,
@@ -113,7 +114,7 @@ def burnin(given: BurninOptions) -> int:
     ready = prepare(lambda: cli_choices.chosen(given.targets, given.file, given.rack), request)
     job = ready.job
     if len(job.nodes) > fleet.MOST:
-        raise UserError(f"{len(job.nodes)} nodes at once; one controller puts at most {fleet.MOST} under load")
+        raise UserError(f"{len(job.nodes)} nodes at once; one controller can load at most {fleet.MOST}")
     looks = bmc_watch.looking(known())
     what = Burnin(
         Tier(given.tier), given.seed or fleet.new_seed(), given.tools, not given.no_gpu, given.scratch,
@@ -141,9 +142,9 @@ def burnin(given: BurninOptions) -> int:
 
 
 def _looked_at(ready: Prepared, driven: Drive, *, quiet: bool) -> Summary | None:
-    """Put nodes under load behind the screens, which end it when they are left; none where it could not end."""
+    """Put nodes under load and show the TUI, which ends the load on quitting; returns None if the run did not end."""
     from rackcheck.cli.tui import screens  # noqa: PLC0415
-    from rackcheck.session.run_session import RunSession  # noqa: PLC0415  only where the screens are wanted
+    from rackcheck.session.run_session import RunSession  # noqa: PLC0415  needed only for the TUI
 
     rows: list[Event] = []
 

@@ -1,4 +1,4 @@
-"""How far a burn-in is, on stderr: a moving line on a terminal, few lines elsewhere; what is wrong at once."""
+"""Progress of a burn-in on stderr: an updating line on a terminal, else a few lines; findings appear immediately."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,13 +12,13 @@ from rackcheck.run.event import Answered, Burning, Event
 from rackcheck.session.output import Watch, note
 from rackcheck.views.summary import several
 
-TOLD = 20
-"""Findings that are worth a line each while nodes are under load; all are in the verdict."""
+SHOWN = 20
+"""Maximum number of findings that are printed while nodes are under load; the verdict contains all of them."""
 
 
 @dataclass
 class _Seen:
-    """What has come so far, of all nodes."""
+    """The records of all nodes so far: `t` in seconds; by GPU, `power` in watts and `temp` in degrees Celsius."""
 
     tier: Tier
     nodes: int
@@ -33,7 +33,7 @@ class _Seen:
     temp: dict[str, float] = field(default_factory=dict)
 
     def take(self, node: str, record: Mapping[str, Any]) -> str:
-        """Take a record; gives a line about what is wrong."""
+        """Add a record of a node; returns a line for an error record, else ""."""
         of, t = record.get("of"), record.get("t")
         if isinstance(t, int | float):
             self.t = max(self.t, min(float(t), 1e6))
@@ -56,20 +56,20 @@ class _Seen:
         return ""
 
     def words(self) -> str:
-        """Say it in a line."""
+        """Describe the progress in one line."""
         done = several(self.verified, "test")
         parts = [f"{min(self.t, self.tier.seconds):.0f} s of {self.tier.seconds:.0f}", self.stage, f"{done} done"]
         if self.power:
             parts.append(f"{sum(self.power.values()) / 1000:.1f} kW in {several(len(self.power), 'GPU')}")
         if self.temp:
             parts.append(f"hottest {max(self.temp.values()):.0f} C")
-        parts.append(several(self.wrong, "finding") if self.wrong else "nothing wrong")
+        parts.append(several(self.wrong, "finding") if self.wrong else "no finding")
         return ", ".join(part for part in parts if part)
 
 
 @contextmanager
 def watching(tier: Tier, nodes: int, *, quiet: bool) -> Iterator[Watch]:
-    """Show how far it is."""
+    """Show the progress; yields a function that takes each event."""
     seen = _Seen(tier, nodes)
     if quiet:
         yield lambda _: None
@@ -78,7 +78,7 @@ def watching(tier: Tier, nodes: int, *, quiet: bool) -> Iterator[Watch]:
     else:
         yield from _moving(seen)
     if seen.gpus and seen.real and not quiet:
-        note("Hardware has confirmed the GPU part on one H100 and one H200: docs/reference/unverified.md")
+        note("The GPU part was verified on one H100 and one H200: docs/reference/unverified.md")
 
 
 def _moving(seen: _Seen) -> Iterator[Watch]:
@@ -88,7 +88,7 @@ def _moving(seen: _Seen) -> Iterator[Watch]:
 
     columns = (BarColumn(bar_width=20), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("beginning", total=seen.tier.seconds)
+        task = bar.add_task("starting", total=seen.tier.seconds)
 
         def watch(event: Event) -> None:
             for line in _heard(seen, event):
@@ -102,7 +102,7 @@ def _heard(seen: _Seen, event: Event) -> Iterator[str]:
     if isinstance(event, Burning):
         for record in event.records:
             line = seen.take(event.node, record)
-            if line and seen.wrong <= TOLD:
+            if line and seen.wrong <= SHOWN:
                 yield line
     if isinstance(event, Answered):
         seen.done += 1
@@ -111,14 +111,14 @@ def _heard(seen: _Seen, event: Event) -> Iterator[str]:
 
 
 def _few_lines(seen: _Seen) -> Watch:
-    told = 0.0
+    shown_at = 0.0
 
     def watch(event: Event) -> None:
-        nonlocal told
+        nonlocal shown_at
         for line in _heard(seen, event):
             note(line)
-        if seen.t - told >= seen.tier.seconds / 3 or (seen.verified and not told):
-            told = max(seen.t, 0.001)
+        if seen.t - shown_at >= seen.tier.seconds / 3 or (seen.verified and not shown_at):
+            shown_at = max(seen.t, 0.001)
             note(seen.words())
 
     return watch

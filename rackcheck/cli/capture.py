@@ -1,4 +1,4 @@
-"""`rackcheck capture`: everything that nodes and their BMCs answer, as a folder to send, to test with, to simulate."""
+"""`rackcheck capture`: all answers of nodes and their BMCs, in a folder for bug reports, tests and the simulator."""
 
 import secrets
 import shlex
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from rackcheck.transport.redfish.trace import Trace
 
 SALT = 32
-"""Bytes of chance that stand-ins hang on; they are forgotten with the command."""
+"""Number of random bytes from which stand-ins are derived; the bytes are never stored."""
 
 
-@click.command(epilog="Exit: 0 when all answered, 2 your mistake, 3 when a plane did not, 130 interrupted.")
+@click.command(epilog="Exit: 0 all planes answered, 2 usage error, 3 a plane did not answer, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.inventory_option
 @options.rack_option
-@click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Ask these planes only.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for it (default: ./capture-ID).")
-@click.option("--anonymise", is_flag=True, help="Put stand-ins of the same shape for names, addresses and serials.")
+@click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Read these planes only.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the capture (default: ./capture-ID).")
+@click.option("--anonymise", is_flag=True, help="Replace names, addresses and serials by stand-ins of the same shape.")
 @options.timeout_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
@@ -52,17 +52,17 @@ def capture(
     targets: tuple[str, ...], file: Path | None, rack: str | None, planes: str | None, output: Path | None,
     anonymise: bool, seconds: float | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Ask everything of every plane, and keep the answers in a folder; changes nothing on the nodes.
+    """Run every read of every plane, and write the answers to a folder; changes nothing on the nodes.
 
-    The folder is a bug report, a test case and a simulated rack at once. Passwords and keys are never in it.
+    The folder can be used as a bug report, a test case or a simulated rack. It never contains passwords or keys.
 
     \b
     rackcheck capture                              this machine
     rackcheck capture dgx03 -i a.yaml --anonymise  for a bug report
     rackcheck capture --rack sim:dgx-h100 -o kept  a simulated rack
-    rackcheck facts node1 --from ./kept            what it told
-    rackcheck audit --from ./kept -p h100-dgx      judged
-    rackcheck sim up --machine ./kept              up again
+    rackcheck facts node1 --from ./kept            its facts
+    rackcheck audit --from ./kept -p h100-dgx      its verdicts
+    rackcheck sim up --machine ./kept              simulate it
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     known()
     wanted = cli_choices.planes(planes)
@@ -75,12 +75,13 @@ def capture(
     target = output or Path(f"capture-{job.id}")
     captured.free(target)
     if not quiet:
-        count = sum(len(of) for plane, of in ((Plane.OS, asked.questions), (Plane.BMC, asked.links)) if plane in asking)
-        note(f"rackcheck {__version__}: {origin}, {several(count, 'question')}")
+        reads = {Plane.OS: asked.questions, Plane.BMC: (*asked.links, *asked.whole_links)}
+        count = sum(len(reads.get(plane, ())) for plane in asking)
+        note(f"rackcheck {__version__}: {origin}, {several(count, 'read')}")
     nothing = captures.unasked(nodes, wanted)
     if nothing:
         named = " or ".join(plane.value for plane in sorted(wanted, reverse=True))
-        note(f"rackcheck: nothing is asked of {fold(nothing)}: the inventory names no way to {named}")
+        note(f"rackcheck: {fold(nothing)} not read: the inventory has no address for {named}")
     stop = threading.Event()
     with stopped_by_ctrl_c(stop), captured.writing(target) as scratch:
         taking = _Taking(job, anonymise=anonymise)
@@ -98,7 +99,7 @@ def capture(
 
 @dataclass
 class _Taking:
-    """A capture while it is taken: who was silent, what tells whose machines these are, what came beside bodies."""
+    """A capture in progress: whether a plane did not answer, the identities to replace, and the HTTP traces by node."""
 
     job: Job
     anonymise: bool
@@ -109,7 +110,7 @@ class _Taking:
     traces: dict[str, "Trace"] = field(default_factory=dict)
 
     def ask(self, folder: Path, watch: Watch, stop: threading.Event) -> dict[str, Any]:
-        """Ask every node, and write each answer as it comes; a disk that takes no more ends the asking, in order."""
+        """Read every node, and write each answer as it arrives; on a write error, stop cleanly and raise OSError."""
         writer = captured.CaptureWriter(folder, self.job.nodes)
         failed: OSError | None = None
         for event in drive(self.job, self._ask, stop):
@@ -125,7 +126,7 @@ class _Taking:
         return writer.finish(self._head())
 
     def anonymised(self, plain: Path, folder: Path) -> dict[str, Any]:
-        """Write again what was written plain, without identities."""
+        """Write the plain capture again, with identities replaced."""
         old = captured.load(plain)
         nodes = {node.name: node for node in self.job.nodes}
         ways = [node.host for node in nodes.values() if not node.is_local]
@@ -155,7 +156,7 @@ class _Taking:
     def _ask(self, node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
         if plane is not Plane.BMC:
             return ask_plane(node, plane, job, stop)
-        from rackcheck.transport.redfish.trace import Trace  # noqa: PLC0415  only where a BMC is asked
+        from rackcheck.transport.redfish.trace import Trace  # noqa: PLC0415  needed only for BMCs
 
         trace = self.traces[node.name] = Trace()
         return ask_plane(node, plane, job, stop, trace)
@@ -182,19 +183,19 @@ class _Taking:
 
 
 def _print_capture(target: Path, doc: Mapping[str, Any]) -> None:
-    """Say where it lies, and what it is good for."""
+    """Print where the capture is, and how to use it."""
     first, place = next(iter(doc["nodes"])), shlex.quote(str(target))
     if doc.get("interrupted"):
         whole = sum(_whole(value["planes"], doc["planes"]) for value in doc["nodes"].values())
-        note(f"Interrupted: {whole} of {several(len(doc['nodes']), 'node')} answered wholly; capture.json says which")
+        note(f"Interrupted: {whole} of {several(len(doc['nodes']), 'node')} complete; capture.json shows which")
     note(f"Capture: {target} ({several(len(doc['nodes']), 'node')}{', anonymised' if doc['anonymised'] else ''})")
     if doc["anonymised"]:
-        note("Read it before you send it: docs/guide/capture.md says what stand-ins cannot promise")
+        note("Review it before you send it: docs/guide/capture.md lists the limits of anonymising")
     note(f"Next:    rackcheck facts {shlex.quote(first)} --from {place}")
     note(f"         rackcheck sim up --machine {place}")
 
 
 def _whole(values: Mapping[str, Mapping[str, Any]], planes: Collection[str]) -> bool:
-    """Whether every plane of a node that was asked has answered."""
+    """Whether every plane that was read on a node has answered."""
     asked = [answer for plane, answer in values.items() if plane in planes]
     return bool(asked) and all(answer and "trouble" not in answer for answer in asked)

@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the shell's completion script."""
+    """Print the completion script of a shell."""
     from rackcheck.cli import cli  # noqa: PLC0415  the group loads this module, not the other way round
 
     found = get_completion_class(shell)

@@ -1,4 +1,4 @@
-"""`rackcheck diff`: two runs, or two nodes of one run, held against each other."""
+"""`rackcheck diff`: compare two runs, or two nodes of one run."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -23,32 +23,32 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 KEYS = frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT})
-"""What a difference can be asked for by."""
+"""Keys of a filter for differences."""
 
 
-@click.command(epilog="Exit: 0 alike, 1 they differ, 2 your mistake, 3 nothing differs and something is unknown.")
+@click.command(epilog="Exit: 0 no difference, 1 they differ, 2 usage error, 3 no difference and something is unknown.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @options.from_option
-@click.option("--all", "every", is_flag=True, help="Also counters and measurements, and each identity by itself.")
-@filters.where_option("Only such facts and rules: 'gpu/*.ecc.mode', 'state:fail node:dgx[01-08]'.", KEYS)
+@click.option("--all", "every", is_flag=True, help="Also compare counters, measurements and all identity facts.")
+@filters.where_option("Only these facts and rules: 'gpu/*.ecc.mode', 'state:fail node:dgx[01-08]'.", KEYS)
 @options.json_option
 def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bool) -> int:
-    """Hold two runs, or two nodes of one run, against each other; an acceptance is each node's newest reading.
+    """Compare two runs, or two nodes of one run. For an acceptance, the newest reading of each node is used.
 
     \b
     rackcheck diff 20261101T060000Z-1a2b last     two runs
     rackcheck diff pod7 last                      an acceptance, and a run
     rackcheck diff dgx01 dgx05                    two nodes of the newest run
     rackcheck diff dgx01 dgx05 --from RUN         of another run
-    rackcheck diff dgx01 peers                    what most of its role say
-    rackcheck diff dgx01 before                   itself, in the run before
+    rackcheck diff dgx01 peers                    the majority of its role
+    rackcheck diff dgx01 before                   itself, in the previous run
     rackcheck diff dgx01 pod7                     itself, as it was accepted
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = tuple(Class) if every else STEADY
     if run is None and _is_run(a) and _is_run(b):
         found = compared(a, b, classes)
-        rows = _narrowed_told(found, where)
+        rows = _narrowed_changes(found, where)
         return _runs(_narrowed(found, where), rows, as_json=as_json)
     source = readings(run or "last")
     nodes = pair.merged(source, classes)
@@ -56,7 +56,7 @@ def diff(a: str, b: str, run: str | None, every: bool, where: Where, as_json: bo
         return held(a, b, source, nodes, classes, lambda c: where.holds(of_change(c, a)), as_json=as_json)
     for name in (a, b):
         if name not in nodes:
-            raise UserError(f"no run and no node {name} of {source.name}{did_you_mean(name, list(nodes))}")
+            raise UserError(f"no run {name}, and no node {name} in {source.name}{did_you_mean(name, list(nodes))}")
     return _nodes(a, b, nodes, classes, where, every=every, as_json=as_json)
 
 
@@ -71,19 +71,19 @@ def _is_run(word: str) -> bool:
 
 
 def of_change(change: Change, *nodes: str) -> FilterRow:
-    """Give a change of these nodes as what a filter chooses among."""
+    """Return a change of these nodes as a row for a filter."""
     has = {"fact": (change.path,), "class": (change.cls.value,), "plane": (change.plane,), "node": nodes}
     return FilterRow(has, f"{words.change_text(change)} {' '.join(nodes)}")
 
 
 def of_turn(turn: Turn, *nodes: str) -> FilterRow:
-    """Give a turned verdict of these nodes as what a filter chooses among; its state is both that it had."""
+    """Return a changed verdict of these nodes as a row for a filter; `state` matches the old and the new verdict."""
     has = {"rule": (turn.rule,), "state": tuple(filter(None, (turn.before, turn.after))), "node": nodes}
     return FilterRow(has, f"{words.turn(turn)} {' '.join(nodes)}")
 
 
 def of_moved(one: Moved, changes: Mapping[str, Iterable[Change]]) -> Iterator[FilterRow]:
-    """Give each fact that names a moved part, where it was and where it is, as what a filter chooses among."""
+    """Yield each identity of a moved part, at its old and its new position, as a row for a filter."""
     for node, item in (one.was, one.now):
         changed = {change.path: change for change in changes.get(node, ())}
         for word, name in one.ids:
@@ -106,8 +106,8 @@ def _narrowed(found: pair.RunPair, where: Where) -> pair.RunPair:
     return found
 
 
-def _narrowed_told(found: pair.RunPair, where: Where) -> DriftChanges:
-    """Keep what is asked for; a fact that somebody names is told also where a move explains it."""
+def _narrowed_changes(found: pair.RunPair, where: Where) -> DriftChanges:
+    """Keep what the filter selects; a fact that the filter names is listed even if a move explains its change."""
     moved, rest = found.sorted_out()
     if not where:
         return moved, rest
@@ -151,8 +151,8 @@ def _nodes(
         click.echo(machine.text(_document(a, b, rows, turns, unread)))
     else:
         texts = [words.change_text(c) for c in rest] + [words.turn(t) for t in turns]
-        texts += [f"{len(own)} identities differ, as those of two machines do; --all shows them"] if own else []
-        texts += [f"{name} told nothing" for name in unread]
+        texts += [f"{len(own)} identities differ, as expected of two machines; --all shows them"] if own else []
+        texts += [f"{name} has no facts" for name in unread]
         print_lines(Line(((text, ""),)) for text in texts)
     differs = any(not c.kind.uncertain for c in rest) or any(not t.uncertain for t in turns)
     return _status(differs=differs, uncertain=bool(rest or turns or unread))

@@ -1,10 +1,10 @@
-"""`rackcheck doctor`: who answers, what stands in the way, what to type, what will be unknown."""
+"""`rackcheck doctor`: which nodes are reachable, what blocks access, how to fix it, what will be unknown."""
 
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -28,16 +28,16 @@ from rackcheck.session.secrets import fetched
 from rackcheck.views import machine
 
 COLUMNS = 80
-"""A terminal at a rack is no wider."""
+"""Maximum width of the output, in characters: the width of a console at a rack."""
 
 
 USER = "rackcheck"
-"""The login that the sudoers list is for, unless somebody names another."""
+"""The default user of the sudoers list."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorOptions:
-    """What `rackcheck doctor` is given."""
+    """Arguments and options of `rackcheck doctor`; `seconds` limits one plane of one node."""
 
     targets: tuple[str, ...]
     profile: str | None
@@ -53,43 +53,46 @@ class DoctorOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 all ready, 2 your mistake, 3 something will be unknown, 130 interrupted.")
+@click.command(epilog="Exit: 0 all ready, 2 usage error, 3 something will be unknown, 130 interrupted.")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.profile_option()
 @options.inventory_option
 @options.rack_option
 @options.set_option
 @options.profile_path_option
-@click.option("--planes", metavar="os,bmc", help="Ask these planes only.")
+@click.option("--planes", metavar="os,bmc", help="Check these planes only.")
 @click.option(
-    "--timeout", "seconds", type=click.FloatRange(1, 600), help="Seconds for one plane of one node (default: about 10)."
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(1, 600),
+    help="Time limit for one plane of one node, in seconds (default: about 10).",
 )
-@click.option("--sudoers", "as_sudoers", is_flag=True, help="Ask no one: print the list for /etc/sudoers.d.")
-@click.option("--user", metavar="NAME", help=f"Whom the list of --sudoers is for: a user or a %group ({USER}).")
+@click.option("--sudoers", "as_sudoers", is_flag=True, help="Contact no node: print the list for /etc/sudoers.d.")
+@click.option("--user", metavar="NAME", help=f"User or %group of the --sudoers list (default: {USER}).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 @options.collected(DoctorOptions)
 def doctor(given: DoctorOptions) -> int:
-    """Tell who answers, and what an audit would not know; changes nothing.
+    """Check access to nodes, and show what would be unknown in an audit; changes nothing.
 
-    Of every plane: name, port, key or certificate, login, sudo, tools, files, speed, and the line to type for each
-    trouble. Ready means that nothing of this stands in an audit's way; what a command or a BMC then says, only the
-    audit knows.
+    For every plane, doctor checks name, port, key or certificate, login, sudo, tools, files and speed; for each
+    problem, it shows a command. Ready means that no problem shown here prevents an audit; only the audit itself shows
+    what commands and BMCs return.
 
     \b
-    rackcheck doctor -i pod7.yaml                  everything rackcheck can ask
+    rackcheck doctor -i pod7.yaml                  everything rackcheck can read
     rackcheck doctor 'dgx[01-18]' -p linux-server  what this profile needs
     rackcheck doctor --rack sim:dgx-h100           a simulated rack
     rackcheck doctor --sudoers --user audit        what to grant with sudo
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if given.as_sudoers:
         if given.targets or given.file or given.rack or given.as_json:
-            raise click.UsageError("--sudoers asks no one: it takes no targets, no inventory and no --json")
+            raise click.UsageError("--sudoers contacts no node: omit targets, inventory and --json")
         wanted, _ = _plan(given.profile, given.values, given.folders, cli_choices.PLANES)
         click.echo(sudoers.text(sudoers.commands(wanted.probes), USER if given.user is None else given.user), nl=False)
         return 0
     if given.user is not None:
-        raise click.UsageError("--user goes with --sudoers; the user of a login stands in the inventory (ssh: user)")
+        raise click.UsageError("--user needs --sudoers; the login user is set in the inventory (ssh: user)")
     chosen = cli_choices.planes(given.planes)
     wanted, loaded = _plan(given.profile, given.values, given.folders, chosen)
     nodes, origin = cli_choices.choose(given.targets, given.file, given.rack)
@@ -120,18 +123,18 @@ def doctor(given: DoctorOptions) -> int:
 def _plan(
     name: str | None, values: tuple[str, ...], folders: tuple[Path, ...], planes: Collection[Plane]
 ) -> tuple[Plan, Profile | None]:
-    """Give what is asked on these planes on behalf of a profile; without one, everything there is."""
+    """Return the reads that a profile needs on these planes; without a profile, all reads."""
     if name is None:
         if values:
-            raise click.UsageError("--set is for a profile: -p NAME")
+            raise click.UsageError("--set needs a profile: -p NAME")
         return Plan(tuple(probe for probe in known().probes if probe.plane in planes)), None
     profile = library.load(name, known().catalogue, cli_choices.pairs(values), folders)
-    whole = known().plan(profile.facts())
-    return Plan(tuple(probe for probe in whole.probes if probe.plane in planes), whole.wanted), profile
+    whole = known().planned(profile, ())
+    return replace(whole, probes=tuple(probe for probe in whole.probes if probe.plane in planes)), profile
 
 
 def _visits(asking: Doctor, *, quiet: bool) -> tuple[tuple[PlaneVisit, ...], bool]:
-    """Ask everyone; the first Ctrl-C keeps what came in, the second ends at once."""
+    """Check access to all nodes; the first Ctrl-C keeps the results so far, the second Ctrl-C ends the command."""
     stop = threading.Event()
     found: list[PlaneVisit] = []
     with _progress(len(asking.planes), quiet=quiet) as step:
@@ -148,7 +151,7 @@ def _visits(asking: Doctor, *, quiet: bool) -> tuple[tuple[PlaneVisit, ...], boo
 
 @contextmanager
 def _progress(planes: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show on stderr how far we are: a moving line on a terminal, nothing elsewhere; this ends within seconds."""
+    """Show progress on stderr: an updating line on a terminal, nothing elsewhere, since doctor ends within seconds."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -158,5 +161,5 @@ def _progress(planes: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking", total=planes)
+        task = bar.add_task("checking", total=planes)
         yield lambda node: bar.update(task, advance=1, description=escape(node))

@@ -1,4 +1,4 @@
-"""`rackcheck drift`: what is not as it was in the run that somebody named."""
+"""`rackcheck drift`: what changed since a given run or acceptance."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,30 +22,36 @@ from rackcheck.views.terminal import Line
 CLASSES = (*STEADY, Class.MEASUREMENT)
 
 DriftChanges = tuple[tuple[Moved, ...], Mapping[str, tuple[Change, ...]]]
-"""Parts that moved, and of every node what else changed."""
+"""Moved parts, and the other changes by node."""
 
 
-@click.command(epilog="Exit: 0 no drift, 1 drift, 2 your mistake, 3 nothing drifted and something is unknown.")
+@click.command(epilog="Exit: 0 no drift, 1 drift, 2 usage error, 3 no drift and something is unknown.")
 @click.argument("run", default="last")
 @click.option(
     "--against",
     metavar="RUN|ACCEPTANCE",
     required=True,
-    help="What to hold it against: an acceptance, or a run: id, folder or `last`.",
+    help="What to compare with: an acceptance, or a run (id, folder or `last`).",
 )
 @click.option(
-    "--class", "names", metavar="CLASSES", help="Of identity,version,config,measurement (default: no measurement)."
+    "--class",
+    "names",
+    metavar="CLASSES",
+    help="Classes to compare, from identity,version,config,measurement (default: the first three).",
 )
 @click.option(
-    "--percent", type=click.FloatRange(0), default=5.0, help="By how much a measurement may move (default: 5)."
+    "--percent",
+    type=click.FloatRange(0),
+    default=5.0,
+    help="Ignore changes of a measurement up to this percentage (default: 5).",
 )
 @options.json_option
 def drift(run: str, against: str, names: str | None, percent: float, as_json: bool) -> int:
-    """Tell what of RUN (default: last) is not as it was in another run, or as it was accepted.
+    """Show how RUN (default: last) differs from another run or from an acceptance.
 
     \b
-    rackcheck drift --against pod7                     as that acceptance read it
-    rackcheck drift --against 20261101T060000Z-1a2b    the newest run against it
+    rackcheck drift --against pod7                     newest run and acceptance
+    rackcheck drift --against 20261101T060000Z-1a2b    newest run and that one
     rackcheck drift --against /srv/accepted last --class version
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     classes = chosen(names)
@@ -60,19 +66,22 @@ def drift(run: str, against: str, names: str | None, percent: float, as_json: bo
 
 
 def chosen(names: str | None) -> tuple[Class, ...]:
-    """Read `identity,config`; raises a usage error on anything else."""
+    """Parse a list of classes, like `identity,config`; raises a usage error on an unknown class."""
     if names is None:
         return STEADY
     words_ = [word.strip() for word in names.split(",")]
     wrong = [word for word in words_ if word not in set(CLASSES)]
     if wrong:
-        extra = "; counters never drift, they count" if wrong[0] == Class.COUNTER else ""
+        extra = "; counters never count as drift" if wrong[0] == Class.COUNTER else ""
         raise click.UsageError(f"no class {wrong[0]!r} here; there are {', '.join(CLASSES)}{extra}")
     return tuple(cls for cls in CLASSES if cls in words_)
 
 
 def compared(before: str, after: str, classes: tuple[Class, ...], percent: float = 0.0) -> pair.RunPair:
-    """Hold two sides against each other, by the index where both are runs that it has and it can be used."""
+    """Compare two runs or acceptances; changes of a measurement by up to `percent` are ignored.
+
+    The index is used if it is usable and has both runs; otherwise their folders are read.
+    """
     old, new = readings(before), readings(after)
     if set(classes) <= set(STEADY):
         names = [_indexed(side) for side in (old, new)]
@@ -84,12 +93,12 @@ def compared(before: str, after: str, classes: tuple[Class, ...], percent: float
                     if first is not None and second is not None:
                         return pair.indexed(db, first, second, classes)
             except file.Unusable as error:
-                note(f"rackcheck: {error}; reading the two runs themselves")
+                note(f"rackcheck: {error}; reading the folders of the two runs")
     return pair.read(old, new, classes, percent)
 
 
 def _indexed(side: pair.ComparedRun) -> str:
-    """Give the name under which the index has a run; "" for an acceptance, and for a folder elsewhere."""
+    """Return a run's name in the index; "" for an acceptance, and for a run outside the folder of runs."""
     if side.nodes:
         return ""
     folder = Path(side.runs[0].folder).resolve()
@@ -97,7 +106,7 @@ def _indexed(side: pair.ComparedRun) -> str:
 
 
 def lines(found: pair.RunPair, rows: DriftChanges) -> Iterator[str]:
-    """Say what differs, once for all nodes; what is not known stands apart, below."""
+    """Yield the differences, one line for all nodes that share a difference; then list separately what is unknown."""
     moved, changes = rows
     for what, nodes in (("new", found.new), ("missing", found.missing)):
         if nodes:
@@ -109,9 +118,9 @@ def lines(found: pair.RunPair, rows: DriftChanges) -> Iterator[str]:
             if change.change.kind.uncertain is uncertain:
                 yield f"{words.change_text(change.change, alike=change.alike)} {words.where(change.nodes, found.nodes)}"
     if found.unread:
-        yield f"told nothing in one run or in both {words.where(found.unread, found.nodes)}"
+        yield f"no facts in one run or in both {words.where(found.unread, found.nodes)}"
     for planes, nodes in sorted(found.silent.items()):
-        yield f"{planes}: silent in both runs {words.where(nodes, found.nodes)}"
+        yield f"{planes}: no answer in both runs {words.where(nodes, found.nodes)}"
 
 
 def _notes(found: pair.RunPair, classes: tuple[Class, ...]) -> None:
@@ -119,25 +128,25 @@ def _notes(found: pair.RunPair, classes: tuple[Class, ...]) -> None:
         note(f"no drift between {found.before} and {found.after} on {several(found.nodes, 'node')}")
     unknown_in_both(found)
     if Class.MEASUREMENT not in classes:
-        note("measurements were not compared; --class measurement does")
+        note("measurements were not compared; --class measurement compares them")
 
 
 def unknown_in_both(found: pair.RunPair) -> None:
-    """Say beside the result how much was compared by nobody."""
+    """Print a note with the number of facts that are unknown in both runs, and so were not compared."""
     if found.unknown:
         verb = "is unknown in both runs and was" if found.unknown == 1 else "are unknown in both runs and were"
         note(f"{several(found.unknown, 'fact')} {verb} not compared")
 
 
 def status(found: pair.RunPair) -> int:
-    """Give the exit status: 1 drift, 3 nothing drifted and something is unknown, 0 none."""
+    """Return the exit status: 0 no drift, 1 drift, 3 no drift and something is unknown."""
     if any(not c.kind.uncertain for some in found.changes.values() for c in some) or found.new or found.missing:
         return 1
     return 3 if found.changes or found.unread or found.silent else 0
 
 
 def document(found: pair.RunPair, rows: DriftChanges) -> dict[str, object]:
-    """Give the same as one document."""
+    """Return the comparison as one JSON document."""
     moved, changes = rows
     every = folded({node: gathered(some) for node, some in changes.items()})
     return {

@@ -1,4 +1,4 @@
-"""`rackcheck profile explain`: a rule as it is judged, and who wrote each of its words."""
+"""`rackcheck profile explain`: a rule as it is judged, and the file and line of each of its keys."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,11 +19,11 @@ from rackcheck.session.registry_loading import known
 from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
-BUILT_IN = "built in: it belongs to every profile, which may drop it with a reason and change nothing of it"
+BUILT_IN = "built in: part of every profile, which may drop it with a reason, but not change it"
 
 
 def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a rule's id, where -p stands before it."""
+    """Complete the id of a rule, if -p precedes it."""
     name = ctx.params.get("profile")
     if not isinstance(name, str):
         return []
@@ -41,10 +41,10 @@ def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 @options.profile_path_option
 @options.json_option
 def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> None:
-    """Tell one rule whole: what it takes to pass, and the file and line that wrote each of its keys.
+    """Show one rule completely: what it takes to pass, and the file and line of each of its keys.
 
-    What a key took the place of stands beside it; so do the values of params and where they come from, the facts that
-    the rule reads with the probe that tells them, and its sources. A rule that was dropped is told with the reason.
+    Also shows the value that each key replaced, where each param comes from, the facts that the rule reads and the
+    probe of each fact, and the rule's sources. For a dropped rule it shows the reason.
 
     \b
     rackcheck profile explain -p h100-dgx gpu.power_limit
@@ -60,28 +60,28 @@ def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Pat
         print_lines([*_lines(explained), Line((("", ""),)), Line(((f"of {' -> '.join(loaded.lineage)}", "dim"),))])
 
 
-def _lines(told: Explained) -> Iterator[Line]:
-    rule = told.rule
+def _lines(values: Explained) -> Iterator[Line]:
+    rule = values.rule
     if rule is None:
-        yield Line(((told.id, "bold"), ("  dropped", "yellow")))
+        yield Line(((values.id, "bold"), ("  dropped", "yellow")))
     else:
         yield Line(((rule.id, "bold"), (f"  {rule.title}", "")))
-    for drop in told.drops:
-        anew = "" if rule is None else ", and written anew since"
+    for drop in values.drops:
+        anew = "" if rule is None else ", and defined again since"
         yield Line((("    dropped: ", "yellow"), (drop.reason, ""), (f"  {drop.place}, {drop.layer}{anew}", "dim")))
     if rule is not None:
         yield from _section("to pass", [Line(((f"    {text}", ""),)) for text in (*wants(rule), *_weight(rule))])
-        yield from _section("site values", [_param(param) for param in told.params])
-    yield from _section("written" if rule is not None else "as it was", [_written_line(value) for value in told.keys])
-    yield from _section("no part of it any more", [_gone(gone) for gone in told.gone])
-    yield from _section("reads", [line for fact in told.facts for line in _fact(fact)])
+        yield from _section("site values", [_param(param) for param in values.params])
+    yield from _section("written" if rule is not None else "as it was", [_written_line(value) for value in values.keys])
+    yield from _section("removed", [_gone(gone) for gone in values.gone])
+    yield from _section("reads", [line for fact in values.facts for line in _fact(fact)])
     sources = (
         Line(((f"    {s.id}: {s.publisher}, {s.title}, {s.section}, {s.date}", ""), (f"  {s.confidence}", "dim")))
-        for s in told.sources
+        for s in values.sources
     )
     yield from _section("sources", list(sources))
-    if told.needed_by:
-        yield from _section("needed by", [Line(((f"    {', '.join(told.needed_by)}", ""),))])
+    if values.needed_by:
+        yield from _section("needed by", [Line(((f"    {', '.join(values.needed_by)}", ""),))])
 
 
 def _section(head: str, lines: list[Line]) -> Iterator[Line]:
@@ -91,16 +91,16 @@ def _section(head: str, lines: list[Line]) -> Iterator[Line]:
 
 
 def _weight(rule: Rule) -> Iterator[str]:
-    """Say what comes of a failure, and for whom the rule is."""
+    """Describe the effect of a failure, and the roles and phase of the rule."""
     if rule.from_memory or rule.severity.value == "advisory":
-        why = "all its sources are from memory" if rule.from_memory else "it is an advisory"
+        why = "all its sources have the confidence `from memory`" if rule.from_memory else "it is an advisory"
         yield f"otherwise it warns: {why}"
     else:
         yield f"otherwise it fails, as a {rule.severity.value}"
     if rule.built_in:
         yield BUILT_IN
     if rule.unset:
-        yield f"until then it is n/a: site value not set: {', '.join(rule.unset)}"
+        yield f"n/a while a site value is not set: {', '.join(rule.unset)}"
     yield f"for role {', '.join(rule.roles)}, in phase {rule.phase.value}"
 
 
@@ -114,7 +114,7 @@ def _written_line(value: WrittenValue) -> Line:
 
 
 def _gone(gone: RemovedKey) -> Line:
-    where = f"  {gone.was.place}, {gone.was.layer}; taken away by `{gone.by.key}`, {gone.by.place}"
+    where = f"  {gone.was.place}, {gone.was.layer}; removed by `{gone.by.key}`, {gone.by.place}"
     return Line(((f"    {gone.was.key}: ", "cyan"), (gone.was.value, ""), (where, "dim")))
 
 
@@ -148,12 +148,12 @@ def _document(explained: Explained) -> dict[str, Any]:
         "dropped": rule is None,
         "drops": [{"reason": d.reason, "layer": d.layer, "place": d.place} for d in explained.drops],
         **judged,
-        "keys": [_said_doc(value) for value in explained.keys],
-        "gone": [{**_said_doc(gone.was), "taken_by": _said_doc(gone.by)} for gone in explained.gone],
+        "keys": [_value_doc(value) for value in explained.keys],
+        "gone": [{**_value_doc(gone.was), "taken_by": _value_doc(gone.by)} for gone in explained.gone],
         "params": [
             {
                 "name": p.name, "value": p.value, "set": p.given, "type": p.type, "about": p.about,
-                "default": None if p.origin is None else _said_doc(p.origin),
+                "default": None if p.origin is None else _value_doc(p.origin),
             }
             for p in explained.params
         ],
@@ -172,6 +172,6 @@ def _document(explained: Explained) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _said_doc(value: WrittenValue) -> dict[str, Any]:
+def _value_doc(value: WrittenValue) -> dict[str, Any]:
     plain = {"key": value.key, "value": value.value, "layer": value.layer, "place": value.place}
-    return plain | ({"before": [_said_doc(old) for old in value.before]} if value.before else {})
+    return plain | ({"before": [_value_doc(old) for old in value.before]} if value.before else {})

@@ -1,4 +1,4 @@
-"""`rackcheck facts`: everything one node tells."""
+"""`rackcheck facts`: the facts of one node."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -38,12 +38,12 @@ from rackcheck.views.evidence import NodeReplies
 from rackcheck.views.summary import several
 
 KEYS = frozenset({"fact", "class", "plane", COMPARED, TEXT})
-"""What a fact can be asked for by."""
+"""Keys of a filter for facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactsOptions:
-    """What `rackcheck facts` is given."""
+    """Arguments and options of `rackcheck facts`; `seconds` limits one plane of one node."""
 
     node: str
     words: tuple[str, ...]
@@ -58,42 +58,42 @@ class FactsOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 when the node answered, 2 your mistake, 3 when a plane of it did not.")
+@click.command(epilog="Exit: 0 the node answered, 2 usage error, 3 a plane did not answer.")
 @click.argument("node", required=False, default=inventory.LOCAL)
 @click.argument("words", nargs=-1, metavar="[FACT]...", shell_complete=options.complete_facts)
 @options.inventory_option
 @options.rack_option
 @options.from_option
-@click.option("--source", is_flag=True, help="Also the file, command or URI each fact was read from.")
-@click.option("--raw", is_flag=True, help="Also what that file, command or URI said, cut to the lines about the fact.")
-@click.option("--unknown", is_flag=True, help="Only what is unknown, with the reasons.")
-@filters.where_option("Only such facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
+@click.option("--source", is_flag=True, help="Also show the file, command or URI that each fact was read from.")
+@click.option("--raw", is_flag=True, help="Also show the lines about the fact in the raw answer of that source.")
+@click.option("--unknown", is_flag=True, help="Only unknown facts, with the reasons.")
+@filters.where_option("Only these facts: 'class:version', '~nvme', 'gpu/*.temperature>80C'.", KEYS)
 @options.timeout_option
 @options.json_option
 @options.collected(FactsOptions)
 def facts(given: FactsOptions) -> int:
-    """Read everything one node tells, and show it.
+    """Read and show the facts of one node.
 
-    FACT narrows to what begins like this.
+    FACT is the start of a path; only facts whose path begins with one of the FACTs are shown.
 
     \b
     rackcheck facts                          this machine
     rackcheck facts dgx03 -i pod7.yaml gpu   one node's GPUs
     rackcheck facts dgx03 --from last        as a stored run read them
-    rackcheck facts dgx03 bios --from last --raw   and the lines they are from
-    rackcheck facts --where 'plane:bmc ~fan' what a filter chooses
+    rackcheck facts dgx03 bios --from last --raw   and their raw lines
+    rackcheck facts --where 'plane:bmc ~fan' what a filter selects
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     node, words = given.node, given.words
     if given.run is not None:
         came = _stored(node, given.run)
     else:
-        came = _asked(node, given.file, given.rack, given.seconds, words)
+        came = _collect_now(node, given.file, given.rack, given.seconds, words)
     troubles = came.troubles
     tree = _with_silent(came.tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
         near = known().catalogue.near(words[0])
-        raise UserError(f"{node} tells no {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        raise UserError(f"{node} has no fact {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
     if given.unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
@@ -110,7 +110,7 @@ def facts(given: FactsOptions) -> int:
 
 @dataclass(frozen=True)
 class _Came:
-    """What a node told: its facts, the raw side by plane, and why planes said nothing, or not all."""
+    """What was read from a node: its facts, its raw answers by plane, and for each failed plane the reason."""
 
     tree: Tree
     captures: Mapping[Plane, Capture]
@@ -124,26 +124,26 @@ class _Came:
 
 
 def _subject(path: str, leaf: Leaf) -> FilterRow:
-    """Give a fact as what a filter chooses among: a comparison is about the facts that it names, and about no other."""
+    """Return a fact as a row for a filter; a comparison applies only to the facts that it names."""
     own = paths.parse(path)
 
     def read(pattern: FactPath) -> tuple[Reading, ...]:
-        untold = isinstance(leaf.reading, Unknown) and any(_fits(bare, own) for bare in pattern.collections)
-        return (leaf.reading,) if untold or _fits(pattern, own) else ()
+        missing = isinstance(leaf.reading, Unknown) and any(_fits(bare, own) for bare in pattern.collections)
+        return (leaf.reading,) if missing or _fits(pattern, own) else ()
 
     has = {"fact": (path,), "class": (leaf.kind.cls.value,), "plane": (leaf.plane.value,)}
     return FilterRow(has, f"{path} {_words(leaf)[0]}", read)
 
 
 def _fits(pattern: FactPath, path: FactPath) -> bool:
-    """Whether a path is one of a pattern."""
+    """Whether a path matches a pattern."""
     pairs = zip(pattern.segments, path.segments, strict=False)
     same = all(p.word == s.word and (p.key == s.key or (p.key == EVERY and s.key)) for p, s in pairs)
     return same and len(pattern.segments) == len(path.segments)
 
 
 def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unknown]) -> Tree:
-    """Add what a silent plane would have told, as unknown: of a plane that failed all of it, else what was named."""
+    """Add facts of silent planes as unknown: the facts that the user named, else all facts of planes that failed."""
     values = dict(tree.leaves)
     for entry in known().catalogue.entries.values():
         bare = entry.pattern.partition("/*")[0]
@@ -161,7 +161,9 @@ def _with_silent(tree: Tree, words: tuple[str, ...], troubles: dict[Plane, Unkno
     return Tree(values, tree.silent)
 
 
-def _asked(name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]) -> _Came:
+def _collect_now(
+    name: str, file: Path | None, rack: str | None, seconds: float | None, words: tuple[str, ...]
+) -> _Came:
     nodes, _ = cli_choices.choose([name], file, rack)
     asked = Plan(affordable(known().probes, words), joins=known().joins)
     job = Job(asked, nodes, seconds=seconds, secrets=secrets_of(nodes, asked.planes))
@@ -193,24 +195,24 @@ def _stored(name: str, run: str) -> _Came:
 
 
 def _whole(stored: store.Stored, answer: Answered) -> Answered:
-    """Read the raw side of one node's answer: those of a thousand others are left where they lie."""
+    """Load the raw answer of one node; the answers of other nodes are not read."""
     return replace(answer, capture=stored.capture(answer.digest, answer.plane)) if answer.digest else answer
 
 
 def _collected(tree: Tree) -> Tree:
-    """Give what a stored run asked at all."""
-    return Tree({p: leaf for p, leaf in tree.leaves.items() if not _never_asked(leaf)}, tree.silent)
+    """Keep the facts that a stored run collected."""
+    return Tree({p: leaf for p, leaf in tree.leaves.items() if not _not_collected(leaf)}, tree.silent)
 
 
-def _never_asked(leaf: Leaf) -> bool:
-    """Whether a stored run simply did not ask this: its profile had no use for it."""
+def _not_collected(leaf: Leaf) -> bool:
+    """Whether a stored run did not collect a fact because the run's profile does not use it."""
     return isinstance(leaf.reading, Unknown) and leaf.reading.detail.startswith("this run did not ")
 
 
 def show_tree(
     name: str, tree: Tree, chosen: list[str], *, as_json: bool, source: bool = False, raw: NodeReplies | None = None
 ) -> None:
-    """Print facts of a tree, as a table or as the wire's document; with `raw`, each with what it was read from."""
+    """Print the facts of a tree at the paths `chosen`, as a table or as JSON; with `raw`, each with its raw answer."""
     if as_json:
         every: dict[str, Any] = facts_json(tree)
         beside = {path: documents(path, raw) for path in chosen} if raw is not None else {}
@@ -230,7 +232,7 @@ def show_tree(
 
 
 def _words(leaf: Leaf) -> tuple[str, str]:
-    """Give a leaf's value and source, short enough for a line."""
+    """Return the value and the source of a fact, for one line."""
     match leaf.reading:
         case Unknown(reason, detail):
             return f"unknown: {reason.value}" + (f" ({detail})" if detail else ""), leaf.source

@@ -1,4 +1,4 @@
-"""`--where`: the one filter that commands share with the screens, with completion and a mark below what is wrong."""
+"""`--where`: the filter that commands share with the TUI, with completion and a mark below the wrong term."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,9 +17,9 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
-    """`--where FILTER`, as `where`: a filter, which without terms is everything.
+    """Return the option `--where FILTER`, passed as `where`; a filter without terms selects everything.
 
-    `keys` are those of `rackcheck.filter.where` that the command can answer; any other is a usage error.
+    `keys` are the keys of `rackcheck.filter.where` that the command supports; any other key is a usage error.
     """
 
     def read(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Where:
@@ -29,8 +29,8 @@ def where_option(words: str, keys: frozenset[str] = KEYS) -> Callable[[F], F]:
 
 
 def where(text: str, keys: frozenset[str] = KEYS) -> Where:
-    """Read a filter; raises a usage error that marks the term which is wrong, with the nearest right word."""
-    from rackcheck.session.registry_loading import known  # noqa: PLC0415  the catalogue is for those who filter
+    """Parse a filter; raises a usage error that marks the wrong term and suggests the nearest valid word."""
+    from rackcheck.session.registry_loading import known  # noqa: PLC0415  the catalogue is needed only for filters
 
     def kind_of(path: str) -> Kind | None:
         entry = known().catalogue.find(paths.parse(path))
@@ -45,23 +45,23 @@ def where(text: str, keys: frozenset[str] = KEYS) -> Where:
 
 
 SEEN = 72
-"""Letters of a filter that a message shows."""
+"""Maximum number of characters of a filter that a message shows."""
 
 
 def wrong_where(text: str, error: FilterError) -> str:
-    """Say what is wrong with a filter, in three lines: the message, the filter, and a mark below the place."""
+    """Describe an error in a filter in three lines: the message, the filter, and a mark below the error."""
     from rackcheck.session.registry_loading import known  # noqa: PLC0415
 
     near = known().catalogue.near(error.fact) if error.fact else []
     hint = f"; did you mean {' or '.join(near)}?" if near else did_you_mean(error.word, list(error.known))
     first = max(0, min(error.column - 1 - SEEN // 2, len(text) - SEEN))
-    # One letter for each letter, so that the mark stands below its place.
+    # Every character is replaced by exactly one character, so that the mark is below the error.
     shown = "".join(letter if letter.isprintable() else "?" for letter in text[first : first + SEEN])
     return f"--where: {error}{hint}\n  {shown}\n  {' ' * (error.column - 1 - first)}^"
 
 
 def _filters(keys: frozenset[str]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Complete the last term of a filter: its key, a word of a closed set, a fact to compare."""
+    """Complete the last term of a filter: its key, a value of a closed set, a fact to compare."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, blank, last = incomplete.rpartition(" ")

@@ -1,4 +1,4 @@
-"""`rackcheck groups`: what fails alike on many nodes, said once, with a hint at the cause."""
+"""`rackcheck groups`: identical failures, each once for all its nodes, with a hint at the cause."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,26 +22,26 @@ from rackcheck.views.summary import COUNTED, Finding, Summary, exit_code, severa
 from rackcheck.views.terminal import OUTCOMES, STYLES, Line, why, within
 
 KEYS = (NODE_KEYS | FINDING_KEYS) - {"class", "run"}
-"""What a filter may ask: of nodes, and of the groups that these are in."""
+"""Keys of a filter for groups: the keys of nodes, and the keys of findings."""
 
-HEAD = ("#", "verdict", "nodes", "where", "rule", "want", "got", "hint")
-_WHERE = "Only groups like this: 'rack:r03 state:fail rule:bios.*'; node terms narrow the nodes of each."
+HEAD = ("#", "verdict", "nodes", "where", "rule", "expected", "actual", "hint")
+_WHERE = "Only these groups: 'rack:r03 state:fail rule:bios.*'; node terms also limit the nodes listed in each group."
 
 
-@click.command(name="groups", epilog="Exit: as the run's: 0 pass, 1 fail, 2 your mistake, 3 unknown.")
+@click.command(name="groups", epilog="Exit, by the run's verdict: 0 pass, 1 fail, 3 unknown; 2 usage error.")
 @options.newest_run_argument
 @filters.where_option(_WHERE, KEYS)
-@click.option("--all", "every", is_flag=True, help="Show what passes or does not apply, too.")
+@click.option("--all", "every", is_flag=True, help="Also show groups that pass or do not apply.")
 @options.waivers_option
 @options.json_option
 def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...], as_json: bool) -> int:
-    """Show a run's findings as groups of nodes that fail alike, the worst first.
+    """Show the findings of a run as groups of nodes with identical failures, the worst first.
 
-    The numbers stay the same whatever is filtered: group:7 is the seventh of all.
+    A filter does not change the numbers: group:7 is always the seventh of all groups.
 
     \b
     rackcheck groups                           the newest run
-    rackcheck groups --where 'rack:r03'        what the nodes of one rack are in
+    rackcheck groups --where 'rack:r03'        groups with nodes of one rack
     rackcheck groups pod7 --where 'group:2'    one group of an acceptance
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
@@ -66,7 +66,7 @@ def groups_(run: str, where: Where, every: bool, waiver_files: tuple[Path, ...],
 
 
 def _row(group: FindingGroup, summary: Summary) -> FilterRow:
-    """Give a group as a filter sees it."""
+    """Return a group as a row for a filter."""
     known = {finding.rule.id: finding.rule for finding in summary.findings}
     rules = [known[rule] for rule in group.rules if rule in known]
     words = {
@@ -82,27 +82,27 @@ def _row(group: FindingGroup, summary: Summary) -> FilterRow:
 
 
 def _facts(group: FindingGroup, rules: Sequence[Rule]) -> tuple[str, ...]:
-    """Give the patterns that the rules read, and the items that the evidence names."""
+    """Return the fact patterns of the rules, and the items of the evidence."""
     items = [each.item for each in group.about.evidence] if isinstance(group.about, Finding) else []
     return tuple(dict.fromkeys([*items, *(str(fact) for rule in rules for fact in rule.facts())]))
 
 
-def _lines(summary: Summary, told: Sequence[FindingGroup], of: int, quiet: int, where: Where) -> Iterator[Line]:
+def _lines(summary: Summary, values: Sequence[FindingGroup], of: int, quiet: int, where: Where) -> Iterator[Line]:
     signs = Signs(plain=is_plain())
     started = summary.started
     head = f"{started.profile} {started.profile_version} on {started.targets}"
     yield from within(Line(((signs.text(head), "bold"),)), width(), 2)
     yield Line()
-    yield from _table([_cells(group, summary, signs) for group in told], told)
-    hints = [group for group in told if group.hint is not None and group.hint.sort is not HintKind.ALONE]
+    yield from _table([_cells(group, summary, signs) for group in values], values)
+    hints = [group for group in values if group.hint is not None and group.hint.sort is not HintKind.ALONE]
     if hints:
         yield Line()
     for group in hints:
         message = group.hint.sentence if group.hint is not None else ""
         yield from within(Line(((f"{group.number:>3}  ", "bold"), (signs.text(message), ""))), width(), 5)
-    if told:
+    if values:
         yield Line()
-    yield from _ending(summary, len(told), of, quiet, where, signs)
+    yield from _ending(summary, len(values), of, quiet, where, signs)
 
 
 def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _cells(group: FindingGroup, summary: Summary, signs: Signs) -> tuple[str, ..
 
 
 def _table(rows: Sequence[Sequence[str]], items: Sequence[FindingGroup]) -> Iterator[Line]:
-    """Lay the groups in columns where all of them have room, and else each in lines of its own: nothing is cut."""
+    """Lay out the groups in columns if the width allows, else each group in separate lines: nothing is cut."""
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
     if not rows:
         return
@@ -130,15 +130,15 @@ def _table(rows: Sequence[Sequence[str]], items: Sequence[FindingGroup]) -> Iter
     for (number, verdict, share, where, rule, want, got, hint), group in zip(rows, items, strict=True):
         first = ((f"{number:>3}  ", "bold"), (f"{verdict:<10}", STYLES[group.status]), (f"{rule}  ", "bold"))
         yield from within(Line((*first, (f"{share}: {where}", "cyan"))), width(), 15)
-        more = [(f"want {want}   ", "")] if want else []
-        more += [(f"got {got}   ", "")] if got else []
+        more = [(f"expected {want}   ", "")] if want else []
+        more += [(f"actual {got}   ", "")] if got else []
         more += [(hint, "yellow")] if hint else []
         if more:
             yield from within(Line((("     ", ""), *more)), width(), 7)
 
 
 def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, signs: Signs) -> Iterator[Line]:
-    asked = f" like `{signs.text(str(where), 200)}`" if where else ""
+    asked = f" matching `{signs.text(str(where), 200)}`" if where else ""
     if value == 0 and quiet == 0:
         yield from within(Line(((f"none of {several(of, 'group')}{asked}", ""),)), width(), 2)
     elif value < of:
@@ -149,7 +149,7 @@ def _ending(summary: Summary, value: int, of: int, quiet: int, where: Where, sig
     scope = f"; {summary.not_in_scope:,} not in scope" if summary.not_in_scope else ""
     yield from within(Line((*pieces, (f"of {summary.total:,} verdicts{scope}", ""))), width(), 2)
     outcome = summary.done.outcome
-    stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
+    stopped = " (interrupted: answers received are kept)" if summary.done.interrupted else ""
     sign = signs.status(OUTCOME[outcome])
     only = f" ({summary.only})" if summary.only else ""
     verdict = (f"{sign} {outcome.value}", OUTCOMES[outcome])

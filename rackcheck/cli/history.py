@@ -1,4 +1,4 @@
-"""`rackcheck history`: what became of a node, or of a rule, from run to run."""
+"""`rackcheck history`: changes of a node, or results of a rule, from run to run."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -24,35 +24,35 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 HistoryGroup = dict[str, Any]
-"""Runs that are alike: the newest and the oldest of them, how many, and what is said of them."""
+"""Consecutive runs without a change: the newest and the oldest of them, their number, and their description."""
 
 RUN_KEYS = frozenset({"run", "profile"})
 NODE_KEYS = RUN_KEYS | {"rule", "state", "fact", "class", "plane", TEXT}
 RULE_KEYS = RUN_KEYS | {"state", "node", TEXT}
 KEYS = NODE_KEYS | RULE_KEYS
-"""What of runs, of a node's and of a rule's history can be asked for."""
+"""Keys of a filter for the history of a node or of a rule."""
 
 
-@click.command(epilog="Exit: 0 told, 2 your mistake.")
+@click.command(epilog="Exit: 0 success, 2 usage error.")
 @click.argument("name", metavar="NODE|RULE")
-@click.option("--rule", "kind", flag_value="rule", help="NAME is a rule, even where a node has it too (as without).")
-@click.option("--node", "kind", flag_value="node", help="NAME is a node, even where a rule has it too.")
-@click.option("--limit", type=click.IntRange(1), default=20, help="How many lines of runs (default: 20).")
-@filters.where_option("Only such runs, changes and verdicts: 'state:fail', 'run:2026110*', 'rule:bios.*'.", KEYS)
+@click.option("--rule", "kind", flag_value="rule", help="NAME is a rule, even if a node has the same name (default).")
+@click.option("--node", "kind", flag_value="node", help="NAME is a node, even if a rule has the same name.")
+@click.option("--limit", type=click.IntRange(1), default=20, help="How many entries (default: 20).")
+@filters.where_option("Only these runs, changes and verdicts: 'state:fail', 'run:2026110*', 'rule:bios.*'.", KEYS)
 @options.json_option
 def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool) -> None:
-    """Tell what became of a node or a rule from run to run, the newest first.
+    """Show what changed on a node, or the results of a rule, run by run, the newest first.
 
     \b
-    rackcheck history dgx03         what changed on it, and which verdicts turned
-    rackcheck history gpu.count     how many pass and fail, and who fails
+    rackcheck history dgx03         changed facts and verdicts
+    rackcheck history gpu.count     pass and fail counts, and the failing nodes
     rackcheck history dgx03 --where 'rule:gpu state:fail'
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     with file.opened(file.place()) as db:
         for why in catching.catch_up(db, progress):
             note(f"rackcheck: {why}")
         found = _kind(db, name, kind)
-        # A key of the other kind of history is a mistake, said as such.
+        # A key of the other kind of history is a usage error.
         filters.where(where.text, RULE_KEYS if found == "rule" else NODE_KEYS)
         groups = list(islice((_rule if found == "rule" else _node)(db, name, where), limit + 1))
     if as_json:
@@ -60,13 +60,13 @@ def history(name: str, kind: str | None, limit: int, where: Where, as_json: bool
     else:
         print_lines(Line(((text, style),)) for group in groups[:limit] for text, style in _lines(group))
     if not groups:
-        note(f"no run of {clean(name)} is like {where}" if where else f"no run has {clean(name)}")
+        note(f"no run of {clean(name)} matches {where}" if where else f"no run has {clean(name)}")
     if len(groups) > limit:
-        note(f"and older runs; --limit {limit * 2} shows more")
+        note(f"there are older runs; --limit {limit * 2} shows more")
 
 
 def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
-    """Say whether a name is a rule's or a node's; raises UserError with the nearest right one."""
+    """Return "rule" or "node" for a name; raises UserError with the nearest name."""
     known = {one: queries.names(db, one) for one in ("rule", "node") if kind in {None, one}}
     for one, names in known.items():
         if name in names:
@@ -76,12 +76,12 @@ def _kind(db: sqlite3.Connection, name: str, kind: str | None) -> str:
 
 
 def _wanted(run: queries.IndexedRun, where: Where) -> bool:
-    """Whether a run is asked for, by what of the filter is about runs."""
+    """Whether a run passes the terms of the filter that are about runs."""
     return where.about(RUN_KEYS).holds(FilterRow({"run": (run.name,), "profile": (run.profile,)})) is True
 
 
 def _node(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[HistoryGroup]:
-    """Gather a node's runs where nothing changed between them; of changes those that are asked for."""
+    """Group consecutive runs of a node without a change between them; `where` selects runs and changes."""
     contents = queries.Contents(db)
     newest: queries.IndexedRun | None = None
     alike = 0
@@ -106,7 +106,7 @@ def _since(
     now: queries.IndexedState,
     where: Where = EVERYTHING,
 ) -> HistoryGroup:
-    """Say what became of a node between two of its runs; where parts are concerned, as this node alone shows it."""
+    """Describe the changes of a node between two of its runs; moves of parts are found within this node only."""
     if before is None:
         return {"first": True}
     changes = contents.changes(before[1], now, STEADY)
@@ -124,12 +124,12 @@ def _since(
             *(words.change_text(one.change) for one in rows),
             *(words.turn(t) for t in turns),
         ]
-        + (["told nothing in this run or in the one before"] if changes is None else []),
+        + (["no facts in this run or in the previous one"] if changes is None else []),
     }
 
 
 def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Iterator[HistoryGroup]:
-    """Gather runs in which a rule went alike on the same nodes, of those that are asked for."""
+    """Group consecutive runs in which a rule has the same verdicts on the same nodes; `where` selects runs."""
     newest: queries.IndexedRun | None = None
     alike = 0
     runs = (run for run in queries.runs(db) if _wanted(run, where))
@@ -141,13 +141,13 @@ def _rule(db: sqlite3.Connection, name: str, where: Where = EVERYTHING) -> Itera
             continue
         counts = {status: len(nodes) for status, nodes in sorted(now.nodes.items())}
         bad = {s: fold(nodes) for s, nodes in sorted(now.nodes.items()) if s not in {"pass", "n/a"}}
-        if now.nodes:  # a day without any that was asked for parts those beside it, and is no line of its own
+        if now.nodes:  # a run without a selected node is not listed, but it separates the runs before and after it
             yield _group(newest, now.run, alike) | {"counts": counts, "nodes": bad}
         newest, alike = None, 0
 
 
 def _chosen(day: queries.Day, where: Where) -> queries.Day:
-    """Keep of a day the nodes and verdicts that are asked for."""
+    """Keep the nodes and verdicts of a run that the filter selects."""
     kept = {
         status: tuple(n for n in nodes if where.holds(FilterRow({"state": (status,), "node": (n,)}, f"{status} {n}")))
         for status, nodes in day.nodes.items()
@@ -174,7 +174,7 @@ def _lines(group: HistoryGroup) -> Iterator[tuple[str, str]]:
     newest, oldest = group["newest"], group["oldest"]
     head = f"{newest['time']}  {newest['run']}"
     if group["alike"] > 1:
-        head += f"  {group['alike']} runs alike, since {oldest['time']} {oldest['run']}"
+        head += f"  {group['alike']} identical runs, since {oldest['time']} {oldest['run']}"
     if "counts" in group:
         counts = ", ".join(f"{count} {status}" for status, count in group["counts"].items())
         yield f"{head}  {counts}", "bold"

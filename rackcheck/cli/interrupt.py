@@ -1,4 +1,4 @@
-"""Ctrl-C, or another wish that we end, while nodes are asked."""
+"""Ctrl-C, or another signal to end, while nodes are read."""
 
 import signal
 import threading
@@ -10,14 +10,14 @@ from typing import Any
 from rackcheck.session.output import note
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that ask us to end."""
+"""Signals that end a run."""
 
 Handler = Callable[[int, FrameType | None], Any] | int | None
 
 
 @contextmanager
 def stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
-    """Let the first Ctrl-C stop the run in order, and the second one at once."""
+    """On the first Ctrl-C set `stop`, so that the run ends cleanly; the second Ctrl-C ends it immediately."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -25,7 +25,7 @@ def stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
     def first(_number: int, _frame: FrameType | None) -> None:
         _restore(before)
         stop.set()
-        note("stopping: what came in is kept; Ctrl-C again ends at once")
+        note("stopping: collected answers are kept; Ctrl-C again ends at once")
 
     before = {number: signal.signal(number, first) for number in ENDS if signal.getsignal(number) is not signal.SIG_IGN}
     try:
@@ -35,9 +35,9 @@ def stopped_by_ctrl_c(stop: threading.Event) -> Iterator[None]:
 
 
 def heed_ends() -> None:
-    """Let SIGTERM and SIGHUP (cron, CI, a closed terminal) do what Ctrl-C does: a BMC keeps sessions that are left."""
+    """Treat SIGTERM and SIGHUP (cron, CI, a closed terminal) like Ctrl-C, since a BMC keeps abandoned sessions."""
     for number in ENDS:
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup and a shell's trap keep their say
+        if signal.getsignal(number) is signal.SIG_DFL:  # keep what nohup or a shell's trap has set
             signal.signal(number, signal.default_int_handler)
 
 

@@ -1,4 +1,4 @@
-"""`rackcheck inventory`: what stands in an inventory, whether it is right, and taking one over from elsewhere."""
+"""`rackcheck inventory`: show and check an inventory, and import one from another tool."""
 
 import sys
 from collections import Counter
@@ -28,12 +28,12 @@ def inventory() -> None:
     """Check, show and import inventories."""
 
 
-@inventory.command("check", epilog="Exit: 0 sound (notes allowed), 2 wrong: every mistake with file, line and column.")
+@inventory.command("check", epilog="Exit: 0 valid (notes allowed), 2 mistakes, each with file, line and column.")
 @click.argument("named", required=False, metavar="[FILE]", type=click.Path(path_type=Path, dir_okay=False))
 @options.inventory_option
 @options.json_option
 def check(named: Path | None, file: Path | None, as_json: bool) -> None:
-    """Check an inventory: all that is wrong, then what is odd. Asks no node; fetches secrets, asks for none.
+    """Check an inventory, and list mistakes, then warnings. Contacts no node; reads secrets without a prompt.
 
     \b
     rackcheck inventory check pod7.yaml
@@ -53,7 +53,7 @@ def check(named: Path | None, file: Path | None, as_json: bool) -> None:
         }  # fmt: skip
         click.echo(machine.text(doc))
         return
-    lines = [Line(((f"{read.origin} is sound", "bold"), (f" ({read.name})" if read.name else "", "")))]
+    lines = [Line(((f"{read.origin} is valid", "bold"), (f" ({read.name})" if read.name else "", "")))]
     lines += [_pair("nodes", f"{len(read.nodes)}: " + ", ".join(f"{n} {role}" for role, n in roles.most_common()))]
     lines += [_pair("planes", ", ".join(f"{plane} of {n}" for plane, n in planes.items()))]
     if standing:
@@ -72,10 +72,10 @@ def _pair(label: str, words: str) -> Line:
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @options.inventory_option
 @options.rack_option
-@click.option("--elevation", "as_racks", is_flag=True, help="Draw each rack, from its top to its bottom.")
+@click.option("--elevation", "as_racks", is_flag=True, help="Draw each rack, from top to bottom.")
 @options.json_option
 def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks: bool, as_json: bool) -> None:
-    """Show nodes, those of equal shape in one row; or their racks.
+    """Show the nodes, with identical nodes in one row, or draw their racks.
 
     \b
     rackcheck inventory show -i pod7.yaml
@@ -86,11 +86,11 @@ def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks
     if as_json:
         click.echo(machine.text(document(read, nodes)))
     elif as_racks:
-        # The whole of each rack that is meant: without its other nodes their places would look empty.
+        # Include all nodes of each selected rack: the positions of omitted nodes would look empty.
         meant = {node.rack for node in nodes}
         standing = [(r, inside) for r, inside in racks(read, tuple(read.nodes.values())) if r.name in meant]
         if not standing:
-            raise UserError(f"no node of {read.origin} that is meant here stands in a rack; say `rack` and `u` of it")
+            raise UserError(f"no selected node of {read.origin} is in a rack; set its `rack` and `u`")
         for each, inside in standing:
             print_lines(Line(((line, ""),)) for line in elevation(each, inside))
     else:
@@ -98,14 +98,14 @@ def show(targets: tuple[str, ...], file: Path | None, rack: str | None, as_racks
 
 
 @inventory.command("import")
-@click.option("--from", "kind", required=True, type=click.Choice(list(importers.READERS)), help="What FILE is.")
+@click.option("--from", "kind", required=True, type=click.Choice(list(importers.READERS)), help="Format of FILE.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write (default: stdout)."
 )
 @click.option("--force", is_flag=True, help="Overwrite the output file.")
 def import_(kind: str, file: Path, output: Path | None, force: bool) -> None:
-    """Write an inventory from what another tool tells; takes no password over. FILE `-` is standard input.
+    """Write an inventory from the output of another tool, without passwords. FILE `-` is standard input.
 
     \b
     ansible-inventory -i hosts.ini --list |
@@ -125,10 +125,10 @@ def import_(kind: str, file: Path, output: Path | None, force: bool) -> None:
             with output.open("w" if force else "x", encoding="utf-8") as out:
                 out.write(text)
         except FileExistsError:
-            raise UserError(f"{output} is there already; --force overwrites it") from None
+            raise UserError(f"{output} exists already; --force overwrites it") from None
     for words in (*taken.notes, *_open(text, str(output or "the result"))):
         note(f"note: {words}")
-    note(f"{_nodes(len(taken.nodes))} taken over from {clean(shown)}" + (f" to {output}" if output else ""))
+    note(f"{_nodes(len(taken.nodes))} imported from {clean(shown)}" + (f" to {output}" if output else ""))
     if output is not None:
         note(f"Next: rackcheck inventory check {output}")
 
@@ -138,17 +138,17 @@ def _nodes(count: int) -> str:
 
 
 def _open(text: str, origin: str) -> list[str]:
-    """Tell what is still to be mended in an inventory that was taken over."""
+    """Return the mistakes that are left in an imported inventory."""
     try:
         parse(text, origin, Path())
     except BadFile as error:
-        return [f"to be mended: {problem}" for problem in error.problems[:SHOWN]]
+        return [f"to be fixed: {problem}" for problem in error.problems[:SHOWN]]
     return []
 
 
 def _read(file: Path | None, rack: str | None = None) -> Inventory:
     given = found(file)
     if given is None:
-        raise UserError("no inventory: name a file, or stand where ./inventory.yaml is")
+        raise UserError("no inventory: name a file, or change to a folder with ./inventory.yaml")
     read = load(given)
     return read if rack is None else replace(read, origin=rack)

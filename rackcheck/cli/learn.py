@@ -1,4 +1,4 @@
-"""`rackcheck profile learn`: a profile from machines that are right, for a person to read and answer for."""
+"""`rackcheck profile learn`: write a profile from machines that are known to be good, for review by a person."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class _Read:
-    """One machine as one run read it."""
+    """One machine as read in one run."""
 
     run: str
     time: str
@@ -41,34 +41,34 @@ class _Read:
     tree: Tree
 
 
-@click.command("learn", epilog="Exit: 0 written, 2 your mistake.")
+@click.command("learn", epilog="Exit: 0 success, 2 usage error.")
 @click.option(
     "--from", "runs", metavar="RUN", multiple=True, required=True,
-    help="A stored run, an acceptance or a capture of machines that are right (several: repeat it).",
+    help="A stored run, an acceptance or a capture of known-good machines (may be repeated).",
 )  # fmt: skip
-@click.option("--nodes", metavar="NODES", help="These of its nodes only: a node set (dgx[01-04]).")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write (default: to stdout).")
-@click.option("--at-least", is_flag=True, help="Let versions that have an order be later ones.")
-@click.option("--name", metavar="NAME", help="The profile's name (default: that of the file, else `learned`).")
+@click.option("--nodes", metavar="NODES", help="Only these nodes of the runs, as a node set (dgx[01-04]).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write (default: stdout).")
+@click.option("--at-least", is_flag=True, help="Also accept later versions, where versions have an order.")
+@click.option("--name", metavar="NAME", help="The profile's name (default: the file's name, else `learned`).")
 def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_least: bool, name: str | None) -> int:
-    """Write a profile from machines that are right.
+    """Write a profile from machines that are known to be good.
 
-    What all of them tell alike becomes a rule, what they tell otherwise a question in a comment. Nothing that is judged
-    by the profile can be signed before a person writes `reviewed-by: NAME` into it.
+    A fact with the same value on all machines becomes a rule; a fact with several values becomes a question in a
+    comment. Runs judged by this profile cannot be signed until a person adds `reviewed-by: NAME` to the profile.
 
     \b
-    rackcheck capture -i pod7.yaml -o golden           asks everything there is
+    rackcheck capture -i pod7.yaml -o golden           reads every fact
     rackcheck profile learn --from golden -o pod7-nodes.yaml
     rackcheck profile learn --from last --nodes 'dgx[01-04]' -o pod7.yaml
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     called = _name(name, output)
     if output is not None and (output.exists() or output.is_symlink()):
-        raise UserError(f"{output} is there already; a profile that somebody may have edited is not written over")
+        raise UserError(f"{output} exists already; a profile is never overwritten, it may have been edited")
     found = _chosen([one for run in runs for one in _readings(run)], runs, nodes)
     roles = {one.node.role for one in found}
     if len(roles) > 1:
         named = "; ".join(f"{role} {fold(o.node.name for o in found if o.node.role == role)}" for role in sorted(roles))
-        raise UserError(f"nodes of several roles are not one kind of machine ({named}): name those of one with --nodes")
+        raise UserError(f"the nodes have several roles ({named}): select those of one role with --nodes")
     _tell_silent(found)
     catalogue = known().catalogue
     learned = learned_from(_samples(found), catalogue, at_least=at_least)
@@ -80,9 +80,9 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
     else:
         _write(output, written)
     rules, questions = several(len(learned.lessons), "rule"), several(len(learned.questions), "question")
-    note(f"{called}: {rules}, {questions}, from {_origin(found)}; nobody has answered for it yet")
+    note(f"{called}: {rules}, {questions}, from {_origin(found)}; not reviewed yet")
     if output is not None:
-        note(f"Next: read {output}, write reviewed-by: NAME in the place of `reviewed: false`")
+        note(f"Next: review {output}, and replace `reviewed: false` by reviewed-by: NAME")
         note(f"      rackcheck profile check {_typed(output)}")
     return 0
 
@@ -90,20 +90,20 @@ def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_le
 def _name(name: str | None, output: Path | None) -> str:
     if name is not None:
         if NAME.fullmatch(name) is None or len(name) > LONGEST:
-            form = "small letters, digits, dots, hyphens and underscores, a letter or a digit first"
-            raise click.UsageError(f"no profile can be called {name!r:.80}: {form}")
+            form = "use lowercase letters, digits, dots, hyphens and underscores, a letter or a digit first"
+            raise click.UsageError(f"not a profile name: {name!r:.80}; {form}")
         return name
     stem = output.stem if output is not None else ""
     return stem if NAME.fullmatch(stem) and len(stem) <= LONGEST else "learned"
 
 
 def _typed(path: Path) -> str:
-    """Give a file as it must be typed where a profile is named."""
+    """Return a file's path as the user must type it in place of a profile's name."""
     return str(path) if "/" in str(path) or path.suffix in {".yaml", ".yml"} else f"./{path}"
 
 
 def _readings(run: str) -> Iterator[_Read]:
-    """Read every machine of a run, an acceptance or a capture; of an acceptance the newest reading of each."""
+    """Read every machine of a run, a capture or an acceptance; in an acceptance, its newest reading counts."""
     kept = captures.find(run)
     if kept is not None:
         yield from _captured(kept)
@@ -127,9 +127,9 @@ def _captured(kept: Captured) -> Iterator[_Read]:
 
 
 def _chosen(found: Sequence[_Read], runs: Sequence[str], nodes: str | None) -> list[_Read]:
-    """Give the readings of the nodes that are named; raises UserError at one that no run has, and at a run named twice.
+    """Return the readings of the selected nodes; raises UserError for a node in no run, and for a run given twice.
 
-    What is read twice would count as two machines that agree.
+    A run that is read twice would count as two machines that agree.
     """
     seen: set[tuple[str, str]] = set()
     for one in found:
@@ -145,25 +145,25 @@ def _chosen(found: Sequence[_Read], runs: Sequence[str], nodes: str | None) -> l
             near = did_you_mean(name, sorted(names)) or f"; there are {fold(names)}"
             raise UserError(f"no node {name} in {', '.join(runs)}{near}")
     if not wanted:
-        raise UserError(f"no node is in {nodes!r:.80}")
+        raise UserError(f"no node in the node set {nodes!r:.80}")
     return [one for one in found if one.node.name in wanted]
 
 
 def _tell_silent(found: Sequence[_Read]) -> None:
-    """Say which planes of which machines said nothing; raises UserError at a machine that said nothing at all."""
+    """Print which planes of which machines have no facts; raises UserError for a machine without any facts."""
     for one in found:
         if not one.tree.leaves:
             whys = "; ".join(f"{plane.value} {why}" for plane, why in sorted(one.tree.silent.items()))
-            raise UserError(f"{one.node.name} told nothing in run {one.run} ({whys}): leave it away with --nodes")
+            raise UserError(f"{one.node.name} has no facts in run {one.run} ({whys}): exclude it with --nodes")
     rows = [plane for plane in Plane if any(leaf.plane is plane for one in found for leaf in one.tree.leaves.values())]
     for plane in rows:
         silent = [one.node.name for one in found if plane in one.tree.silent]
         if silent:
-            note(f"rackcheck: {fold(silent)} told nothing of the {plane.value} plane: no rule is learned of it")
+            note(f"rackcheck: no facts of the {plane.value} plane of {fold(silent)}: no rule is learned from it")
 
 
 def _samples(found: Sequence[_Read]) -> list[LearnedRun]:
-    """Name each machine, with its run where several runs were read."""
+    """Give each machine a name, which contains the run if several runs were read."""
     several_runs = len({one.run for one in found}) > 1
     return [LearnedRun(f"{one.node.name} of {one.run}" if several_runs else one.node.name, one.tree) for one in found]
 
@@ -175,13 +175,13 @@ def _origin(found: Sequence[_Read]) -> str:
 
 
 def _version(found: Sequence[_Read]) -> str:
-    """Give the day of the newest reading: the same runs are the same file."""
+    """Return the day of the newest reading, so that the same runs give the same file."""
     days = [one.time[:10] for one in found if re.fullmatch(r"\d{4}-\d\d-\d\d", one.time[:10])]
     return max(days, default="1")
 
 
 def _product(found: Sequence[_Read]) -> str:
-    """Give what product all of them are; empty where they are several, or nobody knows."""
+    """Return the product name that all machines report; "" if names differ, or a machine reports none."""
     fact = paths.parse("node.product")
     names = {one.tree.reading(fact, Plane.OS) for one in found}
     only = names.pop() if len(names) == 1 else ""
@@ -190,9 +190,9 @@ def _product(found: Sequence[_Read]) -> str:
 
 def _nothing(learned: Learned) -> str:
     left = [f"{count} {why.value}" for why, count in learned.left.items()]
-    unknown = [f"{len(learned.unknown)} facts that are not known"] if learned.unknown else []
+    unknown = [several(len(learned.unknown), "unknown fact")] if learned.unknown else []
     asked = [several(len(learned.questions), "question")] if learned.questions else []
-    return ", ".join([*left, *unknown, *asked]) or "they told no fact"
+    return ", ".join([*left, *unknown, *asked]) or "they have no facts"
 
 
 def _write(target: Path, written: str) -> None:

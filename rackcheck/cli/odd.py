@@ -1,4 +1,4 @@
-"""`rackcheck odd`: which nodes say something else than most of their role."""
+"""`rackcheck odd`: nodes that differ from most nodes of their role."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,41 +23,41 @@ from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line, within
 
 FACT_KEYS = frozenset({"fact", "class", TEXT})
-"""What a filter may ask of what nodes deviate on."""
+"""Keys of a filter for the facts on which nodes deviate."""
 
 MOST = 20
-"""Nodes, and what they deviate on, that are told unless somebody asks for all."""
+"""Maximum number of nodes, and of deviations, that are shown without `--all`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What is told of a run: its roles, narrowed to what was asked for, and nodes of which nobody can tell."""
+    """What is shown of a run: its roles, limited by the filter, and the nodes that may match the filter."""
 
     roles: tuple[RoleMajority, ...]
     unsure: tuple[str, ...]
 
     @property
     def status(self) -> int:
-        """1 where somebody is odd, else 3 where that could not be known of everybody, else 0."""
+        """The exit status: 1 if a node is odd, else 3 if that is unknown for some nodes, else 0."""
         if any(role.odd for role in self.roles):
             return 1
-        dark = self.unsure or not self.roles or any(role.silent or role.untold for role in self.roles)
+        dark = self.unsure or not self.roles or any(role.silent or role.unknown for role in self.roles)
         return 3 if dark or all(role.why for role in self.roles) else 0
 
 
 @click.command(
     name="odd",
-    epilog="Exit: 0 nobody is odd, 1 somebody is, 2 your mistake, 3 not everything needed for that is known.",
+    epilog="Exit: 0 no odd node, 1 an odd node, 2 usage error, 3 some of the facts needed are unknown.",
 )
 @options.newest_run_argument
 @filters.where_option("Only these nodes and facts: 'rack:r03 fact:bios'.", NODE_KEYS | FACT_KEYS)
 @click.option("--role", metavar="ROLE", help="Only nodes of this role.")
-@click.option("--all", "every", is_flag=True, help=f"More than {MOST} lines of each kind, if there are.")
+@click.option("--all", "every", is_flag=True, help=f"Show all lines, not only the first {MOST} of each kind.")
 @options.json_option
 def odd_(run: str, where: Where, role: str | None, every: bool, as_json: bool) -> int:
-    """Show the nodes that stand out among those of their role, by version and configuration.
+    """Show nodes that differ from most nodes of their role, in version and configuration facts.
 
-    A value is usual that more than half of the nodes have; a filter chooses what is shown, not who is compared.
+    A value is usual if more than half of the nodes have it. A filter limits the output, not the nodes compared.
 
     \b
     rackcheck odd                              the newest run
@@ -92,7 +92,7 @@ def _shown(subject: Run, census: Census, where: Where, role: str | None) -> _Sho
 
 
 def _narrowed(each: RoleMajority, left: frozenset[str], about: Where) -> RoleMajority:
-    """Keep these nodes and facts; how many nodes have the usual value stays what it is."""
+    """Keep these nodes and facts; the count of nodes with the usual value does not change."""
     deviations = {d: replace(d, nodes=tuple(n for n in d.nodes if n in left)) for d in each.deviations if _is(d, about)}
     odd = []
     for one in each.odd:
@@ -106,13 +106,13 @@ def _narrowed(each: RoleMajority, left: frozenset[str], about: Where) -> RoleMaj
 
 def _is(each: Deviation, about: Where) -> bool:
     words = {"fact": each.paths, "class": (each.cls.value,), "node": each.nodes}
-    return about.holds(FilterRow(words, f"{each.said} {' '.join(each.nodes)}")) is True
+    return about.holds(FilterRow(words, f"{each.text} {' '.join(each.nodes)}")) is True
 
 
 def _lines(shown: _Shown, most: int | None) -> Iterator[Line]:
     signs = Signs(plain=is_plain())
     if not shown.roles:
-        yield Line((("no node is like this", ""),))
+        yield Line((("no node matches", ""),))
     for number, each in enumerate(shown.roles):
         if number:
             yield Line()
@@ -124,15 +124,15 @@ def _lines(shown: _Shown, most: int | None) -> Iterator[Line]:
 def _role_lines(each: RoleMajority, most: int | None) -> Iterator[Line]:
     head = f"{each.role or 'no role'}: {several(len(each.nodes), 'node')}"
     if each.why:
-        yield Line(((head, "bold"), (f"; nobody can be called odd: {each.why}", "bold magenta")))
+        yield Line(((head, "bold"), (f"; no comparison: {each.why}", "bold magenta")))
         return
-    split = f", on {each.split:,} more they have no majority" if each.split else ""
-    dark = f"; {several(each.untold, 'fact')} too few of them tell" if each.untold else ""
-    message = f" held against each other on {several(each.agreed, 'fact')}{split}"
+    split = f", {each.split:,} more without a majority" if each.split else ""
+    dark = f"; {several(each.unknown, 'fact')} known on too few of them" if each.unknown else ""
+    message = f" compared on {several(each.agreed, 'fact')}{split}"
     yield Line(((head, "bold"), (message, ""), (dark, "magenta")))
     if not each.odd:
-        unsure = each.silent or each.untold
-        message = "  nobody is odd, as far as they tell" if unsure else "  nobody is odd"
+        unsure = each.silent or each.unknown
+        message = "  no odd node, as far as known" if unsure else "  no odd node"
         yield Line(((message, "magenta" if unsure else "green"),))
     nodes = {one.node: one for one in each.odd}
     folded = groups(nodes, lambda node: (nodes[node].deviations, nodes[node].unknown))
@@ -143,7 +143,7 @@ def _role_lines(each: RoleMajority, most: int | None) -> Iterator[Line]:
     if each.deviations:
         yield Line()
     for deviation in each.deviations[:most]:
-        yield Line(((f"  {fold(deviation.nodes)}: ", "bold cyan"), (deviation.said, "")))
+        yield Line(((f"  {fold(deviation.nodes)}: ", "bold cyan"), (deviation.text, "")))
     yield from _rest(len(each.deviations), most, "fact")
     yield from _silent({node: count for node, count in each.silent if node not in nodes})
 
@@ -159,11 +159,11 @@ def _ranked(one: Odd, names: Sequence[str]) -> Line:
 
 
 def _dark(count: int) -> str:
-    return f"{several(count, 'fact')} unknown that most peers tell alike"
+    return f"{several(count, 'fact')} unknown that are identical on most peers"
 
 
 def _silent(dark: dict[str, int]) -> Iterator[Line]:
-    """Tell of nodes that are not odd, as far as anybody knows, what is not known of them."""
+    """For nodes that are not odd by their known facts, list the number of unknown facts."""
     for count, names in groups(dark, dark.__getitem__):
         yield Line(((f"  {fold(names)}: ", "bold cyan"), (f"? {_dark(count)}", "magenta")))
 
@@ -175,8 +175,8 @@ def _rest(count: int, most: int | None, what: str) -> Iterator[Line]:
 
 def _role(each: RoleMajority) -> dict[str, Any]:
     doc: dict[str, Any] = {
-        "role": each.role, "nodes": list(each.nodes), "agreed": each.agreed, "split": each.split, "untold": each.untold,
-        "odd": [_odd(one) for one in each.odd], "unknown": dict(each.silent),
+        "role": each.role, "nodes": list(each.nodes), "agreed": each.agreed, "split": each.split,
+        "untold": each.unknown, "odd": [_odd(one) for one in each.odd], "unknown": dict(each.silent),
     }  # fmt: skip
     return doc | ({"why": each.why} if each.why else {})
 

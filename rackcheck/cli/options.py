@@ -1,4 +1,4 @@
-"""Options that several commands share, with completion of what this machine knows."""
+"""Options that several commands share, with completion from the profiles, runs and probes on this machine."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ OptionsT = TypeVar("OptionsT")
 
 
 def collected(kind: type[OptionsT]) -> Callable[[Callable[[OptionsT], int]], Callable[..., int]]:
-    """Hand a command its options as one frozen value; stands below all of them."""
+    """Pass a command its options as one frozen value of type `kind`; this must be the command's lowest decorator."""
 
     def made(command: Callable[[OptionsT], int]) -> Callable[..., int]:
         @wraps(command)
@@ -31,7 +31,7 @@ def collected(kind: type[OptionsT]) -> Callable[[Callable[[OptionsT], int]], Cal
 
 
 def complete_profiles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a profile's name; what is there to be included comes last."""
+    """Complete a profile's name; fragments come last."""
     from rackcheck.profile import library  # noqa: PLC0415  completion only
 
     found = [each for each in library.profiles().values() if each.name.startswith(incomplete)]
@@ -54,22 +54,22 @@ def _probes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
 
 
 def _noted(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Say of a profile that is looked for by its name where it could not be looked for."""
+    """For a profile given by name, print which folders could not be searched."""
     if value is not None and "/" not in value:
         note_closed()
     return value
 
 
 def note_closed() -> None:
-    """Say which folders of profiles could not be looked into."""
-    from rackcheck.profile import library  # noqa: PLC0415  only where a profile is named
+    """Print which folders of profiles could not be searched."""
+    from rackcheck.profile import library  # noqa: PLC0415  needed only if a profile is named
 
     for why in library.closed():
         note(f"rackcheck: {why}")
 
 
 def complete_facts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the path of a fact, without the names of things that only a node knows."""
+    """Complete the path of a fact up to its first key, since keys differ by node."""
     from rackcheck.probe.registry import registry  # noqa: PLC0415
 
     bare = dict.fromkeys(pattern.partition("/*")[0] for pattern in registry().catalogue.entries)
@@ -83,7 +83,7 @@ def complete_planes(_ctx: click.Context, _param: click.Parameter, incomplete: st
 
 def profile_option(*, required: bool = False) -> Callable[[F], F]:
     """`-p NAME`."""
-    words = "Profile to judge by: a name (rackcheck profile list) or a file."
+    words = "Profile: a name (rackcheck profile list) or a file."
     return click.option(
         "-p", "--profile", metavar="NAME", required=required, shell_complete=complete_profiles, help=words,
         callback=_noted,
@@ -93,7 +93,7 @@ def profile_option(*, required: bool = False) -> Callable[[F], F]:
 def set_option(command: F) -> F:
     """`--set NAME=VALUE`."""
     return click.option(
-        "--set", "values", multiple=True, metavar="NAME=VALUE", help="Give a param of the profile its site value."
+        "--set", "values", multiple=True, metavar="NAME=VALUE", help="Set a param of the profile to its site value."
     )(command)
 
 
@@ -114,7 +114,7 @@ def inventory_option(command: F) -> F:
         "file",
         metavar="FILE",
         type=kind,
-        help="Inventory file; ./inventory.yaml is found by itself.",
+        help="Inventory file (default: ./inventory.yaml, if it exists).",
     )(command)
 
 
@@ -125,7 +125,7 @@ def _racks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 
 
 def complete_racks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a simulated rack's name, with `sim:` before it or without."""
+    """Complete a simulated rack's name, with or without `sim:` before it."""
     from rackcheck.sim import scenario  # noqa: PLC0415
 
     bare = [CompletionItem(name) for name in scenario.shipped() if name.startswith(incomplete)]
@@ -135,14 +135,14 @@ def complete_racks(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def rack_option(command: F) -> F:
     """`--rack sim:NAME`."""
     words = (
-        "Ask a simulated rack over real SSH and HTTPS instead of an inventory's nodes; rackcheck sim list shows them."
+        "Use a simulated rack, over real SSH and HTTPS, instead of an inventory; rackcheck sim list shows the racks."
     )
     return click.option("--rack", metavar="sim:NAME", shell_complete=_racks, help=words)(command)
 
 
 def waivers_option(command: F) -> F:
     """`--waivers FILE`."""
-    words = "File of waivers (several: repeat it)."
+    words = "File of waivers (may be repeated)."
     kind = click.Path(path_type=Path, dir_okay=False)
     return click.option("--waivers", "waiver_files", multiple=True, metavar="FILE", type=kind, help=words)(command)
 
@@ -155,36 +155,36 @@ def _acceptances(_ctx: click.Context, _param: click.Parameter, incomplete: str) 
 
 def accept_option(command: F) -> F:
     """`--accept NAME`."""
-    words = "Judge by an acceptance's profile, and add the run to it."
+    words = "Use the profile of an acceptance, and add the run to it."
     return click.option("--accept", metavar="NAME", shell_complete=_acceptances, help=words)(command)
 
 
 def timeout_option(command: F) -> F:
     """`--timeout SECONDS`."""
-    words = "Seconds for one plane of one node (default: 60 for the operating system, 180 for a BMC)."
+    words = "Time limit for one plane of one node, in seconds (default: 60 for the operating system, 180 for a BMC)."
     return click.option("--timeout", "seconds", type=Seconds(1, 3600), help=words)(command)
 
 
 def deadline_option(command: F) -> F:
     """`--deadline SECONDS`."""
-    words = "Seconds for the whole run; what nobody told by then is unknown (default: none)."
+    words = "Time limit for the whole run, in seconds; facts not collected by then are unknown (default: none)."
     return click.option("--deadline", type=Seconds(1, LONGEST_WAIT), help=words)(command)
 
 
 class Seconds(click.FloatRange):
-    """A time in seconds; `nan` is in no range, and in every one for the base class."""
+    """A time in seconds; rejects `nan`, which the base class accepts in every range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it; fails with the range."""
+        """Convert to seconds; a value outside the range is a usage error that names the range."""
         found: float = super().convert(value, param, ctx)
         if math.isnan(found):
-            self.fail(f"{value} is no time", param, ctx)
+            self.fail(f"{value} is not a time in seconds", param, ctx)
         return found
 
 
 def again_option(command: F) -> F:
     """`--again SECONDS`."""
-    words = "Read twice, so many seconds apart, for rules with `steady` and `rate`; without it they are not judged."
+    words = "Read twice, SECONDS apart, for rules with `steady` and `rate`; without it such rules are not judged."
     return click.option("--again", metavar="SECONDS", type=Seconds(1, LONGEST_WAIT), help=words)(command)
 
 
@@ -199,7 +199,7 @@ def run_argument(command: F) -> F:
 
 
 def newest_run_argument(command: F) -> F:
-    """The RUN argument where the newest run will do."""
+    """The RUN argument; default: the newest run."""
     return click.argument("run", metavar="[RUN]", default="last", shell_complete=complete_runs)(command)
 
 
@@ -210,5 +210,5 @@ def probe_argument(command: F) -> F:
 
 def from_option(command: F) -> F:
     """`--from RUN`."""
-    words = "Read a stored run (id, folder or `last`) instead of asking anyone."
+    words = "Read a stored run (id, folder or `last`) instead of nodes."
     return click.option("--from", "run", metavar="RUN", shell_complete=complete_runs, help=words)(command)

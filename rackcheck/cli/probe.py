@@ -1,4 +1,4 @@
-"""`rackcheck probe`: what can be asked, and trying one question."""
+"""`rackcheck probe`: list and show probes, and run one on a node."""
 
 import threading
 from pathlib import Path
@@ -28,28 +28,28 @@ from rackcheck.views.terminal import Line
 
 @click.group()
 def probe() -> None:
-    """List, show and try probes."""
+    """List, show and run probes."""
 
 
 @probe.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List every probe: its plane, how many facts it gives, what it tells."""
+    """List every probe: its plane, its number of facts, and what it collects."""
     rows = [(p.name, p.plane.value, str(len(p.gives)), p.help) for p in known().probes]
     if as_json:
         click.echo(machine.text([dict(zip(("name", "plane", "facts", "help"), row, strict=True)) for row in rows]))
     else:
-        print_lines(table(("probe", "plane", "facts", "tells"), rows, width=width(), styles=("bold", "", "", "")))
+        print_lines(table(("probe", "plane", "facts", "collects"), rows, width=width(), styles=("bold", "", "", "")))
 
 
 @probe.command("show")
 @options.probe_argument
 def show(name: str) -> None:
-    """Show what one probe asks, and each fact it gives with type and meaning."""
+    """Show what one probe reads, and each fact it gives with type and meaning."""
     found = _find(name)
     asked = str(found.ask)
     shown = asked if len(asked) <= 400 else f"{asked[:400]} … ({len(asked)} characters)"
-    print_lines([Line(((found.name, "bold"), (f"  {found.help}", ""))), Line(((f"asks  {shown}", "dim"),)), Line()])
+    print_lines([Line(((found.name, "bold"), (f"  {found.help}", ""))), Line(((f"reads  {shown}", "dim"),)), Line()])
     rows = [(pattern, str(kind), kind.cls.value, kind.help) for pattern, kind in found.gives.items()]
     print_lines(table(("fact", "type", "class", "meaning"), rows, width=width(), styles=("bold", "", "dim", "")))
 
@@ -59,10 +59,10 @@ def show(name: str) -> None:
 @click.argument("node", required=False, default=inventory.LOCAL)
 @options.inventory_option
 @options.rack_option
-@click.option("--raw", is_flag=True, help="Show the raw answer, too.")
+@click.option("--raw", is_flag=True, help="Also show the raw answer.")
 @options.json_option
 def run(name: str, node: str, file: Path | None, rack: str | None, raw: bool, as_json: bool) -> int:
-    """Ask one probe's question of one node and show the facts read from the answer."""
+    """Run one probe on one node, and show the facts of its answer."""
     found = _find(name)
     plan = Plan((found,))
     nodes, _ = cli_choices.choose([node], file, rack)
@@ -88,7 +88,7 @@ def _raw(capture: NodeCapture) -> None:
 
 
 def _echo(text: str) -> None:
-    """Print what a node said, line by line; what could command a terminal is shown instead."""
+    """Print the answer of a node line by line, with control characters made visible."""
     for line in text.split("\n"):
         click.echo(visible(line))
 
@@ -96,5 +96,5 @@ def _echo(text: str) -> None:
 def _find(name: str) -> AnyProbe:
     probes = {p.name: p for p in known().probes}
     if name not in probes:
-        raise UserError(f"no probe {name}{did_you_mean(name, list(probes))}; `rackcheck probe list` shows them")
+        raise UserError(f"no probe {name}{did_you_mean(name, list(probes))}; `rackcheck probe list` lists them")
     return probes[name]

@@ -1,4 +1,4 @@
-"""`rackcheck profile`: list, show, check; explain a rule; compare two profiles; learn one from a run."""
+"""`rackcheck profile`: list, show and check profiles; explain a rule; compare two profiles; learn one from a run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ profile.add_command(profile_schema.command)
 @options.set_option
 @options.profile_path_option
 def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
-    """Show a profile whole, parents and fragments laid under it: each rule with what it wants, why and its sources."""
+    """Show a profile with all inherited rules: each rule with its condition, its reason and its sources."""
     options.note_closed()
     loaded = library.load(name, known().catalogue, cli_choices.pairs(values), folders)
     print_lines(_lines(loaded, waivers.own(loaded.files)))
@@ -48,14 +48,14 @@ def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
 
 @profile.command("check")
 @click.argument("names", nargs=-1, required=True, shell_complete=options.complete_profiles)
-@click.option("--strict", is_flag=True, help="Tell hints too, and refuse a profile for any finding.")
+@click.option("--strict", is_flag=True, help="Also print hints, and reject a profile for any finding.")
 @options.set_option
 @options.profile_path_option
 @options.json_option
 def check(
     names: tuple[str, ...], strict: bool, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool
 ) -> int:
-    """Check profiles without asking any node; each finding with its file, line and column.
+    """Check profiles, without contacting a node; each finding has its file, line and column.
 
     \b
     rackcheck profile check ./our-servers.yaml
@@ -69,18 +69,18 @@ def check(
     for each in checked:
         if each.head:
             click.echo(each.head)
-        for line in (*each.notes, *([each.said] if each.said else ())):
+        for line in (*each.notes, *([each.remarks] if each.remarks else ())):
             click.echo(line, err=True)
     return 2 if any(each.refused for each in checked) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What there is to say of one profile: a line on what it holds, remarks, findings, and whether it is refused."""
+    """The check of one profile: a line with its counts, notes, findings, and whether it is rejected."""
 
     name: str
     head: str
-    said: str
+    remarks: str
     refused: bool
     findings: tuple[lint.LintFinding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def _checked(name: str, values: dict[str, str], folders: tuple[Path, ...], *, st
     for waiver in waived:
         trouble = troubled(waiver, rules, waiver.until)
         if trouble is not None:
-            notes.append(f"{waiver.place}: warning: the waiver of {waiver.rule} holds nothing: {trouble[1]}")
+            notes.append(f"{waiver.place}: warning: the waiver of {waiver.rule} has no effect: {trouble[1]}")
     text = "\n".join(map(str, found))
     return _Checked(name, head, text, lint.refused(found, strict=strict), found, tuple(notes))
 
@@ -127,13 +127,13 @@ def _lines(loaded: Profile, waived: Iterable[Waiver]) -> list[Line]:
     lines += [line for rule in loaded.own for line in _rule(rule, loaded)]
     built_in = [rule for rule in loaded.rules if rule.built_in]
     if built_in:
-        head = "which belong to every profile; one is dropped with a reason, never changed"
+        head = "part of every profile; may be dropped with a reason, but not changed"
         lines += [Line(), Line((("built in", "bold"), (f"  {several(len(built_in), 'rule')}, {head}", "dim")))]
     return [*lines, *(line for rule in built_in for line in _rule(rule, loaded))]
 
 
 def _machines(loaded: Profile) -> str:
-    """Say which machines a profile is for."""
+    """Describe the machines of a profile."""
     if loaded.fragment:
         meant = f"; did you mean {loaded.meant}?" if loaded.meant else ""
         return f"a fragment: it gives no verdict on a machine{meant}"

@@ -1,4 +1,4 @@
-"""`rackcheck profile diff`: two profiles held against each other, rule by rule."""
+"""`rackcheck profile diff`: compare two profiles, rule by rule."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from rackcheck.views.summary import several
 from rackcheck.views.terminal import Line
 
 WORDS = ("title", "why", "fix", "refs")
-"""What of a rule no verdict depends on."""
+"""Keys of a rule that do not affect its verdict."""
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -33,19 +33,18 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [*options.complete_profiles(ctx, param, incomplete), *found]
 
 
-@click.command("diff", epilog="Exit: 0 alike, 1 they differ, 2 your mistake.")
+@click.command("diff", epilog="Exit: 0 no difference, 1 they differ, 2 usage error.")
 @click.argument("a", metavar="A", shell_complete=_complete)
 @click.argument("b", metavar="B", shell_complete=_complete)
 @options.set_option
 @options.profile_path_option
 @options.json_option
 def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> int:
-    """Compare two profiles as they are judged, their parents and fragments laid under them.
+    """Compare two profiles with all inherited rules.
 
-    A and B are names, files, runs or acceptances: of a run its own profile with the site values it was made with, which
-    --set leaves alone.
-    Each rule that both have and that differs is told as stricter, weaker or different in B. Where they have other
-    titles, reasons or sources only, they differ too: the exit is 1.
+    A and B are names, files, runs or acceptances. For a run, the profile and the site values stored with the run are
+    compared; --set does not change them. Each rule that differs is listed as stricter, weaker or different in B. A
+    different title, reason or source also counts as a difference: the exit status is 1.
 
     \b
     rackcheck profile diff linux-server linux-gpu-node
@@ -58,8 +57,8 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
     params = sorted({param for profile, place in sides if place for param in profile.params})
     strangers = [name for name in given if name not in params]
     if strangers:
-        near = did_you_mean(strangers[0], params) or f"; what may be set is {', '.join(params) or 'nothing'}"
-        raise UserError(f"neither {a} nor {b} takes a param {strangers[0]}{near}")
+        near = did_you_mean(strangers[0], params) or f"; params: {', '.join(params) or 'none'}"
+        raise UserError(f"neither {a} nor {b} has a param {strangers[0]}{near}")
     old, new = (_with(profile, place, given, folders) for profile, place in sides)
     found = _compared(old, new)
     if as_json:
@@ -70,7 +69,7 @@ def command(a: str, b: str, values: tuple[str, ...], folders: tuple[Path, ...], 
 
 
 def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
-    """Find a profile, and where it is loaded from; that of a run or an acceptance has its site values, and no place.
+    """Return a profile and the name to load it by; the name is empty for a run or an acceptance, which has site values.
 
     Raises UserError with the nearest name.
     """
@@ -80,21 +79,21 @@ def _find(name: str, folders: tuple[Path, ...]) -> tuple[Profile, str]:
         return library.load(name, known().catalogue, None, folders), name
     runs = [*acceptance.names(), "last", *store.ids()]
     if name not in runs and "/" not in name:
-        near = f"; the file is meant by ./{name}" if a_file else did_you_mean(name, [*profiles, *runs])
-        lists = "; rackcheck profile list and rackcheck runs list tell which there are"
+        near = f"; for the file write ./{name}" if a_file else did_you_mean(name, [*profiles, *runs])
+        lists = "; see rackcheck profile list and rackcheck runs list"
         raise UserError(f"no profile, run or acceptance {name}{near or lists}")
     return subject.find(name).profile, ""
 
 
 def _with(profile: Profile, place: str, given: Mapping[str, str], folders: tuple[Path, ...]) -> Profile:
-    """Give a profile the site values that are params of it."""
+    """Load a profile again with the site values that set params of this profile."""
     own = {name: value for name, value in given.items() if name in profile.params}
     return library.load(place, known().catalogue, own, folders) if own and place else profile
 
 
 @dataclass(frozen=True)
 class _Found:
-    """How two profiles differ."""
+    """The differences of two profiles; a pair is the value in A and the value in B, "" for no value."""
 
     only_old: tuple[Rule, ...]
     only_new: tuple[Rule, ...]
@@ -128,12 +127,12 @@ def _compared(old: Profile, new: Profile) -> _Found:
 
 
 def _machines(profile: Profile) -> dict[str, str]:
-    """Give the machines that a profile is for, by key; a fragment is for none."""
+    """Return the machines of a profile by key; none for a fragment."""
     return {} if profile.fragment else {key: ", ".join(globs) for key, globs in profile.applies_to.items()}
 
 
 def _values(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Give what is another in both; "" stands for what is not there."""
+    """Return the values that differ; "" stands for a missing value."""
     names = dict.fromkeys((*old, *new))
     return {n: (old.get(n, ""), new.get(n, "")) for n in names if old.get(n, "") != new.get(n, "")}
 
@@ -147,7 +146,7 @@ def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
         what = ", ".join(filter(None, (several(len(profile.own), "rule"), profile.title)))
         yield Line(((f"{side} {profile.name} {profile.version}", "bold"), (f"  {what}", "dim")))
     if not found.any:
-        yield Line((("they ask for the same in the same words", ""),))
+        yield Line((("no difference", ""),))
     for head, rules, dropped in (
         ("only in A", found.only_old, new.dropped),
         ("only in B", found.only_new, old.dropped),
@@ -157,13 +156,13 @@ def _lines(old: Profile, new: Profile, found: _Found) -> Iterator[Line]:
         some = [one for one in found.changed if one.lean.value == lean]
         yield from _section(f"{lean} in B: {several(len(some), 'rule')}", _folded((one.how, one.rule) for one in some))
     words = _folded((", ".join(which), rule_id) for rule_id, which in found.words.items())
-    yield from _section(f"in other words: {several(len(found.words), 'rule')}", words)
+    yield from _section(f"other texts in B: {several(len(found.words), 'rule')}", words)
     params = [
         f"{name}: {was or 'no such param'} -> {now or 'no such param'}" for name, (was, now) in found.params.items()
     ]
     yield from _section("params", params)
     machines = [f"{key}: {was or 'not named'} -> {now or 'not named'}" for key, (was, now) in found.machines.items()]
-    yield from _section("for which machines", machines)
+    yield from _section("machines", machines)
     names = {rule.id for rule in (*found.only_old, *found.only_new)}
     drops = (f"{rule}: {_drop(was, now)}" for rule, (was, now) in found.dropped.items() if rule not in names)
     yield from _section("dropped", drops)
@@ -181,11 +180,11 @@ def _section(head: str, lines: Iterable[str]) -> Iterator[Line]:
 
 
 def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
-    """List rules by their area, each area in one line; one that the other side dropped has its own, with the reason."""
+    """List rules, one line for each area; a rule that the other side dropped has its own line, with the reason."""
     areas: dict[str, list[str]] = {}
     for rule in rules:
         if rule.id in dropped:
-            yield f"{rule.id}  dropped by the other: {dropped[rule.id]}"
+            yield f"{rule.id}  dropped by the other profile: {dropped[rule.id]}"
         else:
             area, dot, rest = rule.id.partition(".")
             areas.setdefault(area + dot, []).append(rest)
@@ -194,7 +193,7 @@ def _listed(rules: Iterable[Rule], dropped: Mapping[str, str]) -> Iterator[str]:
 
 
 def _folded(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Say once what is alike of several rules."""
+    """List identical differences once, with all their rules."""
     rules: dict[str, list[str]] = {}
     for how, rule in rows:
         rules.setdefault(how, []).append(rule)

@@ -1,4 +1,4 @@
-"""`rackcheck profile list`: the profiles to judge by, and apart from them the fragments to include."""
+"""`rackcheck profile list`: the profiles, and separately the fragments that profiles can include."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -17,17 +17,17 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import Line
 
 PARTS = {
-    "profile": "to judge by: rackcheck audit -p NAME",
-    "fragment": "no verdict by themselves; to add to your own: include: [NAME]",
+    "profile": "for audits: rackcheck audit -p NAME",
+    "fragment": "to include in a profile (include: [NAME]); no verdict of their own",
 }
-"""The kinds of files, in the order of the list, and what each is there for."""
+"""The kinds of files, in the order of the list, and the use of each."""
 
 SHIPPED = "shipped"
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """A profile's file as it is listed; of one that cannot be used, the title says why."""
+    """A row of the list; `title` is the error for a file that cannot be used."""
 
     name: str
     kind: str
@@ -41,7 +41,7 @@ class ProfileRow:
 @options.profile_path_option
 @options.json_option
 def command(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List the profiles that a name finds, and where they stand; fragments, which profiles include, stand apart."""
+    """List the profiles that can be used by name, and where they are; fragments are listed separately."""
     options.note_closed()
     rows = [_row(found, folders) for found in library.profiles(folders).values()]
     if as_json:
@@ -60,13 +60,13 @@ def _row(found: library.ProfileFile, folders: tuple[Path, ...]) -> ProfileRow:
 
 
 def _short(error: UserError) -> str:
-    """Give the first line of what is wrong, and how much more there is."""
+    """Return the first line of an error, and the number of other lines."""
     first, *rest = str(error).splitlines()
     return f"{first}, and {len(rest)} more" if rest else first
 
 
 def _lines(rows: Iterable[ProfileRow], room: int) -> Iterator[Line]:
-    """Lay each kind in a table of its own; where every file ships, nothing says so."""
+    """Lay out one table for each kind; the column `from` is left out if all files are shipped."""
     listed = list(rows)
     origins = any(row.origin != SHIPPED for row in listed)
     first = True

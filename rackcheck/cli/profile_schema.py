@@ -1,4 +1,4 @@
-"""`rackcheck profile schema`: what an editor needs to complete and explain a profile while it is written."""
+"""`rackcheck profile schema`: the JSON Schema with which an editor completes and explains a profile."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from rackcheck.session.output import note
 from rackcheck.session.registry_loading import known
 
 
-@click.command("schema", epilog="Exit: 0 written, 2 your mistake.")
+@click.command("schema", epilog="Exit: 0 success, 2 usage error.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write (default: stdout)."
 )
@@ -19,8 +19,8 @@ from rackcheck.session.registry_loading import known
 def command(output: Path | None, folders: tuple[Path, ...]) -> None:
     """Write the JSON Schema of profiles for editors.
 
-    It knows the facts of every probe that is installed here, BIOS settings and their words, profiles and sources.
-    yaml-language-server, which most editors use, completes and explains them by it.
+    It contains the facts of every installed probe, BIOS settings and their values, profiles and sources.
+    yaml-language-server, which most editors use, completes and explains them.
 
     \b
     rackcheck profile schema -o profile.schema.json
@@ -34,4 +34,4 @@ def command(output: Path | None, folders: tuple[Path, ...]) -> None:
         output.write_text(written, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror}") from None
-    note(f"{output}: begin a profile with the line `# yaml-language-server: $schema={output}`")
+    note(f"{output}: start a profile with the line `# yaml-language-server: $schema={output}`")

@@ -1,4 +1,4 @@
-"""`rackcheck rack`: a run's racks as they stand, each node with how it was judged, how warm it is or what it draws."""
+"""`rackcheck rack`: the racks of a run, each node with its verdict, its temperature or its power."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as File
@@ -32,27 +32,27 @@ from rackcheck.views.summary import Summary, exit_code, several
 from rackcheck.views.terminal import OUTCOMES, Line, why, within
 
 KEYS = NODE_KEYS | {TEXT, "state"}
-"""What a filter may ask of a node that stands in a rack."""
+"""Keys of a filter for nodes in racks."""
 
 MODES = (Mode.STATE, Mode.TEMPERATURE, Mode.POWER)
-"""What a run alone can show: drift needs another run."""
+"""Modes that need only one run; the mode `drift` needs a second run."""
 
 
-@click.command(epilog="Exit: as the run's: 0 pass, 1 fail, 2 your mistake, 3 something could not be known.")
+@click.command(epilog="Exit, by the run's verdict: 0 pass, 1 fail, 3 unknown; 2 usage error.")
 @options.newest_run_argument
 @click.option(
     "--mode", type=click.Choice([mode.value for mode in MODES]), default=Mode.STATE.value, show_default=True,
-    help="What the signs show.",
+    help="What the symbols show.",
 )  # fmt: skip
-@filters.where_option("Only nodes like this: 'rack:a01 !state:pass'; the others' places stay, drawn as a dot.", KEYS)
+@filters.where_option("Only these nodes: 'rack:a01 !state:pass'; the others are drawn as a dot.", KEYS)
 @options.waivers_option
 @options.json_option
 def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_json: bool) -> int:
-    """Draw the racks of a run or an acceptance, every node where it stands.
+    """Draw the racks of a run or an acceptance, with each node at its position.
 
     \b
     rackcheck rack                             the newest run
-    rackcheck rack pod7 --mode temperature     how warm its nodes are
+    rackcheck rack pod7 --mode temperature     the temperatures of its nodes
     rackcheck rack --where 'role:compute'      the compute nodes of all racks
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
@@ -81,12 +81,12 @@ def rack(run: str, mode: str, where: Where, waiver_files: tuple[File, ...], as_j
 
 
 def _racks(subject: RunSubject) -> dict[str, Rack]:
-    """Give the shapes of all racks that the readings kept; of one that several describe, the newest is heard."""
+    """Return the descriptions of all racks of the runs; if several runs describe a rack, the newest is used."""
     return {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
 
 
 def _trees(subject: RunSubject, facts: Sequence[Path]) -> dict[str, Tree]:
-    """Read facts from each node's newest raw answers: a profile need not have asked for what it heard."""
+    """Parse facts from the newest raw answers of each node, including facts that the profile does not use."""
     if not facts:
         return {}
     plan = known().plan(facts)
@@ -108,7 +108,7 @@ def _row(
     outcomes: Mapping[str, Outcome],
     trees: Mapping[str, Tree],
 ) -> Row:
-    """Give a node as a filter sees it; its state is what it comes to, and `unknown` where nobody judged it."""
+    """Return a node as a row for a filter; its `state` is its outcome, `unknown` if it was not judged."""
     place, shape, tree = subject.places[node], shapes.get(subject.places[node].rack), trees.get(node)
     words = {
         "node": node, "rack": place.rack, "row": shape.row if shape is not None else "", "role": place.role,
@@ -145,7 +145,7 @@ def _lines(
 
 
 def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
-    """Name the nodes that do not pass, or of which there is no number: one kind in one line, failures first."""
+    """List the nodes that do not pass, or have no number, one line for each kind, failures first."""
     odd = [node for node, cell in cells.items() if cell.word != Outcome.PASS.value and not cell.sign.isdigit()]
     gathered = groups(odd, lambda node: _kind(cells[node]))
     for (sign, style, kind), nodes in sorted(gathered, key=lambda group: group[0][2] != Outcome.FAIL.value):
@@ -155,12 +155,12 @@ def _folded(cells: Mapping[str, Cell]) -> Iterator[Line]:
 
 
 def _kind(cell: Cell) -> tuple[str, str, str]:
-    """Give what cells have in common that are told in one line: of what is not known the reason, not the detail."""
+    """Return what cells on one line have in common: symbol, style, and the word up to a colon (an unknown's reason)."""
     return cell.sign, cell.style, cell.word.partition(": ")[0]
 
 
 def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
-    """Name the racks that were judged as a whole and do not pass, and the fleet: no node's sign tells of them."""
+    """List the racks, and the fleet, that were judged as a whole and do not pass: no node's symbol shows this."""
     outcomes = {group.node: group.outcome for group in summary.groups if group.outcome is not Outcome.PASS}
     for outcome, names in groups(outcomes, outcomes.__getitem__):
         message = f"{signs.status(OUTCOME[outcome])} {outcome.value}"
@@ -168,7 +168,7 @@ def _wholes(summary: Summary, signs: Signs) -> Iterator[Line]:
 
 
 def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture, seen: KnownNodes) -> dict[str, Any]:
-    """Give the picture as one JSON document; a value that is not known is null, and its word says why."""
+    """Return the picture as one JSON document; an unknown value is null, and its `word` is the reason."""
     measure = found.measure
     cells: dict[str, Any] = {node: {"sign": cell.sign, "word": cell.word} for node, cell in found.cells.items()}
     for each in summary.judged:
@@ -183,14 +183,14 @@ def _document(summary: Summary, mode: Mode, standing: Elevation, found: Picture,
         "outcome": summary.done.outcome.value,
         **({"reason": summary.reason} if summary.reason else {}),
         "mode": mode.value,
-        **({"fact": measure.pattern, "of": measure.said, "unit": measure.unit} if measure is not None else {}),
+        **({"fact": measure.pattern, "of": measure.label, "unit": measure.unit} if measure is not None else {}),
         "racks": [_panel(panel) for panel in standing.racks],
         "nodes": cells,
     }
 
 
 def _panel(panel: RackPanel) -> dict[str, Any]:
-    """Give a rack from its top to its bottom; `u` 0 says that nobody told it."""
+    """Return a rack from top to bottom; `u` is the rack unit, 0 if it is unknown."""
     shelves = [
         {"u": s.u, "height": s.height, "slot": s.slot, "role": s.role, "nodes": list(s.nodes)} for s in panel.shelves
     ]

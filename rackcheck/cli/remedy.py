@@ -1,4 +1,4 @@
-"""`rackcheck remedy`: writes what would mend a stored run's findings, for review; asks and changes no machine."""
+"""`rackcheck remedy`: write fixes for the findings of a stored run, for review; contacts and changes no machine."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -31,20 +31,21 @@ from rackcheck.views.terminal import Line
 URL = re.compile(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 
 
-@click.command(epilog="Exit: 0 told, 2 your mistake.")
+@click.command(epilog="Exit: 0 success, 2 usage error.")
 @options.run_argument
-@click.option("--nodes", metavar="SET", help="For these nodes only: a name or a node set.")
-@click.option("--rule", "rules", metavar="RULE", multiple=True, help="For this rule only (several: repeat it).")
+@click.option("--nodes", metavar="SET", help="Only these nodes: a name or a node set.")
+@click.option("--rule", "rules", metavar="RULE", multiple=True, help="Only this rule (may be repeated).")
 @click.option(
     "-o", "--output", metavar="FOLDER", type=click.Path(path_type=Path),
-    help="Write a script for each node set and a body for each BMC into this new folder.",
+    help="Write a script for each node set and a Redfish request body for each BMC to this new folder.",
 )  # fmt: skip
 @options.json_option
 def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> None:
-    """Write what would mend the findings of a run or an acceptance, for review. Nothing is ever applied.
+    """Write fixes for the findings of a run or an acceptance, for review. Nothing is ever applied.
 
-    Lines for the nodes' shells, bodies for the BMCs where a BIOS setting is wrong, and for all else the rules' own
-    words. A value is the profile's; where a rule allows several, it says which was taken and why.
+    Writes shell commands for nodes, Redfish request bodies for BMCs if a BIOS setting is wrong, and for all other
+    findings the fix text of the rule. Each value is the profile's; if a rule allows several values, the output states
+    the chosen value and why.
 
     \b
     rackcheck remedy last
@@ -71,7 +72,7 @@ def _rules(profile: Profile, wanted: Collection[str]) -> frozenset[str]:
 
 @dataclass
 class _Readings:
-    """The newest verdict of each node and rule, and the run that it is from."""
+    """The newest verdict of each node and rule, and the number of the verdict's run."""
 
     verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     runs: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -126,7 +127,7 @@ def _firmware(
     found: subject.RunSubject, needs: Mapping[str, list[Firmware]], runs: Mapping[tuple[str, str], int],
     rules: Mapping[str, Rule],
 ) -> tuple[list[BmcOrder], list[tuple[ByHand, str]]]:  # fmt: skip
-    """Make the bodies: a BMC's answers are read again, one after the other, from the run that judged it last."""
+    """Build each BMC's request bodies, from the BMC's stored answer in the newest run that judged the rule."""
     orders: list[BmcOrder] = []
     left: list[tuple[ByHand, str]] = []
     done: set[tuple[str, str]] = set()
@@ -151,21 +152,21 @@ def _firmware(
                     done.add((answer.node, each.rule))
                     left.append((by_hand(rules[each.rule], each.why), answer.node))
         for node, some in mine.items():
-            left += [(by_hand(rules[n.rule], "this run holds no answer of its BMC"), node) for n in some]
+            left += [(by_hand(rules[n.rule], "this run contains no answer of the node's BMC"), node) for n in some]
     return sorted(orders, key=lambda order: (natural(order.node), order.number)), left
 
 
 def _unreached(rule: str) -> NotFixable:
-    return NotFixable(rule, "the inventory names no https address of this BMC")
+    return NotFixable(rule, "the inventory has no https address for this BMC")
 
 
 def _written(folder: Path, remedy_text: RemedyText) -> None:
-    """Write the scripts and bodies into a new folder; nothing that is there is ever written over."""
+    """Write the scripts and bodies into a new folder; never overwrites files."""
     pieces = dict(_pieces(remedy_text))
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise UserError(f"{folder} is there already; remedies are never written over older ones") from None
+        raise UserError(f"{folder} exists already; remedies are never overwritten") from None
     except OSError as error:
         raise UserError(f"cannot write to {folder}: {error.strerror}") from None
     for name, content in pieces.items():
@@ -179,7 +180,7 @@ def _pieces(remedy_text: RemedyText) -> Iterator[tuple[str, str]]:
         yield f"set-{number}.sh", script(group, remedy_text.run)
     for order in remedy_text.orders:
         if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,200}", order.node) is None:
-            raise UserError(f"the run's node {clean(order.node)!r} has no name that a file may have")
+            raise UserError(f"the run's node name {clean(order.node)!r} is not valid as a file name")
         yield order.file, body(order.patch, 2) + "\n"
     if remedy_text.orders:
         yield "bmcs.sh", bmc_script(remedy_text.orders, remedy_text.run)

@@ -1,4 +1,4 @@
-"""`rackcheck report`: the document of a run or of an acceptance, in one format or as a bundle to be signed."""
+"""`rackcheck report`: the report of a run or of an acceptance, in one format or as a bundle to be signed."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What `rackcheck report` is given."""
+    """Arguments and options of `rackcheck report`."""
 
     run: str
     form: str | None
@@ -48,19 +48,15 @@ class ReportOptions:
     as_json: bool
 
 
-@click.command(epilog="Exit: 0 written, 2 your mistake. The verdict is in the document, not in the exit.")
+@click.command(epilog="Exit: 0 success, 2 usage error. The verdict does not affect the exit.")
 @options.run_argument
-@click.option("--format", "form", type=click.Choice(FORMATS), help="One rendering (default: html).")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Format of the report (default: html).")
+@click.option("--bundle", "whole", is_flag=True, help="All formats and all evidence in a folder, ready to be signed.")
+@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True, help="Redaction level.")
 @click.option(
-    "--bundle", "whole", is_flag=True, help="All renderings and all evidence in a folder, ready to be signed."
+    "-o", "--output", metavar="PATH", type=click.Path(path_type=Path), help="File, or folder for a bundle; - is stdout."
 )
-@click.option("--level", type=click.Choice(LEVELS), default="full", show_default=True, help="For whose eyes.")
-@click.option(
-    "-o", "--output", metavar="PATH", type=click.Path(path_type=Path), help="File, or folder of a bundle; - is stdout."
-)
-@click.option(
-    "--bill", "bill_file", metavar="FILE", type=_FILE, help="Bill of materials (CSV) to hold the inventory against."
-)
+@click.option("--bill", "bill_file", metavar="FILE", type=_FILE, help="Bill of materials (CSV) to compare with.")
 @click.option("--brand", "brand_file", metavar="FILE", type=_FILE, help="Names, parties and logo for the cover (YAML).")
 @click.option(
     "--template", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False), help="Your own typst template."
@@ -70,7 +66,7 @@ class ReportOptions:
 @options.json_option
 @options.collected(ReportOptions)
 def report(given: ReportOptions) -> int:
-    """Write the document of a run, or of an acceptance with all of its runs; asks no node.
+    """Write the report of a run, or of an acceptance with all its runs; contacts no node.
 
     RUN is a run's id or folder, `last`, or the name of an acceptance.
 
@@ -82,16 +78,16 @@ def report(given: ReportOptions) -> int:
     rackcheck report pod7 --bundle --level customer       no addresses
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if given.whole and given.form:
-        raise click.UsageError("--bundle holds every format: leave --format away")
+        raise click.UsageError("--bundle contains every format: omit --format")
     if given.whole and given.output == Path("-"):
-        raise click.UsageError("a bundle is a folder: -o FOLDER, or none for rackcheck's own place")
+        raise click.UsageError("a bundle is a folder: use -o FOLDER, or omit -o for the default folder")
     if given.template is not None and not given.whole and given.form != "pdf":
-        raise click.UsageError("--template is for the PDF: --format pdf, or --bundle")
+        raise click.UsageError("--template needs --format pdf or --bundle")
     files = cli_choices.waiver_files(given.waiver_files, found=False) if given.waiver_files else None
     found = subject.find(given.run, files)
     if files is not None and found.acceptance is not None:
         raise UserError(
-            f"an acceptance has its waivers: rackcheck accept add {found.name} --waivers {given.waiver_files[0]}"
+            f"an acceptance has its own waivers: rackcheck accept add {found.name} --waivers {given.waiver_files[0]}"
         )
     say = (lambda _: None) if given.quiet else _progress()
     ordered = found.order(
@@ -99,7 +95,7 @@ def report(given: ReportOptions) -> int:
         cover.load(given.brand_file) if given.brand_file is not None else None,
     )
     readings = []
-    for run in found.tell():
+    for run in found.evaluate():
         readings.append(run)
         say(f"read {run.started.run}: {several(len(run.started.nodes), 'node')}")
     full = build(readings, ordered)
@@ -109,7 +105,7 @@ def report(given: ReportOptions) -> int:
         inputs = {path.name: path.read_bytes() for path in read} if given.level == "full" else {}
         return _bundled(found, dossier, given.level, given.output, given.template, inputs, say, as_json=given.as_json)
     if given.as_json:
-        raise click.UsageError("--json tells of a bundle; a document as JSON is --format json -o -")
+        raise click.UsageError("--json needs --bundle; for the report as JSON use --format json -o -")
     return _single(dossier, given.form or "html", given.output, given.template, found.name, say)
 
 
@@ -133,7 +129,7 @@ def _single(
         case "markdown":
             content = markdown.text(dossier, digest)
         case "html":
-            from rackcheck.report import html  # noqa: PLC0415  templates are read when they are wanted
+            from rackcheck.report import html  # noqa: PLC0415  templates are loaded only if needed
 
             content = html.page(dossier, digest)
         case _:
@@ -151,7 +147,7 @@ def _written(content: str | bytes, form: str, output: Path | None, name: str, le
     piped = output is None and form in {"json", "junit", "markdown"}
     if piped or output == Path("-"):
         if isinstance(content, bytes) and sys.stdout.isatty():
-            raise UserError(f"a {form} is nothing for a terminal: -o FILE")
+            raise UserError(f"a {form} cannot be written to a terminal: use -o FILE")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -165,8 +161,8 @@ def _written(content: str | bytes, form: str, output: Path | None, name: str, le
 
 
 def _replaced(target: Path, data: bytes) -> None:
-    """Write a file whole or not at all: an older document stays where the disk is full."""
-    if target.exists() and not target.is_file():  # a pipe that somebody opened
+    """Write a file completely or not at all: if the disk is full, the older file stays."""
+    if target.exists() and not target.is_file():  # a named pipe or a device
         target.write_bytes(data)
         return
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
@@ -180,10 +176,10 @@ def _replaced(target: Path, data: bytes) -> None:
 
 def _tables(dossier: Dossier, output: Path | None, name: str, say: Callable[[str], None]) -> int:
     if output == Path("-"):
-        raise UserError(f"several tables do not fit into one stream; -o FOLDER: {', '.join(annex.files(dossier))}")
+        raise UserError(f"csv is several files, not one stream; use -o FOLDER: {', '.join(annex.files(dossier))}")
     target = output or Path(f"{name}-csv")
     if target.exists() and not target.is_dir():
-        raise UserError(f"{target} is a file; the tables want a folder")
+        raise UserError(f"{target} is a file; the tables need a folder")
     target.mkdir(parents=True, exist_ok=True)
     tables = annex.files(dossier)
     for file, text in tables.items():
@@ -199,18 +195,16 @@ def _bundled(
 ) -> int:  # fmt: skip
     full = ""
     if level != "full":
-        # An acceptance's copies are of the bundle of its state now, not of one before it.
+        # The copy of an acceptance is made from the bundle of the acceptance's current state, not of an earlier state.
         of_run = "" if found.acceptance is not None else str(bundles.folder() / found.name)
         place = found.acceptance.bundles.get("full", "") if found.acceptance is not None else of_run
         if not place or not (Path(place) / manifest.NAME).is_file():
             made_by = f"rackcheck report {found.name} --bundle"
-            raise UserError(f"a copy names the full bundle that it was made of, and there is none: {made_by}")
+            raise UserError(f"a redacted copy names its full bundle, and there is none: {made_by}")
         full = hashlib.sha256((Path(place) / manifest.NAME).read_bytes()).hexdigest()
     kept = found.acceptance.bundles.get("full") if found.acceptance is not None and output is None else None
     if level == "full" and kept and found.state == "signed":
-        note(
-            f"acceptance {found.name} is signed as it is, and nothing was added since: {kept}; -o FOLDER writes another"
-        )
+        note(f"acceptance {found.name} is signed and unchanged since: {kept}; -o FOLDER writes another bundle")
         return 0
     target = output or _place(found.name, level)
     runs = {job.id: stored.folder for stored, job, _ in found.jobs} if level == "full" else {}
@@ -250,7 +244,7 @@ def _bundled(
 
 
 def _place(name: str, level: str) -> Path:
-    """Give the folder of a new bundle: one that is signed stays, and the next one stands beside it."""
+    """Return the folder for a new bundle; a signed bundle is kept, and the next one gets the suffix -r2, -r3, ..."""
     base = bundles.folder() / (name if level == "full" else f"{name}-{level}")
     place, number = base, 1
     while (place / manifest.SIGNATURES).is_dir():

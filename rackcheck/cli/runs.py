@@ -1,4 +1,4 @@
-"""`rackcheck runs`: what was run, and what came of it."""
+"""`rackcheck runs`: list and show stored runs, and rebuild their index."""
 
 import re
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from rackcheck.views.terminal import Line
 RunRow = tuple[str, str, str, str, str, str, str, str]
 
 WIDE = 100
-"""Letters of a line from which on there is room for a column of times."""
+"""Minimum width of the terminal, in characters, for a column of times."""
 
 SLOW = 8
-"""Runs to read from which on we say how far we are."""
+"""Progress is printed if at least this many runs must be read."""
 
 
 @click.group()
 def runs() -> None:
-    """List and show stored runs."""
+    """List and show stored runs; rebuild their index."""
 
 
 @runs.command("list")
@@ -37,17 +37,17 @@ def runs() -> None:
 @options.json_option
 def list_(limit: int, as_json: bool) -> None:
     """List stored runs, the newest first."""
-    catching.closed()  # before the index is asked, which lies beside them and cannot say which folder it is
+    catching.closed()  # before the index is opened: its error would not name an unreadable folder
     try:
         rows, more = _indexed(limit)
     except file.Unusable as error:
-        note(f"rackcheck: {error}; the runs' folders were read instead")
+        note(f"rackcheck: {error}; reading the folders of the runs instead")
         rows, more = _folders(limit)
     names = ("run", "time", "profile", "nodes", "verdict", "fail", "unknown", "targets")
     if as_json:
         click.echo(machine.text([dict(zip(names, row, strict=True)) for row in rows]))
     elif not rows:
-        note(f"no run yet in {store.runs_folder()}; make one: rackcheck audit -p linux-server")
+        note(f"no run yet in {store.runs_folder()}; create one: rackcheck audit -p linux-server")
     else:
         print_lines(_laid(names, rows))
     if more:
@@ -55,7 +55,7 @@ def list_(limit: int, as_json: bool) -> None:
 
 
 def _laid(names: Sequence[str], rows: Sequence[RunRow]) -> list[Line]:
-    """Lay the runs in columns; a narrow terminal gets no times where the names tell them."""
+    """Lay out the runs in columns; on a narrow terminal, the times are left out if the runs' names contain them."""
     styles = ("bold", "", "", "", "bold", "", "", "dim")
     keep = list(range(len(names)))
     if width() < WIDE and all(name.startswith(re.sub("[-:]", "", time)) for name, time, *_ in rows):
@@ -67,7 +67,7 @@ def _laid(names: Sequence[str], rows: Sequence[RunRow]) -> list[Line]:
 
 
 def _indexed(limit: int) -> tuple[list[RunRow], int]:
-    """Give rows from the index, and how many more there are; raises Unusable before anything is said."""
+    """Return the newest runs from the index, and the number of older runs; raises Unusable before any output."""
     with file.opened(file.place()) as db:
         damaged = catching.catch_up(db, progress)
         rows: list[RunRow] = [
@@ -81,13 +81,13 @@ def _indexed(limit: int) -> tuple[list[RunRow], int]:
 
 
 def progress(done: int, of: int) -> None:
-    """Say how far the reading of many runs is, ten times at most."""
+    """Print the progress of reading many runs, about ten times; `of` is their number."""
     if of >= SLOW and (done == of or done % max(1, of // 10) == 0):
         note(f"{done} of {of} runs read into the index")
 
 
 def _folders(limit: int) -> tuple[list[RunRow], int]:
-    """Give the same without an index, from the folders themselves."""
+    """Return the newest runs from their folders, without the index, and the number of older runs."""
     for name in catching.closed():
         note(f"rackcheck: {catching.barred(name)}")
     known = store.ids()
@@ -110,7 +110,7 @@ def _folders(limit: int) -> tuple[list[RunRow], int]:
 @runs.command("rebuild")
 @options.json_option
 def rebuild(as_json: bool) -> None:
-    """Make the index again from the runs' folders."""
+    """Rebuild the index from the folders of the runs."""
     made = catching.rebuild(file.place(), progress)
     for why in made.damaged:
         note(f"rackcheck: {why}")
@@ -123,10 +123,10 @@ def rebuild(as_json: bool) -> None:
 
 @runs.command("show")
 @options.run_argument
-@click.option("--all", "every", is_flag=True, help="Show rules that pass or do not apply, too.")
+@click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
 @options.json_option
 def show(run: str, every: bool, as_json: bool) -> int:
-    """Show a stored run again, from its raw answers; exits as the run did."""
+    """Show a stored run, judged again from its raw answers; exits with the status of the run."""
     try:
         stored = store.find(run)
     except (UserError, OSError):

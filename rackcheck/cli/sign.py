@@ -1,4 +1,4 @@
-"""`rackcheck sign`: stand for a bundle with an SSH key."""
+"""`rackcheck sign`: sign a bundle with an SSH key."""
 
 import getpass
 import hashlib
@@ -25,24 +25,24 @@ DEFAULT = "integrator"
 
 def _bundles(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     known = [CompletionItem(name) for name in bundles.names() if name.startswith(incomplete)]
-    # The shell adds the folders itself.
+    # The shell itself completes the names of folders.
     return [*known, CompletionItem(incomplete, type="dir")]
 
 
 def bundle_argument(command: F) -> F:
-    """The BUNDLE argument: a folder, or the name of one that this system keeps."""
+    """The BUNDLE argument: a folder, or the name of a stored bundle."""
     return click.argument("bundle", metavar="BUNDLE", shell_complete=_bundles)(command)
 
 
 def located(text: str, *, current: bool = False) -> Path:
-    """Find a bundle by its folder, by its name, or by the run or the acceptance that it is of.
+    """Return the folder of a bundle (a folder, a name, a run or an acceptance); raises UserError if there is none.
 
-    With `current` an acceptance's bundle has to be of the state that it is in now.
+    With `current`, the bundle of an acceptance must be of the acceptance's current state.
     """
     if acceptance.is_one(text) and not Path(text).is_dir():
         found = acceptance.find(text)
         kept = found.bundles.get("full", "")
-        if not current:  # what was signed last is what anybody asks about
+        if not current:  # the bundle that was signed last is the relevant one
             signed = [str(one.get("folder", "")) for one in found.signed]
             kept = next((place for place in reversed(signed) if Path(place).is_dir()), kept)
             kept = kept or found.earlier.get("full", "")
@@ -50,20 +50,20 @@ def located(text: str, *, current: bool = False) -> Path:
             return Path(kept)
         if current:
             older = ": runs or waivers were added since the last one" if found.earlier else ""
-            raise UserError(f"{text} has no bundle of its state now{older}; rackcheck report {text} --bundle makes one")
+            raise UserError(f"{text} has no bundle of its current state{older}: rackcheck report {text} --bundle")
     if text == "last":
         return bundles.find(str(store.find(text).head.get("run")))
     return bundles.find(text)
 
 
 def _tell_acceptance(folder: Path, made: Signature) -> None:
-    """Write into the acceptance's log, where it is kept here, that its newest full bundle was signed."""
+    """Record in the log of a local acceptance that its newest full bundle was signed."""
     head = bundles.head(folder)
     if head.level != "full" or not acceptance.is_one(head.bundle):
         return
     found = acceptance.find(head.bundle)
     if found.bundles.get("full") != str(folder.resolve()):
-        note(f"acceptance {found.name} was not told: this is no bundle of the state it is in now ({found.state})")
+        note(f"acceptance {found.name} is not updated: this is no bundle of its current state ({found.state})")
         return
     manifest = hashlib.sha256((folder / "SHA256SUMS").read_bytes()).hexdigest()
     values = {"party": made.party, "name": made.name, "key": made.fingerprint, "folder": str(folder.resolve())}
@@ -72,29 +72,29 @@ def _tell_acceptance(folder: Path, made: Signature) -> None:
 
 
 def fault_line(fault: BundleFault) -> Line:
-    """Show one fault."""
+    """Return one fault as a line."""
     return Line(((mark(Status.FAIL), STYLES[Status.FAIL]), (str(fault), "")))
 
 
 def mark(status: Status) -> str:
-    """Give a verdict's sign with a blank."""
+    """Return the symbol of a verdict and a space."""
     return f"{(ASCII if is_plain() else GLYPHS)[status]} "
 
 
-@click.command(epilog="Exit: 0 signed, 2 your mistake, 4 the bundle is not what its manifest says.")
+@click.command(epilog="Exit: 0 signed, 2 usage error, 4 the bundle does not match its manifest.")
 @bundle_argument
 @click.option(
     "--key", required=True, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-    help="Private SSH key; or the .pub of a key that an agent or a token holds.",
+    help="Private SSH key; or the .pub of a key in an agent or on a token.",
 )  # fmt: skip
-@click.option("--as", "party", metavar="PARTY", default=DEFAULT, show_default=True, help="On whose behalf you sign.")
-@click.option("--name", metavar="NAME", help="Who signs (default: the key's comment, else your login).")
+@click.option("--as", "party", metavar="PARTY", default=DEFAULT, show_default=True, help="Party you sign for.")
+@click.option("--name", metavar="NAME", help="Name of the signer (default: the key's comment, else your login).")
 def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
-    """Sign a report's bundle with an SSH key.
+    """Sign a report bundle with an SSH key.
 
-    BUNDLE is a folder, or a name under which rackcheck keeps one. Every file is compared with the manifest first. Each
-    party signs once, and beside the others. A passphrase is asked by ssh-keygen itself; the time in the signature is
-    what this machine's clock says.
+    BUNDLE is a folder, or the name of a stored bundle. Every file is compared with the manifest first. Several parties
+    can sign, each once. ssh-keygen itself prompts for a passphrase; the time in the signature is taken from this
+    machine's clock.
 
     \b
     rackcheck sign pod7 --key ~/.ssh/id_ed25519
@@ -115,11 +115,11 @@ def sign(bundle: str, key: Path, party: str, name: str | None) -> int:
     others = signing.verify(folder, signing.Signers(b"")).signatures
     same = [one.party for one in others if one.fingerprint == made.fingerprint and one.party != made.party]
     if same:
-        note(f"rackcheck: {', '.join(same)} signed with this very key: it counts once")
+        note(f"rackcheck: {', '.join(same)} signed with the same key: it counts once")
     note(f"Next: rackcheck verify {bundle} --key {key if key.suffix == '.pub' else f'{key}.pub'}")
     return 0
 
 
 def _signed(bundle: str, made: Signature) -> Line:
-    words = f"{bundle} as {made.party} ({made.name}) with {made.kind} {made.fingerprint}, {made.time} by this clock"
+    words = f"{bundle} as {made.party} ({made.name}) with {made.kind} {made.fingerprint}, {made.time} by local clock"
     return Line(((mark(Status.PASS), STYLES[Status.PASS]), ("Signed: ", "bold"), (words, "")))

@@ -1,4 +1,4 @@
-"""`rackcheck sim`: racks to learn on, over real SSH and real HTTPS on loopback."""
+"""`rackcheck sim`: simulated racks, over real SSH and real HTTPS on loopback."""
 
 import re
 import shlex
@@ -25,13 +25,13 @@ from rackcheck.views.terminal import Line
 
 @click.group()
 def sim() -> None:
-    """Bring up a simulated rack; list and show those there are."""
+    """Start a simulated rack; list and show the available racks."""
 
 
 @sim.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List the racks that come with rackcheck, and the machines they are made of."""
+    """List the racks that come with rackcheck, and their machines."""
     from rackcheck.sim import machine, scenario  # noqa: PLC0415  the servers' libraries are slow to load
 
     found = [scenario.load(path) for path in scenario.shipped().values()]
@@ -47,10 +47,10 @@ def list_(as_json: bool) -> None:
 
 @sim.command("show")
 @click.argument("name", required=False, shell_complete=options.complete_racks)
-@click.option("--faults", is_flag=True, help="Show every kind of fault that a scenario file may lay, with its words.")
+@click.option("--faults", is_flag=True, help="Show every kind of fault for scenario files, with its parameters.")
 @options.json_option
 def show(name: str | None, faults: bool, as_json: bool) -> None:
-    """Show a rack's nodes and what is wrong with them, or the kinds of faults there are."""
+    """Show the nodes and faults of a rack, or all kinds of faults."""
     from rackcheck.sim import scenario  # noqa: PLC0415
     from rackcheck.sim.faults import KINDS  # noqa: PLC0415
 
@@ -64,7 +64,7 @@ def show(name: str | None, faults: bool, as_json: bool) -> None:
         if as_json:
             click.echo(document.text([dict(zip(("fault", "words", "about"), row, strict=True)) for row in kinds]))
         else:
-            print_lines(wrapped(("fault", "words", "what it is"), kinds, width=width(), styles=("bold", "", "")))
+            print_lines(wrapped(("fault", "parameters", "what it is"), kinds, width=width(), styles=("bold", "", "")))
         return
     found = scenario.find(name.removeprefix("sim:"))
     rows = [
@@ -82,7 +82,7 @@ def show(name: str | None, faults: bool, as_json: bool) -> None:
         print_lines(Line(((row, style),)) for row in textwrap.wrap(text, width(), break_on_hyphens=False))
     print_lines([Line()])
     print_lines(
-        wrapped(("nodes", "fault", "words", "in the story"), rows, width=width(), styles=("bold", "", "", "dim"))
+        wrapped(("nodes", "fault", "parameters", "effect"), rows, width=width(), styles=("bold", "", "", "dim"))
     )
 
 
@@ -95,25 +95,27 @@ def _machines(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def _folder(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Path | None:
-    """Read `-o FOLDER`; an empty one, of a variable that is not set, is not the folder where we stand."""
+    """Read `-o FOLDER`; an empty value (from an unset variable) is an error and does not mean the current folder."""
     if value == "":
-        raise click.BadParameter("an empty name is no folder")
+        raise click.BadParameter("the folder's name is empty")
     return None if value is None else Path(value).expanduser()
 
 
-@sim.command("up", epilog="Ends with Ctrl-C. Exit: 0, or 2 where the rack could not be brought up.")
+@sim.command("up", epilog="Ctrl-C ends it. Exit: 0 success, 2 the rack could not be started.")
 @click.argument("name", required=False, shell_complete=options.complete_racks)
 @click.option(
     "--machine", metavar="DIR", shell_complete=_machines,
     help="A machine folder, a stored run (id, folder or `last`), a capture, or a Redfish tree instead of a rack.",
 )  # fmt: skip
-@click.option("--nodes", type=click.IntRange(1, 5000), help="How many nodes (racks that grow, and --machine).")
+@click.option(
+    "--nodes", type=click.IntRange(1, 5000), help="Number of nodes (for --machine, and for racks of variable size)."
+)
 @click.option(
     "-o", "--output", metavar="DIR", callback=_folder,
-    help="Folder for the inventory and its keys; what is written there goes with the rack.",
+    help="Folder for the inventory and its keys; the files are removed when the rack stops.",
 )  # fmt: skip
 def up(name: str | None, machine: str | None, nodes: int | None, output: Path | None) -> None:
-    """Keep a simulated rack up until Ctrl-C, for other terminals and other tools.
+    """Run a simulated rack until Ctrl-C, for use from other terminals and tools.
 
     \b
     rackcheck sim up dgx-h100
@@ -123,11 +125,11 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
     from rackcheck.sim.child import running  # noqa: PLC0415
 
     if name and machine:
-        raise click.UsageError("a rack's name, or --machine DIR: one of the two")
+        raise click.UsageError("use either a rack's name or --machine DIR")
     if not name and not machine:
         raise click.UsageError("which rack? a name (rackcheck sim list), or --machine DIR")
     if name and nodes and re.search(r":[0-9]+$", name):
-        raise click.UsageError("how many nodes? NAME:COUNT, or --nodes COUNT: one of the two")
+        raise click.UsageError("use either NAME:COUNT or --nodes COUNT")
     wanted = name.removeprefix("sim:") if name else _machine(machine or "")
     with running(f"{wanted}:{nodes}" if nodes else wanted, output and output.absolute()) as place:
         try:
@@ -140,7 +142,7 @@ def up(name: str | None, machine: str | None, nodes: int | None, output: Path | 
 
 
 def _machine(named: str) -> str:
-    """Find a machine: one that ships, a folder, a stored run; raises UserError."""
+    """Return the folder of a machine: a shipped one, a folder, a stored run; raises UserError."""
     from rackcheck.run import store  # noqa: PLC0415
     from rackcheck.sim.machine import shipped  # noqa: PLC0415
 
@@ -162,7 +164,7 @@ def _machine(named: str) -> str:
 
 
 def _ways_in(place: Path) -> Iterable[Line]:
-    """Tell how to reach the rack, with rackcheck and by hand."""
+    """Describe how to connect to the rack, with rackcheck and by hand."""
     nodes = inventory.load(place).nodes
     yield Line(((f"up:   {len(nodes)} nodes: {fold(nodes)}", "bold"),))
     yield Line(((f"Next: rackcheck audit -i {shlex.quote(str(place))} -p h100-dgx", ""),))
@@ -176,7 +178,7 @@ def _ways_in(place: Path) -> Iterable[Line]:
 
 
 def _ssh(node: Node) -> list[str]:
-    """Give the line that logs in to a node, whatever our user's own known hosts say of its address."""
+    """Return the command that logs in to a node with the rack's own known hosts, not the user's."""
     known = f'"{node.ssh.known_hosts}"' if " " in node.ssh.known_hosts else node.ssh.known_hosts
     return [
         "ssh", "-o", f"UserKnownHostsFile={known}", "-p", str(node.ssh.port), "-i", node.ssh.key,

@@ -1,4 +1,4 @@
-"""Plain columns that survive a pipe, with a little colour on a terminal."""
+"""Plain columns that stay readable in a pipe, with a little colour on a terminal."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,23 +7,23 @@ from itertools import zip_longest
 from rackcheck.views.terminal import Line
 
 WIDEST = 64
-"""Letters that a column before the last may take."""
+"""Maximum width of every column except the last, in characters."""
 
 ROOM = 20
-"""Letters that the last column gets if those before it hold words that can be cut."""
+"""Width that the last column needs, in characters; below it, earlier columns are cut."""
 
 LEAST = 6
-"""Letters of the last column that are worth a column."""
+"""Minimum width of the last column, in characters; below it, the cells of a row are stacked."""
 
 NARROWEST = 20
-"""Letters that a column needs which is wrapped; where there are fewer, a row's cells stand below each other."""
+"""Minimum width of a wrapped column, in characters; below it, the cells of a row are stacked."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, styles: Sequence[str] = ()) -> list[Line]:
-    """Lay rows in columns; the last column takes what room is left and is cut with … where it is too long.
+    """Lay out rows in columns; the last column gets the remaining width, and longer cells are cut with ….
 
-    On a narrow terminal columns of words are cut, too, and names (one word each) never: where they have
-    no room, a row stands as lines below each other.
+    On a narrow terminal, columns whose cells have several words are cut, too. Names (one word each) are never cut: if
+    they do not fit, the cells of each row are stacked.
     """
     body = [list(row) for row in rows]
     widths = [min(max(len(row[i]) for row in [list(head), *body]), WIDEST) for i in range(len(head))]
@@ -39,7 +39,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, sty
 
 
 def _left(widths: Sequence[int], width: int) -> int:
-    """Give the letters that the last column has."""
+    """Return the width of the last column, in characters."""
     return width - sum(widths[:-1]) - 2 * (len(widths) - 1)
 
 
@@ -54,7 +54,7 @@ def _cut(cell: str, size: int) -> str:
 
 
 def wrapped(head: Sequence[str], rows: Iterable[Sequence[str]], *, width: int, styles: Sequence[str]) -> list[Line]:
-    """Lay rows in columns of which nothing is cut: what is too long goes on below, on a narrow terminal all of it."""
+    """Lay out rows in columns without cutting: long cells are wrapped, and on a narrow terminal rows are stacked."""
     body = [list(row) for row in rows]
     widths = [max(len(row[i]) for row in [list(head), *body]) for i in range(len(head))]
     while (over := sum(widths) + 2 * (len(widths) - 1) - width) > 0:
@@ -73,7 +73,7 @@ def _beside(row: list[str], widths: list[int], styles: Sequence[str]) -> Iterato
 
 
 def _stacked(head: Sequence[str], row: list[str], width: int, styles: Sequence[str]) -> Iterator[Line]:
-    """Give one row as lines below each other: its first cell, then the others with the names of their columns."""
+    """Return one row as stacked lines: its first cell, then the other cells with the names of their columns."""
     first, *inner, last = row
     named = "  ".join(f"{name} {cell}" for name, cell in zip(head[1:-1], inner, strict=True) if cell)
     for text, margin, style in ((first, "", styles[0]), (named, "  ", ""), (last, "  ", styles[-1])):

@@ -1,4 +1,4 @@
-"""`rackcheck tui`: the screens, found by entry point so that nothing here knows them."""
+"""`rackcheck tui`: the TUI, found by its entry point, so that this package does not depend on it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TuiOptions:
-    """What `rackcheck tui` is given."""
+    """Arguments and options of `rackcheck tui`; `seconds` limits one plane of one node."""
 
     words: tuple[str, ...]
     profile: str | None
@@ -45,32 +45,32 @@ class TuiOptions:
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
-@click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Ask these planes only.")
+@click.option("--planes", metavar="os,bmc", shell_complete=options.complete_planes, help="Read these planes only.")
 @options.timeout_option
-@filters.where_option("Show only what is like this at first: 'state:fail rack:r03'.")
-@click.option("--view", metavar="VIEW", default="groups", help="Begin with this view: groups, rack, odd, nodes, live.")
+@filters.where_option("Filter at the start: 'state:fail rack:r03'.")
+@click.option("--view", metavar="VIEW", default="groups", help="View at the start: groups, rack, odd, nodes, live.")
 @click.option(
     "--against",
     metavar="RUN|NODE",
     default="peers",
-    help="What `d` holds a node against at first.",
+    help="What `d` first compares a node with; `D` changes it.",
 )
 @click.option(
     "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,
-    help="slow: 16 colours, two frames a second, for serial consoles and far ends.",
+    help="slow: 16 colours, two frames a second, for serial consoles and slow links.",
 )  # fmt: skip
 @options.collected(TuiOptions)
 def tui(given: TuiOptions) -> int:
-    """Open a run in the terminal's screens: a stored one, or one that is made while you look.
+    """Open a run in the TUI: a stored one, or a new audit.
 
-    Without a profile, RUN is a stored run or an acceptance, the newest if none is named: no node is asked. With one,
-    the nodes are audited as `rackcheck audit` does, the run is kept, and nodes can be asked again.
+    Without a profile, RUN is a stored run or an acceptance (default: the newest run), and no node is contacted. With a
+    profile, the nodes are audited as by `rackcheck audit`, the run is stored, and nodes can be read again.
 
     \b
     rackcheck tui                                  the newest run
-    rackcheck tui pod7 --where state:fail          an acceptance, what fails
-    rackcheck tui -p h100-dgx -i pod7.yaml         audit nodes, and look on
-    rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack to learn on
+    rackcheck tui pod7 --where state:fail          the failures of an acceptance
+    rackcheck tui -p h100-dgx -i pod7.yaml         audit nodes, and watch
+    rackcheck tui --rack sim:dgx-h100 -p h100-dgx  a simulated rack
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     show = screens()
     shown = {"view": given.view, "where": given.where.text, "against": given.against, "link": given.link}
@@ -78,10 +78,10 @@ def tui(given: TuiOptions) -> int:
     if given.profile is None:
         audited = (given.file, given.rack, given.values, given.folders, given.planes, given.seconds)
         if any(audited) or len(given.words) > 1:
-            from rackcheck.profile import library  # noqa: PLC0415  the screens come first, what they show after them
+            from rackcheck.profile import library  # noqa: PLC0415  needed only for this error
 
             known = ", ".join(sorted(library.profiles(given.folders)))
-            raise click.UsageError(f"to audit nodes, say by which profile: -p NAME; there are: {known}")
+            raise click.UsageError(f"to audit nodes, name a profile: -p NAME; there are: {known}")
         run = given.words[0] if given.words else "last"
         show(run, lambda: _stored(run, given.waiver_files), **shown)
         return 0
@@ -91,7 +91,7 @@ def tui(given: TuiOptions) -> int:
 
     def ready() -> object:
         from rackcheck.session.audit_setup import Request, prepare  # noqa: PLC0415
-        from rackcheck.session.run_session import RunSession  # noqa: PLC0415  once there is a terminal to show it on
+        from rackcheck.session.run_session import RunSession  # noqa: PLC0415  loaded once there is a terminal
 
         files = cli_choices.waiver_files(given.waiver_files, found=True)
         request = Request(profile, wanted, given.values, given.folders, files, seconds=given.seconds)
@@ -101,17 +101,17 @@ def tui(given: TuiOptions) -> int:
 
     show("", ready, **shown, early=True)
     for number, folder in enumerate(desks[0].made):
-        note(f"asked again: {folder}" if number else f"Run:  {folder}")
+        note(f"read again: {folder}" if number else f"Run:  {folder}")
     for trouble in desks[0].troubles:
         note(trouble)
     return 130 if any(done is None or done.interrupted for done in desks[0].ends()) else 0
 
 
 def screens() -> Callable[..., None]:
-    """Find the screens; raises UserError."""
+    """Return the function that shows the TUI; raises UserError if it is not installed."""
     found = [point for point in entry_points(group="rackcheck.screens") if point.name == "tui"]
     if not found:
-        raise UserError("the screens are not installed: pip install --force-reinstall rackcheck")
+        raise UserError("the TUI is not installed: pip install --force-reinstall rackcheck")
     show: Callable[..., None] = found[0].load()
     return show
 
@@ -123,7 +123,7 @@ def _stored(run: str, waiver_files: tuple[Path, ...]) -> object:
 
     if run == "last" and not store.ids():
         raise UserError(
-            "there is no run yet: rackcheck tui -p PROFILE audits this machine, --rack sim:dgx-h100 a simulated rack"
+            "no run yet: rackcheck tui -p PROFILE audits this machine, with --rack sim:dgx-h100 a simulated rack"
         )
     files = cli_choices.waiver_files(waiver_files, found=False) if waiver_files else None
     return RunSession(found=subject.find(run, files))

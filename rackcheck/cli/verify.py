@@ -1,4 +1,4 @@
-"""`rackcheck verify`: is a bundle what was signed, and by whom."""
+"""`rackcheck verify`: check that a bundle is unchanged since it was signed, and by whom."""
 
 import sys
 from collections.abc import Iterator
@@ -21,35 +21,39 @@ from rackcheck.views import machine
 from rackcheck.views.terminal import STYLES, Line, within
 
 UNBROKEN = 1 << 20
-"""Columns of an output that nobody looks at."""
+"""Width of an output that is not a terminal, so that no line is wrapped."""
 
-TOLD = 20
-"""Faults that are shown one by one; --json has them all."""
+SHOWN = 20
+"""Maximum number of faults that are shown; --json lists all of them."""
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command(epilog="Exit: 0 verified, 2 your mistake, 4 a file or a signature does not hold.")
+@click.command(epilog="Exit: 0 verified, 2 usage error, 4 a file or a signature is not valid.")
 @bundle_argument
 @click.option(
     "--key", "keys", multiple=True, metavar="PUB", type=_FILE, help="Public key of a signer; may be repeated."
 )
-@click.option("--allowed-signers", "allowed", metavar="FILE", type=_FILE, help="Signers as ssh-keygen(1) lists them.")
+@click.option(
+    "--allowed-signers", "allowed", metavar="FILE", type=_FILE, help="Signers in the format of ssh-keygen(1)."
+)
 @click.option(
     "--require", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N",
-    help="Different keys of yours that must have signed.",
+    help="Number of different trusted keys that must have signed.",
 )  # fmt: skip
-@click.option("--at", "at", metavar="TIME", help="When keys have to be valid, 2026-11-21T10:00:00Z (default: now).")
-@click.option("--full", metavar="BUNDLE", help="The full bundle that this redacted copy has to belong to.")
+@click.option(
+    "--at", "at", metavar="TIME", help="Time at which keys must be valid, like 2026-11-21T10:00:00Z (default: now)."
+)
+@click.option("--full", metavar="BUNDLE", help="The full bundle that this redacted copy must belong to.")
 @options.json_option
 def verify(
     bundle: str, keys: tuple[Path, ...], allowed: Path | None, require: int, at: str | None, full: str | None,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Check a report's bundle and its signatures; asks no network.
+    """Verify a report bundle and its signatures; needs no network.
 
-    BUNDLE is a folder, or a name under which rackcheck keeps one. Every file has to be what the manifest says, and the
-    manifest what the signers signed. A time beside a signature is what the signer's own clock said.
+    BUNDLE is a folder, or the name of a stored bundle. Every file must match the manifest, and the manifest must match
+    the signatures. The time of a signature is from the signer's own clock.
 
     \b
     rackcheck verify ./pod7 --key integrator.pub
@@ -57,16 +61,14 @@ def verify(
     rackcheck verify ./pod7-customer --key integrator.pub --full ./pod7
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     if bool(keys) == bool(allowed):
-        raise click.UsageError(
-            "whose signatures count? --key PUB (more than once if need be) or --allowed-signers FILE"
-        )
+        raise click.UsageError("name the trusted signers: either --key PUB (may be repeated) or --allowed-signers FILE")
     wanted = signers.from_file(allowed) if allowed is not None else signers.from_keys(keys)
     other = located(full) if full is not None else None
     found = signing.verify(located(bundle), wanted, _time(at), other)
     if as_json:
         click.echo(machine.text(_document(found, require)))
     else:
-        # A pipe's reader wants one line for each signature; a terminal has its width.
+        # In a pipe, each signature is one line; on a terminal, lines are wrapped to its width.
         room = width() if sys.stdout.isatty() else UNBROKEN
         print_lines(part for line in _lines(found, require) for part in within(line, room, 2))
     return 4 if found.reason(require) else 0
@@ -76,7 +78,7 @@ def _time(at: str | None) -> datetime | None:
     try:
         return moment(at) if at is not None else None
     except ValueError:
-        raise click.UsageError(f"--at wants a time like 2026-11-21T10:00:00Z, not {at!r}") from None
+        raise click.UsageError(f"--at expects a time like 2026-11-21T10:00:00Z, not {at!r}") from None
 
 
 def _lines(found: Verification, require: int) -> Iterator[Line]:
@@ -84,9 +86,9 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
         yield _line(signature)
     names = {signature.trouble for signature in found.signatures}
     faults = [fault for fault in found.faults if str(fault) not in names]
-    yield from map(fault_line, faults[:TOLD])
-    if len(faults) > TOLD:
-        yield Line((("  ", ""), (f"and {len(faults) - TOLD} more; --json lists them", "")))
+    yield from map(fault_line, faults[:SHOWN])
+    if len(faults) > SHOWN:
+        yield Line((("  ", ""), (f"and {len(faults) - SHOWN} more; --json lists them", "")))
     for key, parties in found.shared.items():
         yield Line(
             (
@@ -105,11 +107,11 @@ def _lines(found: Verification, require: int) -> Iterator[Line]:
 
 
 def _line(signature: Signature) -> Line:
-    # A signature by a key that nobody told us of is unknown, not wrong; it only does not count.
+    # The verdict of a signature by an untrusted key is unknown, not invalid; the signature does not count.
     unknown = bool(signature.trouble and signature.fingerprint and not signature.principal)
     status = Status.PASS if not signature.trouble else Status.UNKNOWN if unknown else Status.FAIL
     who = [signature.party, signature.name, signature.principal, f"{signature.kind} {signature.fingerprint}".strip()]
-    when = f"{signature.time} by their own clock" if signature.time else ""
+    when = f"{signature.time} by the signer's clock" if signature.time else ""
     words = "  ".join(word for word in (*who, when) if word)
     trouble = f"  {signature.trouble}" if signature.trouble else ""
     return Line(((mark(status), STYLES[status]), (words, ""), (trouble, STYLES[status])))

@@ -1,4 +1,4 @@
-"""`rackcheck waive`: answer for a finding, in a file that is kept under version control."""
+"""`rackcheck waive`: waive a finding, in a file that is kept under version control."""
 
 import difflib
 import unicodedata
@@ -29,7 +29,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @dataclass(frozen=True, slots=True)
 class WaiveOptions:
-    """What `rackcheck waive` is given."""
+    """Arguments and options of `rackcheck waive`; `until` is a date, YYYY-MM-DD."""
 
     rule: str
     run: str
@@ -43,19 +43,17 @@ class WaiveOptions:
     dry_run: bool
 
 
-@click.command(epilog="Exit: 0 written, 2 your mistake.")
+@click.command(epilog="Exit: 0 success, 2 usage error.")
 @click.argument("rule")
 @click.option(
-    "--from", "run", metavar="RUN", default="last", show_default=True, help="Run or acceptance that shows the finding."
+    "--from", "run", metavar="RUN", default="last", show_default=True, help="Run or acceptance with the finding."
 )
-@click.option("--nodes", metavar="NODES", required=True, help="The nodes it is waived on, as a node set.")
-@click.option(
-    "--item", "items", multiple=True, metavar="ITEM", help="Only this item of what is wrong (several: repeat it)."
-)
-@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last day it holds; at most a year ahead.")
-@click.option("--by", metavar="NAME", required=True, help="Who answers for it.")
-@click.option("--ticket", metavar="ID", required=True, help="Where it is tracked.")
-@click.option("--reason", metavar="TEXT", required=True, help="Why it may be so.")
+@click.option("--nodes", metavar="NODES", required=True, help="The nodes on which to waive the finding, as a node set.")
+@click.option("--item", "items", multiple=True, metavar="ITEM", help="Only this item of the finding (may be repeated).")
+@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last day of the waiver; at most a year ahead.")
+@click.option("--by", metavar="NAME", required=True, help="Who is responsible for the waiver.")
+@click.option("--ticket", metavar="ID", required=True, help="The ticket that tracks the finding.")
+@click.option("--reason", metavar="TEXT", required=True, help="Why the finding is acceptable.")
 @click.option(
     "--file",
     "file",
@@ -63,27 +61,28 @@ class WaiveOptions:
     type=_FILE,
     default=waivers.FOUND,
     show_default=True,
-    help="File that it is added to.",
+    help="File to add the waiver to.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
 @options.collected(WaiveOptions)
 def waive(given: WaiveOptions) -> int:
-    """Add a waiver of a finding to a file, and show the change; commit it where your profiles are.
+    """Add a waiver of a finding to a file, and show the change; commit the file with your profiles.
 
-    It pins what a stored run saw: the rule as it is, the nodes, the item and its value. It lapses when any of them
-    changes, and ends on its day; then the rule fails again, and every output says why.
+    The waiver pins the finding of a stored run: the rule's current definition, the nodes, the item and its value. The
+    waiver lapses when one of these changes, and ends on its date; then the rule fails again, and every output states
+    why.
 
     \b
     rackcheck waive nic.rate --nodes dgx02 --until 2027-01-31 \\
       --by "Jo Doe" --ticket OPS-12 --reason "cables ordered"
-    rackcheck audit --from last --waivers waivers.yaml    judge again, ask no one
+    rackcheck audit --from last --waivers waivers.yaml    judge again, offline
     """  # noqa: D301  \b is click's mark for lines that stay as they are
     rule, file = given.rule, given.file
     _in_time(given.until)
     for option, words in (("by", given.by), ("ticket", given.ticket), ("reason", given.reason)):
         _one_line(option, words)
     found = subject.find(given.run)
-    readings = list(found.tell())
+    readings = list(found.evaluate())
     by_id = {r.id: r for r in found.profile.rules}
     if rule not in by_id:
         near = did_you_mean(rule, list(by_id)) or f"; rackcheck profile show {found.profile.name} lists them"
@@ -93,7 +92,7 @@ def waive(given: WaiveOptions) -> int:
     made = _grouped(by_id[rule], _chosen(given.nodes, judged, rule), judged, given.items, answers)
     before = waivers.load(file).text if file.exists() else _new(file)
     after = waivers.added(before, made)
-    waivers.read(after, file.name)  # that a finding is waived twice is told before anything is written
+    waivers.read(after, file.name)  # reject a finding that is waived twice before anything is written
     _show(before, after, file)
     if given.dry_run:
         note("nothing written (--dry-run)")
@@ -103,7 +102,7 @@ def waive(given: WaiveOptions) -> int:
     if found.acceptance is not None:
         note(f"Next: rackcheck accept add {found.name} --waivers {file}")
     elif file == Path(waivers.FOUND):
-        here = "a new audit in this folder finds it by itself"
+        here = "a new audit in this folder uses it by default"
         note(f"Next: rackcheck audit --from {given.run} --waivers {file}; {here}")
     else:
         note(f"Next: rackcheck audit --from {given.run} --waivers {file}")
@@ -111,17 +110,17 @@ def waive(given: WaiveOptions) -> int:
 
 
 def _new(file: Path) -> str:
-    """Give the text of a file that is not there yet; raises UserError where nobody would read one of this name."""
+    """Return the empty text of a new file; raises UserError if files with this name are never read as waivers."""
     waivers.named(file)
     return ""
 
 
 def _one_line(option: str, words: str) -> None:
-    """Refuse what no document could print as it is: line breaks, other control characters, broken bytes."""
+    """Reject characters that a document cannot print: line breaks, other control characters, broken bytes."""
     wrong = next((c for c in words if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}), None)
     if wrong is not None:
         what = "a line break" if wrong in "\n\r\v\f\x85\u2028\u2029" else f"the control character {visible(wrong)}"
-        raise UserError(f"--{option} '{clean(words, 40)}': it holds {what}; write it in one line of plain words")
+        raise UserError(f"--{option} '{clean(words, 40)}' contains {what}; use one line of plain text")
 
 
 def _in_time(until: str) -> None:
@@ -129,13 +128,13 @@ def _in_time(until: str) -> None:
     try:
         day = date.fromisoformat(until).isoformat()
     except ValueError:
-        raise UserError(f"--until {until!r:.40}: no day; it is written YYYY-MM-DD, like {last_day(today)}") from None
+        raise UserError(f"--until {until!r:.40}: not a date; use YYYY-MM-DD, like {last_day(today)}") from None
     if day != until:
-        raise UserError(f"--until {until!r:.40}: it is written YYYY-MM-DD, like {day}")
+        raise UserError(f"--until {until!r:.40}: use YYYY-MM-DD, like {day}")
     if until < today:
-        raise UserError(f"--until {until}: that day is past; today is {today}")
+        raise UserError(f"--until {until} is in the past; today is {today}")
     if until > last_day(today):
-        raise UserError(f"--until {until}: more than a year ahead; {last_day(today)} is the last day it may name")
+        raise UserError(f"--until {until} is more than a year ahead; the latest date is {last_day(today)}")
 
 
 def _verdicts(readings: list[CollectedRun], profile: Profile, rule: str) -> dict[str, Verdict]:
@@ -161,9 +160,9 @@ def _chosen(nodes: str, judged: dict[str, Verdict], rule: str) -> list[str]:
 def _grouped(
     rule: Rule, nodes: list[str], judged: dict[str, Verdict], items: tuple[str, ...], words: tuple[str, str, str, str]
 ) -> list[Waiver]:
-    """Make one waiver for all nodes that show the same."""
+    """Build one waiver for all nodes with the same finding."""
     groups: dict[tuple[Pin, ...], list[str]] = {}
-    # A count is one finding: what stands beside it is named to be looked at, and a waiver of it would hold nothing.
+    # A count is one finding. The items listed after it are only for review: to waive an item would have no effect.
     most = 1 if rule.look is not None and rule.look.mode == "count" else None
     for node in nodes:
         wrong = [
@@ -174,8 +173,8 @@ def _grouped(
         if missing or not pins:
             seen = [e.item for e in wrong]
             near = did_you_mean(missing[0], seen) if missing else ""
-            hint = near or f"; with {', '.join(seen) or 'nothing'}"
-            raise UserError(f"nothing known to be wrong with {', '.join(missing) or rule.id} on {node}{hint}")
+            hint = near or f"; findings: {', '.join(seen) or 'none'}"
+            raise UserError(f"no known finding for {', '.join(missing) or rule.id} on {node}{hint}")
         groups.setdefault(pins, []).append(node)
     return [
         Waiver(rule.id, rule.digest, tuple(sorted(where, key=natural)), pins, *words) for pins, where in groups.items()

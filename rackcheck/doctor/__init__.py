@@ -1,1 +1,1 @@
-"""The first hour at a rack: which planes are reachable, what blocks an audit, how to fix it, and what stays unknown."""
+"""First check of a rack: which planes are reachable, what prevents an audit, how to fix it, and what stays unknown."""

@@ -1,4 +1,4 @@
-"""One short visit to a BMC: its identity, our role, and how long a reply takes."""
+"""Reads a BMC's identity and our role in one short session, and measures how long a GET takes."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ LIMITS = Limits(connect=3.0, read=5.0, answer=6.0, deadline=10.0, goodbye=2.0, p
 
 @dataclass(frozen=True)
 class Heard:
-    """The resources of a BMC, the seconds that each GET took, and why the visit broke off, if it did."""
+    """The resources of a BMC, the seconds that each GET took, and why the session ended early, if it did."""
 
     bodies: Mapping[str, Body | Unknown]
     seconds: tuple[float, ...]
@@ -29,7 +29,7 @@ class Heard:
 
 
 def visit(bmc: Bmc, stop: threading.Event, limits: Limits = LIMITS) -> Heard | Unknown:
-    """Log in, read and log out; returns why nothing was read, if so. The session is always given back."""
+    """Log in, read and log out; if nothing was read, return the reason. The session is always closed."""
     from rackcheck.transport.redfish.session import Session  # noqa: PLC0415  the HTTP libraries are slow to import
 
     try:
@@ -53,7 +53,7 @@ def _look_around(session: "Session", root: Body, user: str) -> Heard:
     while session.over is None and (todo := wanted(LINKS, bodies)):
         for uri in sorted(todo):
             get(uri)
-    # Finding our own account is not worth the whole time: a BMC may have many.
+    # A BMC may have many accounts: the search for our own must not use up the time.
     while session.over is None and time.monotonic() < session.until - session.limits.deadline / 2:
         account = next_account(bodies, user)
         if account is None:
@@ -64,7 +64,7 @@ def _look_around(session: "Session", root: Body, user: str) -> Heard:
 
 @contextmanager
 def _watched(session: "Session", stop: threading.Event) -> Iterator[None]:
-    """Cut slow requests from outside, and give the session back at the end."""
+    """Cut slow requests from another thread, and close the session at the end."""
     done = threading.Event()
 
     def watch() -> None:
@@ -74,7 +74,9 @@ def _watched(session: "Session", stop: threading.Event) -> Iterator[None]:
                 session.end(Unknown(Reason.NOT_COLLECTED, "interrupted"))
                 return
             if time.monotonic() > session.until:
-                session.end(Unknown(Reason.TIMEOUT, f"the {session.limits.deadline:g} s for this BMC were over"))
+                session.end(
+                    Unknown(Reason.TIMEOUT, f"the deadline of {session.limits.deadline:g} s for this BMC has passed")
+                )
                 return
 
     watcher = threading.Thread(target=watch, daemon=True, name="bmc-watch")

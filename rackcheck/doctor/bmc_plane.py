@@ -1,4 +1,4 @@
-"""The BMC's plane: the BMC's identity and our role, from its own resources; pure."""
+"""The BMC plane in doctor: the BMC's identity and our role, from its resources; pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -12,22 +12,22 @@ from rackcheck.model.resource import ROOT, Body, Resource
 from rackcheck.probe.plan import Plan
 
 LINKS = ("Managers/*", "Systems", "Chassis", "AccountService/Accounts")
-"""The resources with a BMC's identity and with our rights."""
+"""The resources that contain a BMC's identity and our role."""
 
 ACCOUNTS = 16
-"""The most accounts that are read to find our own, one GET each."""
+"""Maximum number of accounts that are read to find our own, with one GET each."""
 
 
 _OURS = ("Managers", "Systems", "Chassis")
-"""First URI segments of everything that rackcheck reads of a machine."""
+"""First segments of the URIs of all the machine's resources that rackcheck reads."""
 
 
 _WHY = {Reason.DENIED: Trouble.BMC_ROLE, Reason.TIMEOUT: Trouble.SLOW, Reason.NOT_READY: Trouble.BMC_BUSY}
-"""The trouble for a resource that is unknown for this reason; any other reason is a gap of the resource itself."""
+"""The trouble if a resource is unknown for this reason; with any other reason, only this resource is missing."""
 
 
 def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
-    """Return the account to read next to find our own role: the one with our name first; None once ours is read."""
+    """Return the next account to read to find our role, first the one with our name; None once our account is read."""
     if role(bodies, user):
         return None
     try:
@@ -44,7 +44,7 @@ def next_account(bodies: Mapping[str, Body | Unknown], user: str) -> str | None:
 
 
 def role(bodies: Mapping[str, Body | Unknown], user: str) -> str:
-    """Return the role of our user, as in its account; empty if it is not reported."""
+    """Return our user's role, from its account; empty if it is not reported."""
     accounts = (body for body in bodies.values() if isinstance(body, Mapping) and body.get("UserName") == user)
     return next((clean(body["RoleId"], 30) for body in accounts if isinstance(body.get("RoleId"), str)), "")
 
@@ -64,7 +64,7 @@ def read(bodies: Mapping[str, Body | Unknown], user: str, seconds: Sequence[floa
 
 
 def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTrouble]:
-    """Yield the resources that could not be read although the login succeeded, with the probes that need them."""
+    """Yield the resources that could not be read although the login succeeded, and the probes that need them."""
     gone: dict[Trouble, dict[str, Unknown]] = {}
     for uri, body in bodies.items():
         if isinstance(body, Unknown) and uri.startswith(tuple(f"{ROOT}/{word}" for word in _OURS)):
@@ -72,13 +72,13 @@ def unread(bodies: Mapping[str, Body | Unknown], plan: Plan) -> Iterator[PlaneTr
     for trouble, found in gone.items():
         words = {uri.removeprefix(f"{ROOT}/").partition("/")[0] for uri in found}
         asks = ((probe.name, probe.ask) for probe in plan.probes if isinstance(probe.ask, Redfish))
-        lost = tuple(name for name, ask in asks if any(str(link).partition("/")[0] in words for link in ask.links))
+        lost = tuple(name for name, ask in asks if any(str(link).partition("/")[0] in words for link in ask.every))
         message = "; ".join(f"{uri}: {why}" for uri, why in list(found.items())[:3])
         yield PlaneTrouble(trouble, clean(message, 300), (), lost)
 
 
 def _at(docs: Documents, link: str) -> Iterator[Resource]:
-    """Yield the resources of a link that could be read."""
+    """Yield the resources of a link that were read."""
     try:
         yield from docs.at(link)
     except (Unreadable, Missing):

@@ -1,4 +1,4 @@
-"""What doctor can find: troubles of a plane, its system or BMC, and its address, as values."""
+"""The values of doctor's findings: troubles of a plane, the plane's system or BMC, and its address."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,33 +7,33 @@ from rackcheck.model.fact import Plane
 
 
 class Trouble(StrEnum):
-    """What blocks the way to a plane's data; a closed set, in the order in which a connection meets them."""
+    """What prevents access to a plane's data; a closed set, in the order in which a connection can meet them."""
 
     NO_HOST = "no host in the inventory"
     NO_BMC = "no BMC in the inventory"
     SECRET = "a secret cannot be fetched"
     NO_PASSWORD = "no password named for the BMC"
-    CA_FILE = "the CA file vouches for nobody"
+    CA_FILE = "the CA file cannot be used"
     NO_NAME = "no address for its name"
-    REFUSED = "its port refuses us"
+    REFUSED = "its port refuses connections"
     SILENT = "it does not answer"
-    HANGS = "its port is open and nothing comes"
+    HANGS = "its port is open but sends nothing"
     NO_SSH = "no SSH handshake"
     KEY_UNKNOWN = "its host key is not known"
     KEY_CHANGED = "its host key has changed"
     KEY_REVOKED = "its host key is revoked"
-    KEY_FILE = "the key file opens no door"
+    KEY_FILE = "the key file cannot be used"
     LOGIN = "login refused"
     SLOW = "it answers too slowly"
     CUT = "the shell's answer broke off"
     NO_FRAME = "timeout, head or tail is missing"
     NO_TOOL = "a tool is missing"
     NO_PYTHON = "python3 is missing"
-    NO_ROOT = "root's part is refused"
-    NO_READ = "files may not be read"
+    NO_ROOT = "commands that need root are refused"
+    NO_READ = "files cannot be read"
     CERT_CHANGED = "its certificate has changed"
     CERT_UNKNOWN = "its certificate is not trusted"
-    BMC_LOGIN = "the BMC's login refused"
+    BMC_LOGIN = "the BMC refused the login"
     BMC_FULL = "all sessions of the BMC are taken"
     BMC_BUSY = "the BMC is not ready"
     BMC_ODD = "no Redfish there"
@@ -42,12 +42,12 @@ class Trouble(StrEnum):
     OURS = "rackcheck failed here"
 
 
-NO_INVENTORY = "no inventory: nodes were named alone"
-"""The reason for a missing plane without an inventory."""
+NO_INVENTORY = "no inventory: nodes were given by name only"
+"""Why a plane is missing if there is no inventory."""
 
 
 class Grant(StrEnum):
-    """Root's rights that a login has."""
+    """Which root rights a login has."""
 
     ROOT = "root itself"
     ALL = "sudo: everything"
@@ -61,7 +61,7 @@ class Grant(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlaneAddress:
-    """The address and the login of a plane: what a line to type needs. A text is empty if it does not apply."""
+    """The address and the login of a plane, as a command to type needs them. A text is empty if it does not apply."""
 
     node: str
     host: str = ""
@@ -76,7 +76,7 @@ class PlaneAddress:
 
 @dataclass(frozen=True, slots=True)
 class PlaneTrouble:
-    """One trouble: its message, the tools or commands involved, and the probes that it leaves without data."""
+    """One trouble: its message, the tools or commands involved, and the probes that have no data because of it."""
 
     trouble: Trouble
     seen: str = ""
@@ -86,7 +86,7 @@ class PlaneTrouble:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The operating system of a node; seconds until the login, and for the script."""
+    """The operating system of a node; seconds until the login, and seconds for the script."""
 
     name: str
     kernel: str
@@ -99,7 +99,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The BMC of a node; `get` is the median of seconds for one GET."""
+    """The BMC of a node; `get` is the median duration of a GET, in seconds."""
 
     vendor: str
     product: str
@@ -113,7 +113,7 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class PlaneVisit:
-    """One plane of one node: its troubles, and its system or BMC if it was reached."""
+    """One plane of one node: its troubles, and its system or BMC if the plane was reached."""
 
     node: str
     plane: Plane
@@ -123,5 +123,5 @@ class PlaneVisit:
 
     @property
     def lost(self) -> frozenset[str]:
-        """The probes that are left without data."""
+        """Return the probes that have no data."""
         return frozenset(probe for finding in self.findings for probe in finding.lost)

@@ -1,4 +1,4 @@
-"""Looks host names up once, before the visits: a resolver that hangs must not delay the end."""
+"""Looks up host names once, before any connection: a hanging resolver must not delay doctor's end."""
 
 import socket
 import threading
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from rackcheck.doctor.worker_pool import work
 
 SECONDS = 4.0
-"""Seconds within which one name must resolve."""
+"""Time limit for one name, in seconds."""
 
 THREADS = 128
-"""Names looked up at once: the threads only wait."""
+"""Maximum number of names looked up in parallel; it may be high, since each thread only waits for the resolver."""
 
 
 def look_up(names: Iterable[str], stop: threading.Event) -> Mapping[str, str]:
-    """Look up names; returns the resolver's message for each that has no address. Names that resolve are left out."""
+    """Look up names; return the resolver's message for each name without an address. Other names are left out."""
     found = work(dict.fromkeys(names), _trouble, threads=THREADS, seconds=SECONDS, stop=stop)
-    late = f"no answer about it within {SECONDS:g} s"
+    late = f"no reply from the resolver within {SECONDS:g} s"
     values = {name: late if trouble is None else str(trouble) for name, trouble in found}
     return {name: trouble for name, trouble in values.items() if trouble}
 

@@ -1,4 +1,4 @@
-"""The operating system's plane: a few commands, and how to read their output; pure."""
+"""The operating system plane in doctor: a few commands, and parsers of their output; pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,25 +18,25 @@ from rackcheck.probe.plan import Plan
 from rackcheck.probe.sudoers import root_probes
 
 SECONDS = 5.0
-"""Seconds that one command may take on a node."""
+"""Time limit of one command on a node, in seconds."""
 
 CAP = 1 << 14
-"""The most bytes of a command's output: of a command that needs root, the beginning is enough."""
+"""Maximum size of a command's output in bytes: for a command that needs root, the beginning is enough."""
 
 FILES = 20
-"""The most unreadable files that are named; the probes that they cost are counted for all."""
+"""Maximum number of unreadable files that are listed; the probes without data are counted for all files."""
 
 PYTHON = "python3"
 
 _REFUSED = frozenset({Reason.DENIED, Reason.UNREACHABLE})
-"""Reasons that show missing root rights: any other reason means that the command itself ran."""
+"""Reasons that can mean missing root rights: with any other reason, the command itself did run."""
 
 _WHO = (
     'echo "uid $(id -u)"; echo "user $(id -un)"; echo "kernel $(uname -sr)"; echo "sent $RACKCHECK_SENT"; '
     "sed -n 's/^PRETTY_NAME=/name /p' /etc/os-release 2>/dev/null"
 )
 _ON_BUS = "0x10de0x03"
-"""Part of a command that looks for NVIDIA's GPUs on the bus first, and needs no python3 if there is none."""
+"""Part of a command that searches the PCI bus for NVIDIA GPUs first, and needs no python3 if there is no GPU."""
 
 _NO_GPU = (
     "(cd /sys/bus/pci/devices 2>/dev/null || exit 1; for d in *; do "
@@ -57,7 +57,7 @@ class Questions:
 
     @cached_property
     def needs(self) -> Mapping[Need, Sequence[str]]:
-        """The programs that the plan's probes need on a node, each with the probes that need it."""
+        """Return the programs that the plan's probes need on a node, each with the probes that need it."""
         found: dict[Need, list[str]] = {}
         for probe in self.plan.probes:
             if isinstance(probe.ask, Shell):
@@ -67,22 +67,22 @@ class Questions:
 
     @cached_property
     def tools(self) -> tuple[str, ...]:
-        """The programs that some probe needs."""
+        """Return the programs that at least one probe needs."""
         return tuple(dict.fromkeys(need.tool for need in self.needs))
 
     @cached_property
     def _wheres(self) -> tuple[str, ...]:
-        """The conditions under which some program is needed; the output refers to them by number."""
+        """Return the conditions under which programs are needed; the output refers to a condition by its number."""
         return tuple(dict.fromkeys(need.where for need in self.needs if need.where))
 
     @cached_property
     def scripts(self) -> tuple[str, ...]:
-        """The probes that run a script with the node's own python3."""
+        """Return the probes that run a script with the node's own python3."""
         shells = (probe for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(probe.name for probe in shells if PYTHON in looked_for(str(probe.ask)))
 
     def _scripts(self, out: str) -> tuple[str, ...]:
-        """Return those of them that have no data without python3: on a bus without an NVIDIA GPU, some need none."""
+        """Return the script probes that have no data without python3; without an NVIDIA GPU some need no python3."""
         if re.search(r"^idle python$", out, re.MULTILINE) is None:
             return self.scripts
         idle = {p.name for p in self.plan.probes if isinstance(p.ask, Shell) and _ON_BUS in p.ask.command}
@@ -90,14 +90,14 @@ class Questions:
 
     @cached_property
     def asked(self) -> tuple[Shell, ...]:
-        """The commands, those that need root last."""
+        """Return all commands; those that need root are last."""
         shells = (probe.ask for probe in root_probes(self.plan.probes))
         root = [replace(ask, seconds=self.seconds, cap=CAP) for ask in shells if isinstance(ask, Shell)]
         return (self._looks, *self._files, *([self._sudo] if root and self.sudo else []), *dict.fromkeys(root))
 
     @cached_property
     def files(self) -> dict[str, tuple[str, ...]]:
-        """The files that the plan's probes read, by their globs, each with the probes that read it."""
+        """Return the files that the plan's probes read, by glob, each with the probes that read it."""
         found: dict[str, list[str]] = {}
         for probe in self.plan.probes:
             ask = probe.ask.asking(self.plan.wanted)
@@ -108,7 +108,7 @@ class Questions:
 
     @cached_property
     def _files(self) -> Mapping[Shell, Sequence[str]]:
-        """The commands that check for readable files, each with its globs."""
+        """Return the commands that check for readable files, each with its globs."""
         asked = file_access.questions(tuple(self.files))
         return {Shell(text, seconds=self.seconds, cap=file_access.CAP): globs for text, globs in asked}
 
@@ -118,7 +118,7 @@ class Questions:
 
     @cached_property
     def _looks(self) -> Shell:
-        """The command for the system, the missing tools, the conditions that do not hold and the version of python3."""
+        """Return the command that reports the system, missing tools, false conditions, and the version of python3."""
         names = " ".join(self.tools) or ":"
         there = f'for t in {names}; do command -v "$t" >/dev/null 2>&1 || echo "missing $t"; done'
         idle = [f"({where}) >/dev/null 2>&1 || echo 'idle {n}'" for n, where in enumerate(self._wheres)]
@@ -128,12 +128,12 @@ class Questions:
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        """Folders besides the usual ones in which some commands find their program, quoted for the shell."""
+        """Return the folders that some commands add to PATH to find their program, quoted for the shell."""
         shells = (named(probe.ask.command) for probe in self.plan.probes if isinstance(probe.ask, Shell))
         return tuple(dict.fromkeys(path for text in shells for path in re.findall(r"\bPATH=\$PATH:[\w/.-]+", text)))
 
     def read(self, capture: NodeCapture) -> tuple[tuple[PlaneTrouble, ...], System | None, float | None]:
-        """Read the outputs: the findings, the system, and our clock when the script was sent."""
+        """Parse the outputs; return the findings, the system, and the time on our clock when the script was sent."""
         answer = capture.output(self._looks)
         if not isinstance(answer, Output) or not re.search(r"^asked all$", answer.out, re.MULTILINE):
             return (self._silent(answer),), None, None
@@ -156,7 +156,7 @@ class Questions:
         return tuple(found), system, float(sent) if re.fullmatch(r"[0-9]{1,12}\.[0-9]{2}", sent) else None
 
     def _missing(self, out: str) -> Iterable[PlaneTrouble]:
-        """Yield the programs that are missing where a probe needs them: without a device, none is needed for it."""
+        """Yield the missing programs that a probe needs; a probe needs none if its device is missing."""
         names = set(re.findall(r"^missing (\S+)$", out, re.MULTILINE))
         idle = set(re.findall(r"^idle ([0-9]+)$", out, re.MULTILINE))
         at_work = {"", *(where for n, where in enumerate(self._wheres) if str(n) not in idle)}
@@ -167,7 +167,7 @@ class Questions:
             yield PlaneTrouble(Trouble.NO_TOOL, "", tools, lost)
 
     def _unread(self, capture: NodeCapture) -> Iterable[PlaneTrouble]:
-        """Yield the files that an audit may not read; a check that did not finish yields nothing."""
+        """Yield the files that an audit cannot read; nothing if the check did not finish."""
         for ask, globs in self._files.items():
             refused = file_access.refused(capture.output(ask), globs)
             blind = globs if isinstance(refused, Unknown) else refused.values()
@@ -180,7 +180,7 @@ class Questions:
                 yield PlaneTrouble(Trouble.NO_READ, "", tuple(refused)[:FILES], lost)
 
     def _silent(self, answer: Output | Unknown) -> PlaneTrouble:
-        """Return why our own command has no output: then nothing is known of tools and of root's rights either."""
+        """Return why doctor's own command has no output; then tools and root rights are unknown too."""
         message = str(answer) if isinstance(answer, Unknown) else f"status {answer.status}: {answer.err.strip()}"
         reason = answer.reason if isinstance(answer, Unknown) else Reason.TIMEOUT if answer.status in LATE else None
         trouble = {Reason.TOOL_MISSING: Trouble.NO_FRAME, Reason.TIMEOUT: Trouble.SLOW}.get(reason, Trouble.CUT)  # type: ignore[arg-type]
@@ -188,15 +188,15 @@ class Questions:
         return PlaneTrouble(trouble, clean(message), things, of_plane(self.plan, Plane.OS))
 
     def _python(self, answer: Output) -> str | None:
-        """Return the version of python3; empty if none runs, None if it did not finish in time."""
+        """Return the version of python3; empty if python3 does not run, None if it did not finish in time."""
         found = re.search(r"^Python (3\.[0-9]{1,3}(?:\.[0-9]{1,3})?)", answer.out, re.MULTILINE)
         return found[1] if found else None if answer.status in LATE else ""
 
     def _denied(self, capture: NodeCapture) -> dict[str, None]:
-        """Return the probes that need root and would have no data, judged as an audit judges their output.
+        """Return the probes that need root and would have no data; doctor applies the audit's criteria to their output.
 
-        A command that visits many devices may need longer than doctor allows: that is a refusal only if sudo itself
-        times out as well.
+        A command that reads many devices may need longer than doctor allows. Such a timeout counts as a refusal only if
+        sudo itself times out too.
         """
         refused = _REFUSED | ({Reason.TIMEOUT} if self._hangs(capture) else set())
         found: dict[str, None] = {}
@@ -207,12 +207,12 @@ class Questions:
         return found
 
     def _some(self, capture: NodeCapture, denied: dict[str, None]) -> bool:
-        """Return whether a command as root had output: one skipped for a missing tool or device proves no grant."""
+        """Return whether a command ran as root and had output; if its tool or device is missing, this is not proven."""
         asks = (probe.ask for probe in root_probes(self.plan.probes) if probe.name not in denied)
         return any(_answered(capture.output(ask), ask.ok) for ask in asks if isinstance(ask, Shell))
 
     def _hangs(self, capture: NodeCapture) -> bool:
-        """Return whether sudo, where it is called, timed out when listing its grants."""
+        """Return whether sudo, if it is used, timed out when it listed its grants."""
         if self._sudo not in self.asked:
             return False
         answer = capture.output(self._sudo)
@@ -236,7 +236,7 @@ class Questions:
 
 
 def _answered(answer: Output | Unknown, ok: Sequence[int]) -> bool:
-    """Return whether a command ran and had output, even if it is of no use to a reader."""
+    """Return whether a command ran and had output, even if no parser can use it."""
     if isinstance(answer, Unknown):
         return answer.reason is Reason.TOO_LARGE
     return answer.status in ok and bool(answer.out)

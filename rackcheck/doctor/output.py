@@ -1,4 +1,4 @@
-"""Doctor's results, as lines for people and as one document; the same findings in both; pure."""
+"""Doctor's results, as text and as a JSON document, both with the same findings; pure."""
 
 import re
 import textwrap
@@ -20,23 +20,23 @@ FORMAT = 1
 MARGIN = 2
 
 NOT_THERE = {Plane.OS: "no host in the inventory", Plane.BMC: "no BMC in the inventory"}
-"""Why a plane of a node is not visited if no rule needs it: such a node is ready for the planes it has."""
+"""Why a plane of a node is not visited, if no rule needs that plane: the node may be ready with its other planes."""
 
 STATES = 8
-"""The most groups of nodes with the same system that are shown of one plane; the document has all."""
+"""Maximum number of groups of nodes with the same system that are shown for one plane; the document has all."""
 
 ROWS = 20
-"""The most rows of troubles in the closing table, so that it fits on a screen."""
+"""Maximum number of rows in the closing table of troubles, so that the table fits on a screen."""
 
 RULES = 30
-"""The most rules that are listed one by one."""
+"""Maximum number of rules that are listed one by one."""
 
 EXAMPLES = 3
-"""The most nodes whose own message is shown where the messages differ."""
+"""Maximum number of nodes whose own message is shown, if the messages differ."""
 
 
 def lines(ward: Ward, width: int) -> Iterator[Line]:
-    """Yield all results as lines; no line but a single unbreakable word is wider than `width`."""
+    """Yield all results as lines; only a single word that cannot be broken may be wider than `width`."""
     for shared in ward.shared:
         yield from _trouble(shared, ward, width)
     for gap in ward.blind:
@@ -47,12 +47,12 @@ def lines(ward: Ward, width: int) -> Iterator[Line]:
     if total > 1:
         yield from _table(ward, width)
     for plane, nodes in ward.without.items():
-        yield from _block(f"{NOT_THERE[plane]}, so not asked: ", fold(nodes), width, "")
+        yield from _block(f"{NOT_THERE[plane]}, so not read: ", fold(nodes), width, "")
     if any(visit.who is not None for visit in ward.visits):
         yield Line()
     if ward.interrupted and ward.unasked:
         yield from _block(
-            f"Interrupted: {len(ward.unasked)} of {total} not asked to the end: ", fold(ward.unasked), width, "yellow"
+            f"Interrupted: {len(ward.unasked)} of {total} not read completely: ", fold(ward.unasked), width, "yellow"
         )
     style = "bold green" if len(ward.ready) == total else "bold magenta"
     yield from _block(
@@ -82,7 +82,7 @@ def _trouble(shared: SharedTrouble, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _table(ward: Ward, width: int) -> Iterator[Line]:
-    """Yield the table of the nodes that are not ready and their troubles, one line for all nodes with the same ones."""
+    """Yield the table of nodes that are not ready, with one row for all nodes that have the same troubles."""
     rows = [(fold(nodes), "; ".join(f"{plane.value}: {t.value}" for plane, t in kind)) for kind, nodes in ward.sick]
     if not rows:
         return
@@ -114,7 +114,7 @@ def _blind(gap: Blind, ward: Ward, width: int) -> Iterator[Line]:
 
 
 def _gaps(what: tuple[str, ...], ward: Ward) -> Iterator[str]:
-    """Yield what will be unknown, short enough for a screen: many rules by their first word, a whole plane in one."""
+    """Yield what will be unknown, shortened for a screen: rules by their first word, and a whole plane as one entry."""
     if ward.profile is not None:
         yield from what if len(what) <= RULES else _families(what)
         return
@@ -149,7 +149,7 @@ def _more(count: int) -> str:
 
 
 def _speed(visits: Iterable[PlaneVisit]) -> str:
-    """Format how fast these planes are: the median, and the slowest if it stands out."""
+    """Format how fast these planes are: the median, and the slowest plane if it is much slower."""
     people = [visit.who for visit in visits]
     logins = [who.login for who in people if isinstance(who, System) and who.login is not None]
     scripts = [who.script for who in people if isinstance(who, System) and who.script is not None]
@@ -168,7 +168,7 @@ def _seconds(found: list[float]) -> str:
 
 
 def _block(head: str, rest: str, width: int, style: str) -> Iterator[Line]:
-    """Yield a headline and its nodes; a set that is too long goes on below."""
+    """Yield a heading with its nodes; a long list of nodes continues on the next lines."""
     rows = textwrap.wrap(rest, max(width - len(head), 30), break_long_words=False, break_on_hyphens=False) or [""]
     if len(rows) == 1 and len(head) + len(rows[0]) <= width:
         yield Line(((head, style), (rows[0], "bold cyan")))
@@ -191,7 +191,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _broken(line: str, width: int) -> Iterator[str]:
-    """Break a line to type between its words, so that it can still be pasted whole."""
+    """Break a command between words, so that it can still be pasted as a whole."""
     words = re.findall(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""", line)
     row = ""
     for word in words:
@@ -204,7 +204,7 @@ def _broken(line: str, width: int) -> Iterator[str]:
 
 
 def document(ward: Ward, targets: str) -> dict[str, Any]:
-    """Return the one document: every node with all findings and all advice, nothing folded."""
+    """Return the JSON document: every node with all its findings and advice, without grouping."""
     return {
         "rackcheck": FORMAT,
         "targets": targets,

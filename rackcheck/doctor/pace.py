@@ -1,4 +1,4 @@
-"""Doctor's time limits: a few seconds for everything, or in proportion to a given number of seconds."""
+"""Doctor's time limits: a few seconds in total, or limits in proportion to the seconds that the user sets."""
 
 from dataclasses import dataclass, replace
 
@@ -6,28 +6,28 @@ from rackcheck.doctor import bmc
 from rackcheck.transport import redfish, wire
 
 SECONDS = 8.0
-"""Seconds that one operating system has after the connection, unless another number is given."""
+"""Seconds that one operating system has after it is connected, unless the user sets another number."""
 
 
 @dataclass(frozen=True)
 class VisitLimits:
-    """Bounds of a visit, in seconds; `seconds` is how long one plane may take, None for the defaults."""
+    """Time limits of a visit, in seconds; `seconds` is how long one plane may take, None for the defaults."""
 
     seconds: float | None = None
 
     @property
     def system(self) -> wire.ShellLimits:
-        """The limits of one operating system."""
+        """Return the limits of one operating system."""
         return wire.ShellLimits(connect=self._connect, deadline=self.seconds or SECONDS, cap=1 << 20)
 
     @property
     def question(self) -> float:
-        """Seconds that one command may take on a node: less than the whole, so that the others can still finish."""
+        """Return the time limit of one command on a node: shorter than the total, so that other commands can finish."""
         return round((self.seconds or SECONDS) * 5 / 8, 1)
 
     @property
     def bmc(self) -> redfish.Limits:
-        """The limits of one BMC."""
+        """Return the limits of one BMC."""
         if self.seconds is None:
             return bmc.LIMITS
         part = self.seconds / bmc.LIMITS.deadline
@@ -36,7 +36,7 @@ class VisitLimits:
 
     @property
     def patience(self) -> float:
-        """Seconds after which a plane is abandoned, whatever blocks it: more than all its own limits."""
+        """Return the seconds after which a blocked plane is abandoned: more than the sum of its own limits."""
         return max(20.0, 12.0 + 1.5 * (self.seconds or 0))
 
     @property

@@ -1,4 +1,4 @@
-"""All visits combined: the nodes that are ready, troubles that nodes share, and rules that will be unknown; pure."""
+"""All visits combined: nodes that are ready, troubles that several nodes share, rules that will be unknown; pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from rackcheck.probe.plan import Plan
 
 @dataclass(frozen=True)
 class SharedTrouble:
-    """One trouble of several nodes: its nodes with their addresses and with each one's message."""
+    """One trouble that several nodes share: the nodes, with the address and the message of each."""
 
     trouble: Trouble
     plane: Plane
@@ -26,13 +26,13 @@ class SharedTrouble:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes, in the order of their names."""
+        """Return the nodes, sorted by name."""
         return tuple(place.node for place in self.places)
 
 
 @dataclass(frozen=True)
 class Blind:
-    """What will be unknown on some nodes: rules of a profile, else probes; `total` is the number of all of them."""
+    """What will be unknown on some nodes: rules, or, without a profile, probes; `total` counts all rules or probes."""
 
     what: tuple[str, ...]
     total: int
@@ -41,7 +41,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class Ward:
-    """Doctor's results; nodes that were not visited because of an interrupt are not ready."""
+    """Doctor's results. Nodes that were not visited because of an interrupt are not ready."""
 
     roles: Mapping[str, str]
     planes: Mapping[str, frozenset[Plane]]
@@ -50,12 +50,12 @@ class Ward:
     profile: Profile | None = None
     catalogue: Catalogue = field(default_factory=Catalogue)
     interrupted: bool = False
-    asked: frozenset[Plane] = frozenset(Plane)
+    collected: frozenset[Plane] = frozenset(Plane)
     """The planes that an audit would collect."""
 
     @cached_property
     def by_node(self) -> Mapping[str, tuple[PlaneVisit, ...]]:
-        """The visits of each node, the operating system's first."""
+        """Return the visits of each node, the operating system first."""
         found: dict[str, list[PlaneVisit]] = {name: [] for name in self.roles}
         for visit in sorted(self.visits, key=lambda v: v.plane is not Plane.OS):
             found[visit.node].append(visit)
@@ -63,35 +63,46 @@ class Ward:
 
     @cached_property
     def ready(self) -> tuple[str, ...]:
-        """The nodes whose wanted planes were all visited and have no trouble that blocks an audit."""
+        """Return the nodes whose required planes were all visited and have no trouble that prevents an audit."""
         return tuple(
             name for name, visits in self.by_node.items()
             if {v.plane for v in visits} >= self.planes[name] and visits and not any(map(self.hinders, visits))
         )  # fmt: skip
 
     def hinders(self, visit: PlaneVisit) -> tuple[Trouble, ...]:
-        """Return the troubles of a visit that block an audit.
+        """Return the troubles of a visit that prevent an audit.
 
-        Missing tools block only with a profile, which selects the facts: no machine has the tools of every device.
+        Missing tools prevent an audit only with a profile, which selects the facts: no machine has the tools for every
+        device. A tool whose rules all have `unknown: minor` is only advice.
         """
-        troubles = (finding.trouble for finding in visit.findings)
-        return tuple(t for t in troubles if self.profile is not None or t is not Trouble.NO_TOOL)
+        return tuple(
+            finding.trouble
+            for finding in visit.findings
+            if finding.trouble is not Trouble.NO_TOOL or self._needs_tool(visit, finding)
+        )
+
+    def _needs_tool(self, visit: PlaneVisit, finding: PlaneTrouble) -> bool:
+        if self.profile is None:
+            return False
+        rules = {rule.id: rule for rule in scope(self.profile, self.roles[visit.node], self.collected)}
+        hit = blind(rules.values(), self.catalogue, finding.lost)
+        return not hit or not all(rules[name].unknown_is_minor for name in hit)
 
     @cached_property
     def without(self) -> Mapping[Plane, tuple[str, ...]]:
-        """The nodes of which a plane was not visited because the inventory does not name it; by plane."""
+        """Return, by plane, the nodes whose plane was not visited because the inventory does not list it."""
         planes = sorted(self.plan.planes & {Plane.OS, Plane.BMC})
         found = {plane: tuple(name for name, own in self.planes.items() if plane not in own) for plane in planes}
         return {plane: names for plane, names in found.items() if names}
 
     @cached_property
     def unasked(self) -> tuple[str, ...]:
-        """The nodes of which some visit did not finish."""
+        """Return the nodes with a visit that did not finish."""
         return tuple(n for n, visits in self.by_node.items() if not {v.plane for v in visits} >= self.planes[n])
 
     @cached_property
     def shared(self) -> tuple[SharedTrouble, ...]:
-        """The troubles, each once for all nodes that share it; in the order in which a connection meets them."""
+        """Return the troubles, each with all nodes that share it, in the order in which a connection can meet them."""
         found: dict[tuple[Plane, Trouble, tuple[str, ...], tuple[str, ...]], list[tuple[PlaneVisit, PlaneTrouble]]] = {}
         for visit in self.visits:
             for finding in visit.findings:
@@ -106,7 +117,7 @@ class Ward:
 
     @cached_property
     def sick(self) -> list[tuple[tuple[tuple[Plane, Trouble], ...], list[str]]]:
-        """The nodes with troubles, those with the same ones together, in the order of their names."""
+        """Return the nodes with troubles; nodes with the same troubles are combined, sorted by name."""
         kinds = {
             name: tuple(dict.fromkeys((visit.plane, trouble) for visit in visits for trouble in self.hinders(visit)))
             for name, visits in self.by_node.items()
@@ -115,7 +126,7 @@ class Ward:
 
     @cached_property
     def blind(self) -> tuple[Blind, ...]:
-        """What will be unknown, nodes with the same gaps together."""
+        """Return what will be unknown; nodes with the same gaps are combined."""
         gaps = {name: (self.gap(name), self._total(name)) for name in self.by_node}
         hit = [name for name, (what, _) in gaps.items() if what]
         return tuple(Blind(what, total, tuple(nodes)) for (what, total), nodes in groups(hit, gaps.__getitem__))
@@ -125,15 +136,15 @@ class Ward:
         lost = frozenset().union(*(visit.lost for visit in self.by_node[name]))
         if self.profile is None:
             return tuple(probe.name for probe in self.plan.probes if probe.name in lost)
-        return blind(scope(self.profile, self.roles[name], self.asked), self.catalogue, lost)
+        return blind(scope(self.profile, self.roles[name], self.collected), self.catalogue, lost)
 
     def _total(self, name: str) -> int:
         if self.profile is None:
             return len(self.plan.probes)
-        return len(scope(self.profile, self.roles[name], self.asked))
+        return len(scope(self.profile, self.roles[name], self.collected))
 
     def who(self, plane: Plane) -> list[tuple[tuple[str, ...], list[PlaneVisit]]]:
-        """Return the systems or BMCs of a plane, equal ones together, the largest group first."""
+        """Return the systems or BMCs of a plane; identical systems or BMCs are combined, the largest group is first."""
         found = [visit for visit in self.visits if visit.plane is plane and visit.who is not None]
         kinds: dict[tuple[str, ...], list[PlaneVisit]] = {}
         for visit in sorted(found, key=lambda v: natural(v.node)):
@@ -158,5 +169,5 @@ def _kind(visit: PlaneVisit) -> tuple[str, ...]:
             name = who.product if who.product.startswith(who.vendor) else f"{who.vendor} {who.product}".strip()
             version = " ".join(word for word in (who.model, who.firmware) if word)
             redfish = f"Redfish {who.redfish}" if who.redfish else ""
-            return (name or who.vendor or "says no name", version, redfish, " ".join((who.user, who.role)).strip())
+            return (name or who.vendor or "no name reported", version, redfish, " ".join((who.user, who.role)).strip())
     return ()

@@ -1,4 +1,4 @@
-"""Which programs a command needs, and where: the words in command position that are no words of the shell itself."""
+"""Finds the programs that a command needs, each with its condition: the words in command position except builtins."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from rackcheck.model.capture import named
 from rackcheck.model.question import Shell
 
 RESERVED = frozenset({"!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac"})
-"""Words of the shell's grammar after which a command may stand (POSIX, Shell Command Language, 2.4)."""
+"""Words of the shell's grammar that a command may follow (POSIX, Shell Command Language, 2.4)."""
 
 BUILTINS = frozenset(
     {
@@ -19,7 +19,7 @@ BUILTINS = frozenset(
         *("wait",),
     }
 )
-"""Commands built into the shell (POSIX, 2.14 and 2.9.1.4), and those that every `sh` we know provides."""
+"""Commands built into the shell (POSIX, 2.14 and 2.9.1.4), and commands that every common `sh` provides."""
 
 _TOKEN = re.compile(r"[ \t]+|\\\n|#[^\n]*|\n|;;|&&|\|\||[;&|()]|(?:[0-9]*(?:<<|>>|<&|>&|<>|<|>))")
 _ENDS = frozenset({"\n", ";", ";;", "&&", "||", "&", "|", "(", ")"})
@@ -27,7 +27,7 @@ _ENDS = frozenset({"\n", ";", ";;", "&&", "||", "&", "|", "(", ")"})
 
 @dataclass(frozen=True)
 class Call:
-    """A simple command: its program, its words, and the files that its output is redirected to."""
+    """A simple command: its program, its words, and the files to which its output is redirected."""
 
     program: str
     words: tuple[str, ...] = ()
@@ -35,33 +35,33 @@ class Call:
 
 
 def tools(command: str) -> tuple[str, ...]:
-    """Return the programs that a command calls by a fixed name, each once; a payload is ignored."""
+    """Return the programs that a command calls by a fixed name, without duplicates; a payload is not searched."""
     made = calls(named(command))
     programs = (call.program for call in made)
     return tuple(dict.fromkeys(p for p in programs if re.fullmatch(r"[A-Za-z0-9_./+-]+", p) and not p.isdecimal()))
 
 
 def looked_for(command: str) -> tuple[str, ...]:
-    """Return the programs that a command looks for itself (`command -v NAME`), and can do without."""
+    """Return the optional programs of a command, which the command itself searches for (`command -v NAME`)."""
     return tuple(dict.fromkeys(re.findall(r"\bcommand -v ([\w./+-]+)", named(command))))
 
 
 _OWN = re.compile(r"(?:[a-z_]+\(\) \{\n(?:[^}\n].*\n)*\}\n)*")
-"""The functions at the beginning of a command, each ended by a brace on a line of its own."""
+"""The functions at the beginning of a command; each ends with a brace on a separate line."""
 
 _GUARD = re.compile(r"(?P<where>[^\n;&|]+) \|\| \{ echo '?[\w ]+'?; exit 0; \}\n")
-"""A line that ends a command with a message if there is nothing to read: no file, no folder."""
+"""A line that ends a command with a message if there is no file or folder to read."""
 
 _BRANCHES = re.compile(
     r"if (?P<where>[^\n;&]+); then (?P<body>[^\n]*?); (?:else (?P<other>[^\n]*?); )?fi(?P<after>(?:\n| |;).*)?",
     re.DOTALL,
 )
-"""A command that begins with an `if`; one with an `if` inside it is not taken apart."""
+"""A command that begins with an `if`; a command with an `if` further inside is not split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A program that a command needs if a condition of the shell holds; an empty condition always holds."""
+    """A program that a command needs if a shell condition is true; an empty condition is always true."""
 
     tool: str
     where: str = ""
@@ -70,11 +70,12 @@ class Need:
 def needs(ask: Shell) -> tuple[Need, ...]:
     """Return the programs that a command needs, each with its condition.
 
-    A command that runs for each device needs nothing if there is no device. One that looks for a program, and has a
-    message for a node without it, does not need it. The condition `some GLOB…` is whether some file of these exists.
+    A command that runs for each device needs no program if there is no device. A command that searches for a program,
+    and prints a message if the program is missing, does not need it. The condition `some GLOB…` is true if a file
+    matches one of the globs.
     """
     command = named(ask.command)
-    if re.search(r"\belif\b", command):  # several ways to one output: none is needed alone
+    if re.search(r"\belif\b", command):  # several alternatives: none of their programs is required
         return ()
     spared = {tool for tool in looked_for(command) if not _ends(command, tool)}
     device = f"some {' '.join(map(quoted, ask.each.split()))}" if ask.each else ""
@@ -83,12 +84,12 @@ def needs(ask: Shell) -> tuple[Need, ...]:
 
 
 def _ends(command: str, tool: str) -> bool:
-    """Return whether a command fails if it has looked for a program in vain."""
+    """Return whether a command fails after a failed search for a program."""
     return re.search(rf"\bcommand -v {re.escape(tool)} >/dev/null \|\| \{{ [^}}]*\bexit 127", command) is not None
 
 
 def _parts(command: str) -> Iterator[tuple[str, str]]:
-    """Split a command into the part that always runs, and the parts that run if a condition of their own holds."""
+    """Split a command into the part that always runs, and the parts that have their own condition."""
     own = _OWN.match(command)
     functions = own[0] if own is not None else ""
     yield "", functions
@@ -108,7 +109,7 @@ def _parts(command: str) -> Iterator[tuple[str, str]]:
 
 
 def calls(text: str, *, builtins: bool = False) -> tuple[Call, ...]:
-    """Return the simple commands of a script in order, those in `$(…)` too; without the script's own functions."""
+    """Return the simple commands of a script in order, also those in `$(…)`, without calls of its own functions."""
     made: list[_Begun] = []
     _call(text, made)
     own = set(re.findall(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\(\)", text))
@@ -135,7 +136,7 @@ class _Begun:
 
 
 class _Reading:
-    """The position in a script: whether a command may begin here, and the one that has begun."""
+    """The position in a script: whether a command may begin here, and the command that is being read."""
 
     def __init__(self, made: list[_Begun]) -> None:
         self.made = made
@@ -143,11 +144,11 @@ class _Reading:
         self.begun: _Begun | None = None
 
     def substituted(self) -> None:
-        """Note that a word is a substitution by the shell, so that it names no program."""
+        """Record that a word is a substitution by the shell, so that it names no program."""
         self.first, self.target = self.first and bool(self.target), ""
 
     def take(self, token: str) -> None:
-        """Take the next word or operator."""
+        """Process the next word or operator."""
         if token in _ENDS:
             self.begun = None
             self.pattern = token == ";;" or (self.pattern and token in {"|", "\n"})
@@ -159,7 +160,7 @@ class _Reading:
                 self._command().writes.append(token)
             self.target = ""
         elif self.header:
-            # `for x in a b;` and `case $x in`: no commands follow, and after a case its patterns.
+            # After `for x in` and `case $x in` no command follows; after `case` a pattern follows.
             if self.header == "case" and token == "in":
                 self.header, self.pattern, self.first = "", True, False
         elif self.pattern and token != "esac":
@@ -181,7 +182,7 @@ class _Reading:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Split a command into words and operators; `$(…)` is a word of its own, also within quotes."""
+    """Split a command into words and operators; `$(…)` is a separate word, also inside quotes."""
     at, word, inner = 0, "", list[str]()
     while at < len(text):
         sign = _TOKEN.match(text, at)
@@ -206,12 +207,12 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _fd(sign: str, word: str) -> bool:
-    """Return whether the digits before a redirection belong to a word that has begun."""
+    """Return whether the digits before a redirection belong to a longer word, and are no file descriptor."""
     return bool(word) and sign[0].isdigit()
 
 
 def _piece(text: str, at: int) -> int:
-    """Return where a quoted piece, a `$(…)` or a plain letter ends; one that is never closed ends with the text."""
+    """Return the end of a quoted part, a `$(…)` or a single character; an unclosed part ends with the text."""
     match text[at]:
         case "'":
             end = text.find("'", at + 1)
@@ -239,7 +240,7 @@ def _double(text: str, at: int) -> int:
 
 
 def _closed(text: str, at: int) -> int:
-    """Return the end of a `$(` whose inside begins here; pieces within are skipped whole."""
+    """Return the end of the `$(` whose content begins here; quoted and nested parts are skipped."""
     depth = 1
     while at < len(text):
         if text[at] in "()":
@@ -253,7 +254,7 @@ def _closed(text: str, at: int) -> int:
 
 
 def _inside(quoted: str) -> list[str]:
-    """Return each `$(…)` within double quotes."""
+    """Return each `$(…)` inside double quotes."""
     found, at = [], 1
     while at < len(quoted) - 1:
         end = _piece(quoted, at) if quoted[at] in "\\`$" else at + 1

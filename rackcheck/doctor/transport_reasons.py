@@ -1,4 +1,4 @@
-"""Maps a transport's reason for an unknown to the trouble to fix; pure."""
+"""Maps the reason that a transport reports to the trouble that must be fixed; pure."""
 
 import re
 
@@ -7,11 +7,11 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.transport.wire import ConnectStage
 
 SESSIONS = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
-"""All sessions are taken: iDRAC's message with HTTP 503, and the standard's message."""
+"""Matches messages that all sessions are in use: iDRAC's message (with HTTP 503), and the Redfish standard's."""
 
 
 def of_ssh(stage: ConnectStage, why: Unknown, *, known: bool) -> Trouble:
-    """Return the trouble of a connection that ended at this stage; `known` if we have a key of this host."""
+    """Return the trouble of a connection that ended at this stage; `known` is whether we have a key of this host."""
     match stage:
         case ConnectStage.NAME:
             return Trouble.NO_NAME
@@ -31,7 +31,7 @@ def of_ssh(stage: ConnectStage, why: Unknown, *, known: bool) -> Trouble:
 
 
 def of_bmc(why: Unknown, *, answered: bool = False) -> Trouble:
-    """Return the trouble of a BMC; `answered` if its root was read before."""
+    """Return the trouble of a BMC; `answered` is whether its root was read before."""
     detail = why.detail.casefold()
     match why.reason:
         case Reason.CERTIFICATE_CHANGED:
@@ -54,6 +54,6 @@ def of_bmc(why: Unknown, *, answered: bool = False) -> Trouble:
 
 
 def seen(why: Unknown) -> str:
-    """Format a transport's message without its advice: doctor's own is more specific."""
+    """Format a transport's message without the transport's advice: doctor's own advice is more specific."""
     message = re.sub(r"\. Check it, then: .*|; if it is the BMC's own, pin it: .*", "", why.detail)
     return clean(message or why.reason.value, 300)

@@ -1,4 +1,4 @@
-"""The rules that will be unknown because of probes without data; pure."""
+"""Finds the rules that will be unknown because probes have no data; pure."""
 
 from collections.abc import Collection, Iterable
 
@@ -10,14 +10,14 @@ from rackcheck.probe.plan import Plan
 
 
 def of_plane(plan: Plan, plane: Plane) -> tuple[str, ...]:
-    """Return the probes of a plan that collect from this plane."""
+    """Return the plan's probes that collect from this plane."""
     return tuple(probe.name for probe in plan.probes if probe.plane is plane)
 
 
 def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plane)) -> tuple[Rule, ...]:
     """Return the rules that an audit of these planes would check on a node of this role.
 
-    A rule that waits for a site value is left out.
+    Rules that need a site value that is not set are left out.
     """
     planes, phases = planes | {Plane.DERIVED}, frozenset({Phase.CONFIG})
     rules = (rule for rule in profile.own if in_scope(rule, role, planes, phases))
@@ -25,9 +25,9 @@ def scope(profile: Profile, role: str, planes: frozenset[Plane] = frozenset(Plan
 
 
 def blind(rules: Iterable[Rule], catalogue: Catalogue, lost: Collection[str]) -> tuple[str, ...]:
-    """Return the rules that read a fact of a lost probe, and those that need such a rule, in the profile's order.
+    """Return, in the profile's order, the rules that read a fact of a lost probe, and the rules that depend on them.
 
-    A rule that a condition would have set aside (n/a) is included: the condition is unknown, too.
+    A rule that is not applicable (n/a) because of a condition is included, since the condition itself is unknown.
     """
     rules = tuple(rules)
     found = {rule.id for rule in rules if any(_giver(catalogue, rule, lost))}

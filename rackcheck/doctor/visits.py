@@ -1,4 +1,4 @@
-"""Visits every plane once, all at the same time and under tight limits; troubles are findings, never raised."""
+"""Connects once to every plane, in parallel and with short time limits; troubles are findings, nothing is raised."""
 
 import threading
 import time
@@ -30,38 +30,38 @@ from rackcheck.transport import known_hosts, local, ssh, ssh_config
 from rackcheck.transport.ssh_config import Target
 
 THREADS = 64
-"""Planes visited at once."""
+"""Maximum number of planes that are visited in parallel."""
 
 CONFIGS = 8
-"""`ssh -G` processes at once."""
+"""Maximum number of `ssh -G` processes in parallel."""
 
 CONFIG = 20.0
-"""Seconds that one of them may take."""
+"""Time limit of one `ssh -G`, in seconds."""
 
 
 @dataclass(frozen=True)
 class Doctor:
-    """Visits the nodes for a plan."""
+    """Checks access to the nodes for a plan."""
 
     plan: Plan
     nodes: tuple[Node, ...]
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     lost: Mapping[str, str] = field(default_factory=dict)
-    """Why a secret could not be fetched, by its reference: the planes that need one of these are not visited."""
+    """Why a secret could not be fetched, by its reference: planes that need the secret are not visited."""
     needed: bool = True
-    """Whether a plane that the inventory does not name is a trouble: it is if a profile's rules need it."""
+    """Whether a plane that the inventory does not list is a trouble, because a profile's rules need the plane."""
     listed: bool = True
-    """Whether there is an inventory, to which lines could be added."""
+    """Whether there is an inventory to which lines can be added."""
     pace: VisitLimits = field(default_factory=VisitLimits)
 
     @cached_property
     def planes(self) -> tuple[tuple[Node, Plane], ...]:
-        """Every wanted plane, the operating systems first."""
+        """Return every plane to visit, operating systems first."""
         wanted = [plane for plane in (Plane.OS, Plane.BMC) if plane in self.plan.planes]
         return tuple((node, plane) for plane in wanted for node in self.nodes if self.needed or _has(node, plane))
 
     def visits(self, stop: threading.Event) -> Generator[PlaneVisit]:
-        """Visit all planes and yield each one's result as it ends; setting `stop` ends it early."""
+        """Visit all planes and yield each result when the visit ends; if `stop` is set, the visits end early."""
         targets = self._targets(stop)
         hosts = {name: target.host for name, target in targets.items() if not target.proxy}
         bmcs = {node.name: urlsplit(node.bmc.url).hostname or "" for node in self.nodes if node.bmc is not None}
@@ -83,14 +83,14 @@ class Doctor:
                 if plane is Plane.BMC:
                     return self._bmc(node, place, stop)
                 if node.name not in targets and not node.is_local:
-                    return self._silent(place, plane, Trouble.OURS, "ssh -G did not say how to reach this node")
+                    return self._silent(place, plane, Trouble.OURS, "ssh -G returned no configuration for this node")
                 return self._system(node, targets.get(node.name), place)
-            except Exception as error:  # noqa: BLE001  the edge: a fault of ours costs one plane of one node
+            except Exception as error:  # noqa: BLE001  a bug of rackcheck affects one plane of one node
                 return self._silent(place, plane, Trouble.OURS, repr(error))
 
         patience = self.pace.patience
         for (node, plane), done in work(self.planes, ask, threads=THREADS, seconds=patience, stop=stop):
-            late = f"no end within {patience:g} s"
+            late = f"not finished within {patience:g} s"
             place = self._place(node, plane, targets.get(node.name))
             if isinstance(done, Exception):
                 yield self._silent(place, plane, Trouble.OURS, repr(done))
@@ -98,7 +98,7 @@ class Doctor:
                 yield done if done is not None else self._silent(place, plane, Trouble.SILENT, late)
 
     def _targets(self, stop: threading.Event) -> dict[str, Target]:
-        """Resolve each node with the user's SSH configuration: `ssh -G` may be slow, and runs commands."""
+        """Resolve each node with the user's SSH configuration, in parallel: `ssh -G` may be slow and run commands."""
         remote = [node for node in self.nodes if node.host and not node.is_local and Plane.OS in self.plan.planes]
         rows = work(remote, lambda n: ssh_config.resolve(n, self.secrets), threads=CONFIGS, seconds=CONFIG, stop=stop)
         return {node.name: target for node, target in rows if isinstance(target, Target)}
@@ -116,7 +116,7 @@ class Doctor:
         return PlaneAddress(node.name, target.host, str(target.port), user, key, known, target.alias, public)
 
     def _hindered(self, node: Node, plane: Plane) -> tuple[Trouble, str] | None:
-        """Return the trouble on our side that prevents a visit to this plane, found without connecting, if any."""
+        """Return the trouble on our side that prevents a visit to this plane, if any; found without a connection."""
         lost = [reference for reference in references(node, plane) if reference in self.lost]
         if lost:
             return Trouble.SECRET, f"{lost[0]}: {self.lost[lost[0]]}"
@@ -171,7 +171,7 @@ def _has(node: Node, plane: Plane) -> bool:
 
 
 def _key(target: Target, node: Node) -> tuple[str, str]:
-    """Return the key file that a login uses and the file of its public half; empty if there is none."""
+    """Return the key file of a login, and the file of its public half; an empty text stands for a missing file."""
     usual = [f"~/.ssh/{name}" for name in ssh.KEYS]
     keys = [node.ssh.key] if node.ssh.key else [*target.keys, *usual]
     key = next((key for key in keys if Path(key).expanduser().is_file()), "")
@@ -180,5 +180,5 @@ def _key(target: Target, node: Node) -> tuple[str, str]:
 
 
 def _knows(target: Target) -> bool:
-    """Return whether any key of this host is known: a new host and a changed one need other advice."""
+    """Return whether we have any key of this host: a new host needs different advice than a changed key."""
     return bool(known_hosts.load(target.known_hosts).keys(target.alias or target.host, target.port))

@@ -10,7 +10,7 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 GOODBYE = 3.0
-"""Seconds that running jobs have to finish after an interrupt, to give back a BMC's session."""
+"""Time, in seconds, that running jobs have after an interrupt, for example to close a BMC's session."""
 
 POLL = 0.1
 """Seconds between two checks of the clock."""
@@ -19,10 +19,11 @@ POLL = 0.1
 def work(
     jobs: Iterable[J], do: Callable[[J], R], *, threads: int, seconds: float, stop: threading.Event
 ) -> Iterator[tuple[J, R | Exception | None]]:
-    """Run every job and yield each with its result as they end: what `do` raised, or None if it exceeded its deadline.
+    """Run every job; yield each job when it ends, with its result, its exception, or None if its deadline has passed.
 
-    A thread that hangs (a resolver's call cannot be interrupted) is abandoned, and another takes its place. An iterator
-    that is closed before its end, by an interrupt too, sets `stop`: no further job starts, and running ones may finish.
+    A hanging thread (a resolver's call cannot be interrupted) is abandoned, and a new thread replaces it. If the
+    iterator is closed before its end, also by an interrupt, `stop` is set: no further job starts, and running jobs may
+    finish.
     """
     listed = list(jobs)
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -40,7 +41,7 @@ def work(
             begun[index] = time.monotonic()
             try:
                 result: R | Exception = do(listed[index])
-            except Exception as error:  # noqa: BLE001  a job's error is its result
+            except Exception as error:  # noqa: BLE001  a job's exception is its result
                 result = error
             done.put((index, result))
 

@@ -1,7 +1,7 @@
-"""Consensus: nodes that should be alike. The value of most of them is right, and each node is judged by it. Pure.
+"""Consensus among nodes that should be identical: each node is compared with the value that most of them have. Pure.
 
 A value is right if a quorum of the *expected* nodes has it; nodes that return nothing count as if they differed.
-Missing data can therefore only lose the quorum, and never makes a wrong value right. Absent counts as a value.
+Missing data can therefore only prevent a quorum; it never makes a wrong value right. Absent counts as a value.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,21 +20,21 @@ from rackcheck.model.tree import Tree
 FEWEST = 3
 """Minimum number of expected nodes of a role for a vote to have a result."""
 
-TOLD = 3
+VALUES_SHOWN = 3
 """Maximum number of values listed for a vote without a result, and of facts in a reason."""
 
 SHOWN = 256
-"""Pieces of evidence kept for one verdict."""
+"""Maximum number of pieces of evidence kept for one verdict."""
 
 VoteKey = tuple[str, object]
 K = TypeVar("K")
 
 
 def needed(expected: int, quorum: float | None = None) -> int:
-    """Return how many of the expected nodes must have a value for it to be that of most of them.
+    """Return how many of the expected nodes must have a value for it to have the quorum.
 
-    `quorum` is a share in %; without one it is more than half. If fewer than FEWEST nodes are expected, the result is
-    a number that they cannot reach.
+    `quorum` is a share in %; the default is more than half. If fewer than FEWEST nodes are expected, the result is
+    FEWEST, which they cannot reach.
     """
     if expected < FEWEST:
         return FEWEST
@@ -42,14 +42,14 @@ def needed(expected: int, quorum: float | None = None) -> int:
 
 
 def most(counts: Mapping[K, int], expected: int, quorum: float | None = None) -> K | None:
-    """Return the value that most of the expected nodes have; `counts` is the number of nodes by value."""
+    """Return the value that has the quorum, None if there is none; `counts` is the number of nodes by value."""
     enough = needed(expected, quorum)
     return next((value for value, count in counts.items() if count >= enough), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The values of one fact across nodes: how many of the `expected` nodes have each; `right` has the quorum."""
+    """The values of one fact across nodes: how many of the `expected` nodes have each value; `right` has the quorum."""
 
     expected: int
     right: VoteKey | None
@@ -60,21 +60,21 @@ class Vote:
     def split(self) -> str:
         """How many nodes have each value, most frequent first."""
         order = sorted(self.counts, key=lambda key: (-self.counts[key], self.words[key]))
-        text = ", ".join(f"{self.counts[key]} say {self.words[key]}" for key in order[:TOLD])
-        more = f", and {len(order) - TOLD} more values" if len(order) > TOLD else ""
-        return f"of {self.expected} {text}{more}" if text else f"of {self.expected} none says anything"
+        text = ", ".join(f"{self.words[key]} on {self.counts[key]}" for key in order[:VALUES_SHOWN])
+        more = f", and {len(order) - VALUES_SHOWN} more values" if len(order) > VALUES_SHOWN else ""
+        return f"of {self.expected} nodes {text}{more}" if text else f"of {self.expected} nodes none reports a value"
 
 
 @dataclass(frozen=True)
 class Poll:
-    """The votes of one rule by fact path; a path with a star is the vote on items beyond those that were listed."""
+    """The votes of one rule by fact path; a path with a star has the vote on unlisted items."""
 
     votes: Mapping[str, Vote] = field(default_factory=dict)
     places: Mapping[str, tuple[AgreedFact, Path]] = field(default_factory=dict)
 
 
 def large_enough(across: Across, targets: int, expected: int) -> bool:
-    """Whether a vote can have a result at all: depends on the nodes audited and expected, never on their values."""
+    """Whether a vote can have a result; this depends on the numbers of audited and expected nodes, not on values."""
     return targets >= needed(expected, across.quorum)
 
 
@@ -94,7 +94,7 @@ def poll(across: Across, trees: Mapping[str, Tree], expected: int) -> Poll:
 
 
 def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
-    """Judge one node by the values of the others; n/a if every fact has a rule of its own."""
+    """Judge one node by the values of the others; n/a if other rules already pin every fact."""
     if not found.places:
         return Verdict(rule.id, Status.NA, "every one of its facts has a rule of its own")
     evidence = [
@@ -105,12 +105,14 @@ def agreed(rule: Rule, tree: Tree, found: Poll, pins: Granted) -> Verdict:
     if status is Status.PASS:
         return Verdict(rule.id, status, "", waived)
     telling = tuple(e for e in evidence if e.status is status)
-    more = f" and {len(telling) - TOLD} more" if len(telling) > TOLD else ""
-    return Verdict(rule.id, status, "; ".join(map(clause_text, telling[:TOLD])) + more, (*telling[:SHOWN], *waived))
+    more = f" and {len(telling) - VALUES_SHOWN} more" if len(telling) > VALUES_SHOWN else ""
+    return Verdict(
+        rule.id, status, "; ".join(map(clause_text, telling[:VALUES_SHOWN])) + more, (*telling[:SHOWN], *waived)
+    )
 
 
 def _paths(shared: AgreedFact, tree: Tree) -> Iterable[Path]:
-    """The fact itself, or the fact of each item that a node has."""
+    """Return the fact's path; for a fact of items, one path for each item of the node."""
     owner, rest = _owner(shared.fact)
     if owner is None:
         return (shared.fact,)
@@ -118,7 +120,7 @@ def _paths(shared: AgreedFact, tree: Tree) -> Iterable[Path]:
 
 
 def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
-    """The collection whose items a pattern is about, and the part of the path after the item."""
+    """Return the collection whose items a pattern matches, and the part of the path after the item."""
     stars = [depth for depth, segment in enumerate(fact.segments) if segment.key == EVERY]
     if not stars:
         return None, ()
@@ -127,7 +129,7 @@ def _owner(fact: Path) -> tuple[Path | None, tuple[Segment, ...]]:
 
 
 def _reading(shared: AgreedFact, path: Path, tree: Tree) -> Reading:
-    """The value on a node; for the further items of a pattern, whether the node can have any."""
+    """Return the value on a node; for a path with a star, whether the node may have items that it does not list."""
     owner, _ = _owner(path)
     if owner is None:
         return tree.reading(path, shared.plane)
@@ -147,7 +149,7 @@ def _vote(readings: Iterable[Reading], kind: Kind, quorum: float, expected: int)
 
 
 def _key(reading: Reading, kind: Kind) -> VoteKey:
-    """A key by which two values are the same; settings that are numbers are compared as numbers."""
+    """Return a key that is equal for equal values; settings that are numbers are compared as numbers."""
     if isinstance(reading, Absent):
         return "absent", None
     if kind.type is Type.SETTING:
@@ -160,11 +162,11 @@ def _evidence(path: Path, shared: AgreedFact, tree: Tree, vote: Vote) -> Evidenc
     leaf = tree.leaf(path)
     source = leaf.source if leaf is not None else ""
     if isinstance(reading, Unknown):
-        return Evidence(Status.UNKNOWN, str(path), "", "must be as on the others", source, reading)
+        return Evidence(Status.UNKNOWN, str(path), "", "must be the same as on the other nodes", source, reading)
     seen = "absent" if isinstance(reading, Absent) else operator.spell(reading, shared.kind)
     if vote.right is None:
         why = Unknown(Reason.NO_CONSENSUS, vote.split)
-        return Evidence(Status.UNKNOWN, str(path), seen, "must be as on the others", source, why)
+        return Evidence(Status.UNKNOWN, str(path), seen, "must be the same as on the other nodes", source, why)
     expected = f"must be {vote.words[vote.right]} as on {vote.counts[vote.right]} of {vote.expected}"
     status = Status.PASS if _key(reading, shared.kind) == vote.right else Status.FAIL
     exact = "" if isinstance(reading, Absent) else operator.exact(reading, shared.kind)

@@ -1,4 +1,4 @@
-"""Judging one leaf: a fact of the node or of an item, against its tests."""
+"""Judges one leaf: a fact of the node or of an item, against its tests."""
 
 from rackcheck.evaluate import two_readings
 from rackcheck.model import operator
@@ -44,7 +44,7 @@ def judge_leaf(clause: Clause, at: Path, tree: Tree) -> Evidence:
 
 
 def _other(clause: Clause, at: Path, tree: Tree) -> tuple[Reading, str]:
-    """Return the other side of a comparison, and its text without loss."""
+    """Return the value that a fact is compared with, and the exact text of that value."""
     assert clause.other is not None
     path = at + clause.other if clause.other_at_item else clause.other
     other = tree.reading(path, clause.other_plane)

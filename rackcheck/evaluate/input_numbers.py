@@ -1,11 +1,11 @@
-"""What rules read of a node, as small numbers: nodes with the same values for a rule have the same numbers. Pure.
+"""Inputs of rules on a node, as small numbers: nodes with the same values for a rule have the same numbers. Pure.
 
 A part is all values of one pattern of facts on a node, or the item names of one collection, or the reason why a plane
-is silent. Each distinct content of a part has a number. The content covers everything a verdict may hold: readings
-with their types, and their sources. Times are left out, since no verdict holds one.
+is silent. Each distinct content of a part has a number. The content covers everything that a verdict may contain:
+readings, their types and their sources. Times are left out, because no verdict contains a time.
 
-A node's readings are compared with those of the first node that had the same items, which costs less than hashing
-each: a number is looked up only for the parts that differ.
+A node's readings are compared with the readings of the first node that had the same items. Numbers are looked up only
+for the parts that differ, which costs less than hashing all parts.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -22,29 +22,29 @@ from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Leaf, Tree
 
 OWN = 0
-"""The number of content that is specific to a node: two nodes that have it may differ."""
+"""The number of a part that is treated as specific to each node: two nodes with this number may differ."""
 
 PATIENCE = 32
-"""New contents of a part, less repeated ones, after which the part is treated as specific to each node."""
+"""Number of new contents minus repeated contents, after which a part is treated as specific to each node."""
 
 ROOM = 4096
-"""Maximum number of readings held for all contents of one part."""
+"""Maximum number of readings kept for all contents of one part."""
 
 FEWEST = 16
-"""Minimum number of contents held of a part, however large each is."""
+"""Number of contents that may always be kept for a part, however large each is."""
 
 LAYOUTS = 64
-"""Maximum number of item sets held, each with the readings of the first node that had them."""
+"""Maximum number of item sets kept, each with the readings of the first node that had those items."""
 
 NAMES = 16384
-"""Maximum number of collections whose patterns are held."""
+"""Maximum number of collections whose patterns are cached; if there are more, all are dropped."""
 
 _NOTHING = Leaf("", Kind(Type.TEXT, ""), Plane.DERIVED, "\0", "")
-"""Placeholder where there is no leaf; no real leaf has its source."""
+"""Placeholder for a missing leaf; no real leaf has the same source."""
 
 
 class ContentNumbers:
-    """Numbers the contents of one part, equal numbers for equal contents; holds few, and none if they hardly repeat."""
+    """Numbers the contents of one part; equal contents get the same number. Gives up if contents hardly repeat."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -57,7 +57,7 @@ class ContentNumbers:
         return self._spare < 0
 
     def number(self, content: Hashable, size: int) -> int:
-        """Return the number of a content of `size` readings; OWN after it was given up."""
+        """Return the number of a content of `size` readings; OWN if this part is given up."""
         if self._spare < 0:
             return OWN
         found = self._known.get(content)
@@ -88,7 +88,7 @@ class RuleReads:
 
 
 def read_by(rule: Rule) -> RuleReads:
-    """Return everything that decides a rule's verdict on a node, or appears in it, as patterns from the node."""
+    """Return everything that decides a rule's verdict on a node, or appears in it, as patterns relative to the node."""
     facts, look = rule.facts() | rule.kin(), rule.look
     if look is not None and any(not clause.fact.segments for clause in rule.parts()):
         facts |= {look.collection.item(EVERY)}
@@ -101,15 +101,15 @@ def read_by(rule: Rule) -> RuleReads:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The readings of a node at some paths, in the order of the paths."""
+class _ReadingsAt:
+    """The readings of a node at a list of paths, in the same order."""
 
     readings: tuple[Reading, ...]
     types: tuple[type, ...]
     sources: tuple[str, ...]
 
     @classmethod
-    def at(cls, texts: Sequence[str], tree: Tree) -> "_Told":
+    def at(cls, texts: Sequence[str], tree: Tree) -> "_ReadingsAt":
         leaves = list(map(tree.leaves.get, texts, repeat(_NOTHING)))
         readings = tuple(map(attrgetter("reading"), leaves))
         return cls(readings, tuple(map(type, readings)), tuple(map(attrgetter("source"), leaves)))
@@ -122,18 +122,18 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Where nodes with the same items may have leaves, with the readings of the first such node and their numbers."""
+    """The paths at which nodes with the same items may have leaves, with the first such node's readings and numbers."""
 
     texts: tuple[str, ...]
     parts: tuple[int, ...]
     slices: Mapping[int, tuple[int, int]]
-    told: _Told
+    first: _ReadingsAt
     zeros: tuple[int, ...]
     numbers: tuple[int, ...]
 
-    def differing(self, value: _Told) -> set[int]:
+    def differing(self, value: _ReadingsAt) -> set[int]:
         """Return the parts whose readings differ from those of the first node."""
-        first = self.told
+        first = self.first
         found = set(compress(self.parts, map(ne, value.readings, first.readings)))
         for here, there in ((value.types, first.types), (value.sources, first.sources)):
             if here != there:
@@ -145,13 +145,16 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A node's numbers, in the order of the places of its parts."""
+    """A node's numbers, in the order of its parts."""
 
     numbers: tuple[int, ...]
     layout: _Layout
 
     def texts(self, places: Iterable[int]) -> tuple[str, ...] | None:
-        """Return the paths that leaves of these parts may have; None if some lie below items specific to the node."""
+        """Return the paths at which these parts may have leaves.
+
+        None if any of the parts is below items that are treated as specific to each node.
+        """
         facts = [place for place in places if place < len(self.layout.numbers)]
         if not all(place in self.layout.slices for place in facts):
             return None
@@ -160,7 +163,7 @@ class Numbered:
 
 
 class Reads:
-    """Numbers the parts of trees: first facts by pattern, then the items of collections, then planes."""
+    """Numbers the parts of trees. Order of the parts: facts by pattern, items of collections, planes."""
 
     def __init__(self, reads: Iterable[RuleReads]) -> None:
         reads = tuple(reads)
@@ -178,13 +181,13 @@ class Reads:
         self._patterns: dict[str, str] = {}
 
     def places(self, read: RuleReads) -> tuple[int, ...]:
-        """Return the places of all parts of what is read."""
+        """Return the positions of all parts that are read."""
         facts = (str(fact.pattern) for fact in read.facts)
         items = (_items(str(collection.pattern)) for collection in read.collections)
         return tuple(sorted({self._place[name] for name in (*facts, *items, *read.planes)}))
 
     def of(self, tree: Tree) -> Numbered:
-        """Number all parts of a node, in the order of their places."""
+        """Return the numbers of all parts of a node, in the order of the parts."""
         listed = self._listed(tree)
         items = tuple(
             self._part(_items(collection)).number(tuple(names), sum(map(len, names)))
@@ -203,7 +206,7 @@ class Reads:
         return Numbered((*numbers, *items, *planes), layout)
 
     def _compared(self, layout: _Layout, tree: Tree) -> Sequence[int]:
-        value = _Told.at(layout.texts, tree)
+        value = _ReadingsAt.at(layout.texts, tree)
         numbers = list(layout.numbers)
         for place in layout.differing(value):
             start, end = layout.slices[place]
@@ -216,7 +219,7 @@ class Reads:
         return self._parts[self._place[name]]
 
     def _listed(self, tree: Tree) -> Mapping[str, list[tuple[str, ...]]]:
-        """Return the items of the collections that are read, by pattern: for each its path, then its keys."""
+        """Return the items of the collections that are read, by pattern: each collection's path, then its keys."""
         found: dict[str, list[tuple[str, ...]]] = {collection: [] for collection in self._collections}
         patterns = self._patterns
         if len(patterns) > NAMES:
@@ -237,14 +240,14 @@ class Reads:
         slices: dict[int, tuple[int, int]] = {}
         keys = {text: names for found in listed.values() for text, *names in found}
         for place, (fact, named) in enumerate(zip(self._facts, self._named, strict=True)):
-            # Nodes whose items differ from node to node share this layout, so it holds nothing of such items.
+            # Nodes with different items of such a collection share this layout: it contains no paths of those items.
             if any(self._part(_items(str(way))).given_up for way in fact.collections):
                 continue
             mine = tuple(dict.fromkeys((*named, str(fact), *(str(path) for path in _filled(fact, keys)))))
             slices[place] = len(texts), len(texts) + len(mine)
             texts += mine
             parts += repeat(place, len(mine))
-        value = _Told.at(texts, tree)
+        value = _ReadingsAt.at(texts, tree)
         numbers = [OWN] * len(self._facts)
         for place, (start, end) in slices.items():
             part = self._parts[place]
@@ -255,7 +258,7 @@ class Reads:
 
 
 def _items(collection: str) -> str:
-    """Return the name of the part for a collection's items; the collection's name is taken by the fact listing them."""
+    """Return the name of the part for a collection's items; the bare name belongs to the fact that lists them."""
     return f"{collection}/"
 
 

@@ -1,7 +1,8 @@
 """The law of evidence: the outcome of the verdicts on a node, with a one-line reason if it is INCOMPLETE. Pure.
 
-A node passes on evidence alone: the profile is for this machine, no deciding rule fails or is unknown, and at least
-one was judged and passes. Runs judged before this law keep the earlier one, `FIRST`.
+A node passes only if the profile is for this machine, no deciding rule fails or is unknown, and at least one deciding
+rule that is not built in passes or is waived. Runs judged under the first version of the law, `FIRST`, keep that
+version.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,11 +14,14 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fit import NOT_STATED, Match, ProfileFit
 from rackcheck.model.profile import FIRST, LAW, Rule
 
+NEXT = "; rackcheck doctor shows what could not be read"
+"""The end of a reason that names the next command."""
+
 REASON = 160
-"""Maximum characters of a verdict's own reason inside the reason of a node."""
+"""Maximum number of characters of a verdict's reason inside the reason of a node."""
 
 EVIDENCE = frozenset({Status.PASS, Status.WAIVED})
-"""Verdicts that count as evidence: something was judged, and passed or is waived."""
+"""Statuses that count as evidence: a rule was judged, and passed or is waived."""
 
 
 class Outcome(StrEnum):
@@ -44,10 +48,10 @@ def conclude(
     law: int = LAW,
     together: bool = False,
 ) -> Conclusion:
-    """Return the outcome of a node; `together` is for a rack or the fleet, which need no evidence of their own.
+    """Return the outcome of a node. With `together`, for a rack or the fleet, no evidence is required.
 
-    On another machine, and by a fragment, no rule decides. Otherwise the outcome is FAIL if a deciding rule fails,
-    INCOMPLETE if one is unknown, nothing was judged, or the machine is unknown, and PASS otherwise.
+    If the profile is for another machine or is a fragment, no rule decides. Otherwise the outcome is FAIL if a deciding
+    rule fails, INCOMPLETE if one is unknown, if nothing was judged or if the machine is unknown, and else PASS.
     """
     verdicts = tuple(verdicts)
     if law != FIRST and not fit.decides:
@@ -66,21 +70,24 @@ def conclude(
         return Conclusion(Outcome.INCOMPLETE, _no_evidence(verdicts, rules))
     if fit.match is Match.UNKNOWN:
         message = f"it is unknown whether this is a machine of this profile ({fit.words})"
-        return Conclusion(Outcome.INCOMPLETE, f"{message}; rackcheck doctor shows what could not be read")
+        return Conclusion(Outcome.INCOMPLETE, f"{message}{NEXT}")
     return Conclusion(Outcome.PASS)
 
 
 def _unknown(unknown: list[Verdict]) -> str:
-    """Return the first unknown rule with its reason; without a count, so that nodes in the same state give one line."""
+    """Return the first unknown rule with its reason.
+
+    The number of unknown rules is left out, so that nodes in the same state share one line.
+    """
     first, others = unknown[0], " and others are" if len(unknown) > 1 else " is"
-    return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}; rackcheck doctor shows what could not be read"
+    return f"{first.rule}{others} unknown: {clean(first.reason, REASON)}{NEXT}"
 
 
 def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
     own = [verdict for verdict in verdicts if not rules[verdict.rule].built_in]
     unset = sorted({name for verdict in own for name in rules[verdict.rule].unset})
     if own and not any(rules[verdict.rule].severity.decides for verdict in own):
-        return "no rule here is a blocker or major, and others give no verdict; rackcheck profile check says so"
+        return "no rule here is a blocker or major; other rules give no verdict: see rackcheck profile check"
     if unset and all(rules[v.rule].unset for v in own if rules[v.rule].severity.decides):
         return f"no blocker or major rule could be judged: site values are not set; --set {unset[0]}=VALUE"
     counts = {status: sum(v.status is status for v in own) for status in Status}
@@ -89,7 +96,7 @@ def _no_evidence(verdicts: Iterable[Verdict], rules: Mapping[str, Rule]) -> str:
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the worst of several outcomes; INCOMPLETE for none, since nothing was judged."""
+    """Return the worst of several outcomes; INCOMPLETE if there are none, because nothing was judged."""
     found = set(outcomes)
     if Outcome.FAIL in found:
         return Outcome.FAIL

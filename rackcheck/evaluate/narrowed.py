@@ -1,4 +1,4 @@
-"""What is held of a node whose verdict waits for other nodes: few facts, and one tree for all equal nodes. Pure."""
+"""The facts that are kept for a node while its verdict waits for other nodes; identical nodes share one tree. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -9,18 +9,18 @@ from rackcheck.model.path import Path
 from rackcheck.model.tree import Leaf, Tree
 
 TREES = 1024
-"""Maximum number of trees held to find one equal to that of another node."""
+"""Maximum number of trees that are kept so that identical nodes can share a tree."""
 
 
 def read_of(facts: Iterable[Path]) -> RuleReads:
-    """Return what must be held for these facts: the facts, and the collections on their paths."""
+    """Return what must be kept for these facts: the facts, and the collections on their paths."""
     wanted = frozenset(facts)
     ways = frozenset(way for fact in wanted for way in fact.collections)
     return RuleReads(wanted | ways, ways, frozenset(Plane))
 
 
 class TreeNarrower:
-    """Reduces trees to what is read; `newest` is the time of the newest leaf so far."""
+    """Reduces trees to the facts that will be read; `newest` is the time of the newest leaf so far."""
 
     def __init__(self, read: RuleReads, reads: Reads) -> None:
         self.newest = ""
@@ -29,7 +29,7 @@ class TreeNarrower:
         self._known: dict[tuple[int, ...], Tree] = {}
 
     def of(self, tree: Tree, numbered: Numbered) -> Tree:
-        """Return what is held of a tree; leaves have no times."""
+        """Return the part of a tree that is kept; its leaves have no times."""
         key = tuple(numbered.numbers[place] for place in self._places)
         texts = numbered.texts(self._places)
         if texts is None:

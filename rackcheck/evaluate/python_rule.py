@@ -1,4 +1,4 @@
-"""Judging a node by a rule written in Python: only if everything it reads is known."""
+"""Judges a node by a rule written in Python, if every fact that the rule reads is known."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -16,10 +16,10 @@ MOST = 10_000
 """Maximum number of findings of one rule on one node; counting stops there."""
 
 SHOWN = 256
-"""Pieces of evidence kept for one verdict."""
+"""Maximum number of pieces of evidence kept for one verdict."""
 
 LONGEST = 1000
-"""Maximum characters of one text that a rule returns."""
+"""Maximum number of characters of one text that a rule returns."""
 
 
 def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict:
@@ -51,7 +51,7 @@ def _failed(rule_id: str, called: Called, why: Unknown) -> Verdict:
 
 
 def _own(called: Called, tree: Tree) -> Tree:
-    """Return the facts that the rule declares, in a tree of its own: its changes to that tree affect no other rule."""
+    """Return a copy of the tree with only the facts that the rule declares: other rules never see its changes."""
     held = tree.narrowed(frozenset(called.planes))
     return Tree(held.leaves, dict(held.silent))
 
@@ -62,7 +62,7 @@ def _evidence(wrong: Wrong, source: str) -> Evidence:
 
 
 def _unknown(called: Called, tree: Tree) -> Iterator[Evidence]:
-    """Yield every unknown fact that the rule declares; for a pattern, that of any item."""
+    """Yield every unknown fact that the rule declares; for a pattern, the unknown fact of each item."""
     for fact in called.facts:
         path = paths.parse(fact)
         plane = called.planes[str(path.pattern)]

@@ -1,4 +1,4 @@
-"""Judging the items of a selection: each, any, no and count, over items that are known, doubtful or not seen."""
+"""Judges the items of a selection (each, any, no, count); items can be known, doubtful or not listed."""
 
 import hashlib
 import re
@@ -19,20 +19,20 @@ from rackcheck.model.sibling_silence import empty_doubt
 from rackcheck.model.tree import Tree
 
 SHOWN = 256
-"""Pieces of evidence kept for one verdict."""
+"""Maximum number of pieces of evidence kept for one verdict."""
 
 LONGEST = 1000
-"""Maximum characters of the list of counted items."""
+"""Maximum number of characters of the list of counted items."""
 
 OTHERS = 8
-"""Maximum number of items left out of a count that are still listed."""
+"""If at most this many items are left out of a count, they are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The items a selection judges; `doubtful` ones may or may not belong; `more` is set if there may be unseen items.
+    """The items of a selection; `more` is set if there may be unlisted items.
 
-    `left` are the items that do not match `where`.
+    `doubtful` are the items of which it is unknown whether they match `where`, `left` the items that do not match.
     """
 
     sure: tuple[Path, ...]
@@ -55,7 +55,7 @@ class _Chosen:
 
 
 def looked(rule: Rule, look: RuleSelection, tree: Tree, pins: Granted = NOTHING) -> Verdict:
-    """Judge a rule that selects items; what `pins` waives is taken out before the items are combined."""
+    """Judge a rule that selects items; findings that `pins` waives are removed before the items are combined."""
     chosen = _choose(look, tree)
     if chosen.more is not None and not chosen.sure:
         return Verdict(
@@ -69,7 +69,7 @@ def looked(rule: Rule, look: RuleSelection, tree: Tree, pins: Granted = NOTHING)
     if look.mode in {"each", "any"} and look.allow_empty and not chosen.sure:
         if not chosen.doubtful:
             return Verdict(rule.id, Status.NA, f"no {_what(look)} here")
-        look = replace(look, expect_count=None)  # there may be none, and then nothing is counted
+        look = replace(look, expect_count=None)  # there may be no item, and then `expect-count` does not apply
     # Under `no`, an item that matches is the failure, and so can be waived.
     inner = NOTHING if look.mode == "no" else pins
     found = [evidence for item in chosen.sure for evidence in _item(rule, item, tree, inner)]
@@ -113,13 +113,13 @@ def _what(look: RuleSelection) -> str:
 
 
 def _hidden(look: RuleSelection, more: Unknown) -> Evidence:
-    return Evidence(Status.UNKNOWN, str(look.collection), "", "must be read whole", "", more)
+    return Evidence(Status.UNKNOWN, str(look.collection), "", "must be read completely", "", more)
 
 
 def _item(rule: Rule, item: Path, tree: Tree, pins: Granted) -> list[Evidence]:
-    """Judge one item with its clauses joined; returns the evidence that decides, then the waived evidence.
+    """Judge one item by all its clauses; returns the evidence that decides, then the waived evidence.
 
-    If everything wrong with an item is waived, only the waived evidence is returned: the item is taken out.
+    If everything wrong with an item is waived, only the waived evidence is returned: the item no longer counts.
     """
     found = [taken(judge_leaf(clause, item, tree), pins) for clause in rule.clauses]
     status = (all_hold if rule.join == "all" else any_holds)(e.status for e in found)
@@ -138,14 +138,14 @@ def _combined(
     pins: Granted,
     waived: list[Evidence],
 ) -> tuple[Status, list[Evidence]]:
-    """Combine the remaining items; waived evidence about the items together is added to `waived`."""
+    """Combine the remaining items; waived evidence about the selection as a whole is added to `waived`."""
     statuses = [e.status for e in found]
     if look.mode == "no":
         status = {Status.PASS: Status.FAIL, Status.UNKNOWN: Status.UNKNOWN}.get(any_holds(statuses), Status.PASS)
         wrong = [_turned(e) for e in found if e.status is (Status.PASS if status is Status.FAIL else Status.UNKNOWN)]
         return status, wrong
     if not found and not waived:
-        empty = taken(Evidence(Status.FAIL, str(look.collection), "empty", f"must hold a {_what(look)}"), pins)
+        empty = taken(Evidence(Status.FAIL, str(look.collection), "empty", f"must contain a {_what(look)}"), pins)
         if empty.status is Status.WAIVED:
             waived.append(empty)
             return Status.PASS, []
@@ -174,13 +174,13 @@ def _each(rule: Rule, look: RuleSelection, statuses: list[Status], chosen: _Chos
         return Status.UNKNOWN
     if Status.WARN in statuses:
         return Status.WARN
-    # An unknown item that may fail may also be the one that warns, or, if it is the only one, may not exist.
+    # An unknown item that is allowed to fail may still warn. If no item certainly matches, there may be no item at all.
     may_turn = not chosen.sure or any(t.op in WARNING for clause in rule.clauses for t in clause.tests)
     return Status.UNKNOWN if unknowns and may_turn else Status.PASS
 
 
 def _waived(evidence: Evidence, pins: Granted) -> Evidence | None:
-    """Return evidence that holds under `no` as waived, if it is waived; its pin is that of the resulting failure."""
+    """Return evidence as waived if it passes under `no`, so that the rule fails, and this failure is waived."""
     turned = taken(_turned(evidence), pins) if evidence.status is Status.PASS else evidence
     return turned if turned.status is Status.WAIVED else None
 
@@ -230,7 +230,7 @@ def _interval(least: int, most: float, wanted: int) -> Status:
 
 def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) -> Verdict:
     (clause,) = rule.clauses
-    # Every count of the interval must agree. The result changes only next to a number that a test names.
+    # All possible counts must give the same result. The result changes only next to a number that a test names.
     named = {n + d for t in clause.tests for n in _numbers(t) for d in (-1, 0, 1)}
     top = chosen.most if chosen.most != float("inf") else max(named) + chosen.least
     counts = {chosen.least, int(top)} | {n for n in named if chosen.least <= n <= chosen.most}
@@ -246,7 +246,7 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
     reason = "" if status is Status.PASS else clause_text(evidence)
     if status is Status.UNKNOWN and chosen.doubtful:
         reason = f"{reason}; doubtful: {clause_text(chosen.doubtful[0])}"
-    # The item in question is one of the few that did not match.
+    # A failing count is usually explained by one of the few items that did not match.
     others = chosen.left if status is Status.FAIL and len(chosen.left) <= OTHERS else ()
     if others:
         reason = f"{reason}; the others: {', '.join(f'{e.item} {e.observed}' for e in others)}"
@@ -254,9 +254,9 @@ def _counted(rule: Rule, look: RuleSelection, chosen: _Chosen, pins: Granted) ->
 
 
 def _named(seen: str, chosen: _Chosen) -> str:
-    """Return a count with the counted items, and the few others with their values: other items make another finding.
+    """Return a count with the counted items and, if the other items are few, the other items with their values.
 
-    A long list of items is shortened to a digest of their names.
+    The same count of different items is a different finding. A digest replaces a long list of items.
     """
     counted = ", ".join(str(item) for item in chosen.sure)
     others = ", ".join(f"{e.item} {e.observed}" for e in chosen.left) if len(chosen.left) <= OTHERS else ""
@@ -278,7 +278,7 @@ def _numbers(test: Test) -> list[int]:
 
 
 def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Evidence:
-    """Judge `equal` and `spread`: known items that differ fail, whatever the values of unknown ones."""
+    """Judge `equal` and `spread`: if known items differ, the test fails whatever the values of unknown items."""
     readings = [tree.reading(item + clause.fact, clause.plane) for item in chosen.sure]
     known = [r for r in readings if not isinstance(r, (Unknown, Absent))]
     expected = operator.expectation(test, clause.kind)
@@ -308,20 +308,21 @@ def _siblings(test: Test, clause: Clause, chosen: _Chosen, tree: Tree) -> Eviden
 
 
 def _ends(items: Sequence[Path], readings: Sequence[Value], kind: Kind) -> str:
-    """Return the items with the minimum and the maximum of the differing values: one of them is the outlier."""
+    """Return the items with the minimum and the maximum value: one of these two is the outlier."""
     order = sorted(zip(items, readings, strict=True), key=lambda each: float(cast("float", each[1])))
     return " to ".join(f"{operator.spell(reading, kind)} of {item}" for item, reading in (order[0], order[-1]))
 
 
 def _every(item: Path) -> Path:
-    """The path for all items of this item's collection."""
+    """Return the path for all items of this item's collection."""
     return Path((*item.segments[:-1], Segment(item.segments[-1].word, EVERY)))
 
 
 def _spread(numbers: list[float]) -> float:
-    """Return (max - min) in % of max. Below zero there is no such share: items that differ there differ without bound.
+    """Return (max - min) in % of max; if a value is below zero there is no such share, and the result is infinite.
 
-    Known items alone must never differ by more than all items do, so that the law of unknowns holds.
+    The spread of the known items must never exceed the spread of all items: otherwise an unknown item could turn FAIL
+    into PASS.
     """
     if not numbers or max(numbers) == min(numbers):
         return 0.0

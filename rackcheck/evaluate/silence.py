@@ -1,8 +1,8 @@
-"""Missing values on one node of a role: its parts return nothing where similar parts of most nodes do. Pure.
+"""Finds nodes whose parts lack a fact that similar parts have on most nodes of the role. Pure.
 
-Within a node, siblings decide (`siblings`). A node whose parts all lack a fact is found here, by consensus: if a quorum
-of the expected nodes returns a fact for parts of one sort, a node on which every such part lacks it is listed. What an
-unknown node might return counts on neither side, so that missing data never adds a node to the list.
+Parts of one node are compared with their siblings (`siblings`). This module compares nodes: if a quorum of the expected
+nodes returns a fact for parts of one sort, a node on which every such part lacks the fact is listed. Unknown values
+count on neither side, so that missing data never adds a node to the list.
 """
 
 from collections import Counter
@@ -28,20 +28,24 @@ MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A fact of sibling items whose absence rules excuse; `rest` is its path from the item."""
+class ExcusedFact:
+    """A fact of sibling items whose absence some rules excuse; `rest` is the path from the item to the fact.
+
+    `needed` states whether an unknown fact is more than a minor finding for one of these rules.
+    """
 
     siblings: Siblings
     plane: Plane
     rest: Path
+    needed: bool = True
 
     def __str__(self) -> str:
         return str(self.siblings.collection.item("*") + self.rest)
 
 
-def asked(rules: Iterable[Rule]) -> tuple[Asked, ...]:
-    """Return the facts whose absence a node's rules excuse, each once."""
-    found: dict[tuple[Path, Path], Asked] = {}
+def excused_facts(rules: Iterable[Rule]) -> tuple[ExcusedFact, ...]:
+    """Return the facts whose absence a node's rules excuse, without duplicates."""
+    found: dict[tuple[Path, Path], ExcusedFact] = {}
     for rule in rules:
         item = Path(()) if rule.look is None else rule.look.collection.item("*")
         for clause in rule.parts():
@@ -51,28 +55,30 @@ def asked(rules: Iterable[Rule]) -> tuple[Asked, ...]:
             depth = len(clause.siblings.collection.segments)
             rest = Path(whole.segments[depth:])
             if rest.segments and not rest.starred:
-                found.setdefault((clause.siblings.collection, rest), Asked(clause.siblings, clause.plane, rest))
+                key = (clause.siblings.collection, rest)
+                matters = not rule.unknown_is_minor or (key in found and found[key].needed)
+                found[key] = ExcusedFact(clause.siblings, clause.plane, rest, matters)
     return tuple(found.values())
 
 
 SiblingSort = tuple[str, ...]
 """The grouping facts of an item, as texts."""
 
-_Key = tuple[str, Asked, SiblingSort]
+_Key = tuple[str, ExcusedFact, SiblingSort]
 
 
 @dataclass
 class Silences:
-    """Counts, node by node, which nodes return which facts; holds counts, and names of nodes that return nothing."""
+    """Counts the nodes that return each fact; contains the counts, and the names of nodes that return nothing."""
 
     given: Counter[_Key] = field(default_factory=Counter)
     unsure: Counter[_Key] = field(default_factory=Counter)
-    unseen: Counter[tuple[str, Asked]] = field(default_factory=Counter)
-    both: Counter[_Key] = field(default_factory=Counter)  # of unseen: nodes that `given` or `unsure` already counts
+    unseen: Counter[tuple[str, ExcusedFact]] = field(default_factory=Counter)
+    both: Counter[_Key] = field(default_factory=Counter)  # nodes of `unseen` that `given` or `unsure` already counts
     silent: dict[_Key, list[str]] = field(default_factory=dict)
 
-    def take(self, role: str, node: str, facts: Sequence[Asked], tree: Tree) -> None:
-        """Count what the parts of a node return."""
+    def take(self, role: str, node: str, facts: Sequence[ExcusedFact], tree: Tree) -> None:
+        """Add one node: count the facts that its parts return."""
         families: dict[Hashable, tuple[list[tuple[str, Path, SiblingSort | None]], bool]] = {}
         for each in facts:
             if each.siblings not in families:
@@ -115,23 +121,23 @@ class Silences:
             if given >= enough and key in self.silent:
                 silent = tuple(self.silent[key])
                 found.setdefault((role, sort, silent, f"{given} of {of}"), []).append(str(each))
-            elif lost and given + lost >= enough:
+            elif each.needed and lost and given + lost >= enough:
                 doubt = doubt or _doubt(each, given, lost, of)
         for (role, each), lost in self.unseen.items():
             of = expected.get(role, 0)
-            if of >= FEWEST and lost >= needed(of, QUORUM):
+            if each.needed and of >= FEWEST and lost >= needed(of, QUORUM):
                 doubt = doubt or _doubt(each, 0, lost, of)
         if found:
             return tuple(_sentence(*key, facts) for key, facts in list(found.items())[:MOST])
         return () if doubt is None else doubt
 
 
-def _doubt(each: Asked, given: int, lost: int, of: int) -> Unknown:
-    return Unknown(Reason.NO_CONSENSUS, f"{each}: {given} of {of} nodes return it, and of {lost} it is unknown")
+def _doubt(each: ExcusedFact, given: int, lost: int, of: int) -> Unknown:
+    return Unknown(Reason.NO_CONSENSUS, f"{each}: {given} of {of} nodes return it; unknown for {lost}")
 
 
 def _items(siblings: Siblings, tree: Tree) -> tuple[list[tuple[str, Path, SiblingSort | None]], bool]:
-    """Return the items of a node with their grouping facts, None if unknown, and whether there may be more items."""
+    """Return a node's items with their grouping facts (None if unknown), and whether there may be more items."""
     selection = tree.select(siblings.collection, siblings.plane)
     kept = (item for item in selection.items if occupied(item, siblings, tree))
     return [(str(item), item, sort_of(item, siblings, tree)) for item in kept], selection.unknown is not None

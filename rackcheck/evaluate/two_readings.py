@@ -47,7 +47,10 @@ def second_reading(again: Reading, clause: Clause, tree: Tree) -> str:
 
 
 def exact(again: Reading, clause: Clause, tree: Tree) -> str:
-    """Format it without loss; a rate includes the elapsed time, since the same rise in less time is another finding."""
+    """Format the second reading without loss; under `rate`, also the elapsed time.
+
+    The same rise in less time is a different finding.
+    """
     if isinstance(again, (Absent, Unknown)):
         return f"; then {again}"
     rate = any(test.op == "rate" for test in clause.tests)
@@ -68,10 +71,13 @@ def _rate(first: int, second: int, most: float, apart: tuple[float, float]) -> S
         return Status.PASS
     if (second - first) * HOUR > most * longest:
         return Status.FAIL
-    return Unknown(Reason.NOT_TESTED, f"a rise of {second - first} in {_span(shortest, longest)} may be more or less")
+    return Unknown(
+        Reason.NOT_TESTED,
+        f"a rise of {second - first} in {_span(shortest, longest)} may be above or below the allowed rate",
+    )
 
 
 def _span(least: float, most: float) -> str:
     if most == inf:
-        return "a time that was not kept"
+        return "an unrecorded time"
     return f"{most:g} s" if least == most else f"{least:g} to {most:g} s"

@@ -1,4 +1,4 @@
-"""Judging: one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
+"""Judges one node's facts against a profile's rules, in three-valued logic; pure, and without a clock."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +41,7 @@ NO_VERDICTS: Mapping[str, Verdict] = {}
 
 
 def in_scope(rule: Rule, role: str, planes: frozenset[Plane], phases: frozenset[Phase], *, again: bool = False) -> bool:
-    """Whether a command judges this rule on a node of this role at all; whether it has siblings is not considered.
+    """Whether a command judges this rule on a node of this role; whether the node has siblings is not considered.
 
     `again` means that each node is read twice.
     """
@@ -60,10 +60,10 @@ def judge(
     polls: Mapping[str, Poll] = NO_POLLS,
     before: Mapping[str, Verdict] = NO_VERDICTS,
 ) -> tuple[Verdict, ...]:
-    """Judge every rule on one node, in the profile's order; rules in `needs` are judged first, wherever they stand.
+    """Judge every rule on one node; verdicts are in the profile's order, but rules in `needs` are judged first.
 
-    `waived` gives by rule what may be waived on this node, `polls` the votes of its siblings for rules across nodes,
-    and `before` the verdicts of rules that were already judged and that others need.
+    By rule, `waived` contains what may be waived on this node, `polls` the votes of its siblings for rules across
+    nodes, and `before` the verdicts that already exist and that other rules need.
     """
     done: dict[str, Verdict] = dict(before)
     for rule in needs_first(rules):
@@ -73,7 +73,7 @@ def judge(
 
 
 def needs_first(rules: Sequence[Rule]) -> list[Rule]:
-    """Order rules so that each comes after those it needs."""
+    """Order rules so that each rule follows the rules it needs."""
     known = {rule.id: rule for rule in rules}
     done: dict[str, Rule] = {}
     todo = list(reversed(rules))
@@ -90,7 +90,7 @@ def needs_first(rules: Sequence[Rule]) -> list[Rule]:
 def judge_one(
     rule: Rule, tree: Tree, done: Mapping[str, Verdict], waived: Mapping[str, Granted], polls: Mapping[str, Poll]
 ) -> Verdict:
-    """Judge a rule on one node, after everything it needs."""
+    """Judge a rule on one node, after all rules that it needs."""
     gate = _not_judged(rule, tree)
     if gate is not None:
         return gate
@@ -101,7 +101,7 @@ def judge_one(
 
 
 def blocked(rule: Rule, done: Mapping[str, Verdict]) -> str:
-    """Return the needed rule that failed or is unknown, or an empty text; a rule out of scope does not block."""
+    """Return the first needed rule that failed or is unknown, else an empty text; rules out of scope do not block."""
     return next((n for n in rule.needs if n in done and done[n].status in {Status.FAIL, Status.UNKNOWN}), "")
 
 
@@ -120,7 +120,7 @@ def _not_judged(rule: Rule, tree: Tree) -> Verdict | None:
 
 
 def applies(rule: Rule, tree: Tree) -> bool:
-    """Whether a rule's condition is known to hold on a node."""
+    """Whether it is known that a rule applies to a node: its site values are set and its `when` passes."""
     return not rule.unset and (rule.when is None or judge_leaf(rule.when, Path(()), tree).status is Status.PASS)
 
 
@@ -162,7 +162,7 @@ def _node(rule: Rule, tree: Tree, pins: Granted) -> Verdict:
 
 
 def misfit(profile: Profile, product: Reading, role: str) -> str:
-    """Return why a profile seems not made for this node; empty if it fits or nothing is known."""
+    """Return why a profile does not fit this node; empty if it fits or nothing is known."""
     wanted = profile.applies_to.get("product", ())
     if wanted and isinstance(product, str) and not any(operator.glob(each, product) for each in wanted):
         return f"profile {profile.name} is for product {', '.join(wanted)}, this is {product}"
@@ -173,7 +173,10 @@ def misfit(profile: Profile, product: Reading, role: str) -> str:
 
 
 def over(before: Mapping[str, Verdict], now: Iterable[Verdict], *, part: bool) -> dict[str, Verdict]:
-    """Merge newer verdicts over earlier ones; those of a part of the fleet never replace those of the whole fleet."""
+    """Merge newer verdicts over earlier ones.
+
+    With `part`, the newer verdicts are for a part of the fleet: only failures replace verdicts of the whole fleet.
+    """
     found = dict(before)
     for verdict in now:
         if not part or verdict.rule not in found or verdict.status is Status.FAIL:

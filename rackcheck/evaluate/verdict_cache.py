@@ -1,9 +1,9 @@
-"""Judging with a cache: if two nodes return the same values for a rule, they share one verdict. Pure.
+"""Judges with a cache: two nodes that return the same values for a rule share one verdict. Pure.
 
-A verdict follows from what the rule reads, from the rules it needs, from waivers and from the votes of siblings. The
-cache key is made of small numbers for the facts and of the needed verdicts. The votes of siblings are the same for all
-nodes of one cache. A rule that is waived for the node, that compares two of its readings, or that is written in Python
-is judged without the cache.
+A verdict depends on the facts that the rule reads, the rules it needs, waivers and the votes of siblings. The cache
+key contains small numbers for the facts, and the needed rule that blocks this one. The votes of siblings are the same
+for all nodes of one cache. The cache is not used for rules that are waived for the node, that compare two readings of
+a fact, or that are written in Python.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from rackcheck.model.profile import Rule
 from rackcheck.model.tree import Tree
 
 HELD = 128
-"""Maximum number of verdicts held of one rule."""
+"""Maximum number of verdicts kept for one rule."""
 
 MemoKey = tuple[int, ...]
 
@@ -40,7 +40,7 @@ class Memo:
         waived: Mapping[str, Granted] = NO_WAIVERS,
         before: Mapping[str, Verdict] = NO_VERDICTS,
     ) -> tuple[Verdict, ...]:
-        """Return what `verdict.judge` returns for these rules; `numbered` are the numbers of this tree."""
+        """Return what `verdict.judge` returns for these rules; `numbered` holds the numbers of this tree's parts."""
         numbers = numbered.numbers
         done = dict(before)
         for rule, key_of in self._order:
@@ -62,7 +62,7 @@ class Memo:
 
 
 def _getter(places: Sequence[int]) -> Callable[[Sequence[int]], MemoKey]:
-    """Return a getter for the numbers at these places."""
+    """Return a function that gets the numbers at these positions."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda numbers: tuple(numbers[place] for place in places)

@@ -1,7 +1,7 @@
-"""Waivers: accepted findings, pinned to the rule, the node and the value, and with an end date.
+"""Waivers: accepted findings, each with an end date and pinned to one rule, one node and one value.
 
-Pure. A waiver hides only what it pins: another node, another value (also a worse one) or a changed rule is judged as
-if there were no waiver.
+Pure. A waiver hides only what it pins: another node, another value (better or worse) or a changed rule is judged as if
+there were no waiver.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from rackcheck.model.profile import Rule
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The finding when the waiver was given: an item (`nic/mlx5_4.rate`) and its value, without loss."""
+    """The finding at the time the waiver was written: an item (`nic/mlx5_4.rate`) and its value, without loss."""
 
     item: str
     observed: str
@@ -22,7 +22,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """One waiver; `digest` is the rule's, `until` the last day it holds (YYYY-MM-DD), `place` its file and line."""
+    """One waiver: `digest` is its rule's digest, `until` its last valid day (YYYY-MM-DD), `place` its file and line."""
 
     rule: str
     digest: str
@@ -36,12 +36,12 @@ class Waiver:
 
     @property
     def words(self) -> str:
-        """Who is responsible for it, until when and why."""
+        """Who is responsible for the waiver, until when it is valid, and its reason."""
         return f"waived until {self.until} by {self.by} ({self.ticket}): {self.reason}"
 
 
 Granted = Mapping[Pin, Waiver]
-"""What may be waived of one rule on one node."""
+"""The findings of one rule on one node that may be waived."""
 
 NOTHING: Granted = {}
 
@@ -59,7 +59,7 @@ class WaiverState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The state of a waiver on some of its nodes, and why."""
+    """The state of a waiver on some of its nodes, and the reason."""
 
     waiver: Waiver
     state: WaiverState
@@ -68,16 +68,16 @@ class Standing:
 
 
 def last_day(day: str) -> str:
-    """Return the last day for which a waiver given on `day` may hold: one year later (YYYY-MM-DD, compared as text)."""
+    """Return the latest end date of a waiver written on `day`: one year later (YYYY-MM-DD, compared as text)."""
     return f"{int(day[:4]) + 1:04}{day[4:]}"
 
 
 def troubled(waiver: Waiver, rules: Mapping[str, Rule], day: str) -> tuple[WaiverState, str] | None:
-    """Return why a waiver holds nowhere on this day: its date, or the rule; None if it may hold."""
+    """Return why a waiver is not valid on this day for any node (its date or its rule); None if it may be valid."""
     if waiver.until < day:
         return WaiverState.EXPIRED, f"its last day was {waiver.until}"
     if waiver.until > last_day(day):
-        return WaiverState.EXPIRED, f"until {waiver.until} is more than a year after {day}, which no waiver may be"
+        return WaiverState.EXPIRED, f"until {waiver.until} is more than a year after {day}, the longest allowed"
     rule = rules.get(waiver.rule)
     if rule is None:
         return WaiverState.UNUSED, f"the profile has no rule {waiver.rule}"
@@ -103,9 +103,10 @@ def pinned(evidence: Evidence) -> Pin:
 
 
 def taken(evidence: Evidence, pins: Granted) -> Evidence:
-    """Return a piece of evidence as waived if a waiver pins exactly it; only what fails or warns can be waived.
+    """Return evidence as waived if a waiver pins exactly this finding; only evidence that fails or warns can be waived.
 
-    Evidence that fails whatever its unknown part is may be what was waived, or worse: the result is unknown.
+    Evidence may fail although a part of it is unknown. For a waived item, such evidence becomes unknown: it may be the
+    waived finding or a worse finding.
     """
     if not pins or evidence.status not in {Status.FAIL, Status.WARN}:
         return evidence
@@ -117,7 +118,7 @@ def taken(evidence: Evidence, pins: Granted) -> Evidence:
 def standings(
     waivers: Iterable[Waiver], judged: Mapping[str, Sequence[Verdict]], rules: Sequence[Rule], day: str
 ) -> Iterator[Standing]:
-    """Yield the state of each waiver in a run of this day; `judged` gives the verdicts by node."""
+    """Yield the state of each waiver in a run of this day; `judged` contains the verdicts by node."""
     known = {rule.id: rule for rule in rules}
     index = {node: {verdict.rule: verdict for verdict in verdicts} for node, verdicts in judged.items()}
     for waiver in waivers:
@@ -148,5 +149,5 @@ def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[Waiv
     if seen is not None and seen.status in {Status.FAIL, Status.WARN} and pinned(seen) != pin:
         return WaiverState.LAPSED, f"{pin.item} is {pinned(seen).observed} now, and was waived as {pin.observed}"
     if verdict.status is Status.UNKNOWN:
-        return WaiverState.WAITING, f"what {pin.item} is now is not known"
+        return WaiverState.WAITING, f"the current value of {pin.item} is unknown"
     return WaiverState.UNUSED, f"the rule is {verdict.status.value} there"

@@ -1,4 +1,4 @@
-"""Parser of filters: terms with their columns, or the error in the text. Pure."""
+"""Parser of filters: returns the terms with their columns, or raises the error in the text. Pure."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,10 +13,10 @@ from rackcheck.model.operator import BadOperand, Test
 from rackcheck.model.path import BadPath
 
 LETTERS = 4_000
-"""Maximum characters of a filter."""
+"""Maximum number of characters of a filter."""
 
 TERMS = 64
-"""Maximum terms of a filter."""
+"""Maximum number of terms of a filter."""
 
 KindOf = Callable[[str], Kind | None]
 
@@ -24,8 +24,8 @@ KindOf = Callable[[str], Kind | None]
 class FilterError(Exception):
     """An invalid filter; the message names the term.
 
-    `column` counts characters of the text from 1. `word` is the text where one of `known` is expected; `fact` is a path
-    that no probe provides. The caller that shows the message adds the nearest valid one.
+    `column` counts characters of the text from 1. `word` is the text in place of which one of `known` is expected;
+    `fact` is a path that no probe provides. The caller adds the nearest valid word or path to the message.
     """
 
     def __init__(
@@ -38,15 +38,15 @@ class FilterError(Exception):
 def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
     """Parse the terms of a filter over these keys; raises FilterError, and nothing else."""
     if len(text) > LETTERS:
-        raise FilterError(f"a filter has at most {LETTERS:,} letters, and this has {len(text):,}", LETTERS + 1)
+        raise FilterError(f"a filter has at most {LETTERS:,} letters; this one has {len(text):,}", LETTERS + 1)
     words = list(_words(text))
     if len(words) > TERMS:
-        raise FilterError(f"a filter has at most {TERMS} terms, and this has {len(words)}", words[TERMS][1])
+        raise FilterError(f"a filter has at most {TERMS} terms; this one has {len(words)}", words[TERMS][1])
     for word, column in words:
         term = _term(word, column, kind_of)
         if term.body.key not in keys:
             there = ", ".join(f"{key}:" for key in WORDS if key in keys)
-            raise FilterError(f"`{clean(word, 60)}`: what is shown here has {there} and text", column)
+            raise FilterError(f"`{clean(word, 60)}`: the keys here are {there} and text", column)
         yield term
 
 
@@ -71,7 +71,7 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
 def _term(word: str, column: int, kind_of: KindOf) -> Term:
     body = word.removeprefix("!")
     if not body or body.startswith("!"):
-        raise FilterError(f"`{clean(word, 60)}`: one `!` and then what is not wanted", column)
+        raise FilterError(f"`{clean(word, 60)}`: write one `!`, then the term to exclude", column)
     at = column + len(word) - len(body)
     return Term(_body(body, at, kind_of), word != body)
 
@@ -96,7 +96,7 @@ def _body(word: str, column: int, kind_of: KindOf) -> TermBody:
     if all(re.search(r"\[[0-9][0-9,-]*\]", value) for value in values):
         return _named(f"node:{word}", "node", column - len("node:"))
     if any(re.search(r"\w\[[0-9,-]*\Z", value) for value in values):
-        raise FilterError(f"`{clean(word, 60)}`: the set is not closed; text with a bracket stands in quotes", column)
+        raise FilterError(f"`{clean(word, 60)}`: the set is not closed; put text with a bracket in quotes", column)
     return Bare(values)
 
 
@@ -107,7 +107,7 @@ def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
         if not piece or piece == '""':
             raise FilterError(f"`{clean(word, 60)}`: a word is missing", at)
         if piece.startswith('"') and not _QUOTED.match(piece):
-            raise FilterError(f"`{clean(word, 60)}`: what begins with a quote ends with it", at)
+            raise FilterError(f"`{clean(word, 60)}`: a value that begins with a quote ends with one", at)
         found.append(piece[1:-1] if piece.startswith('"') else piece)
         at += len(piece) + 1
     return tuple(found)
@@ -116,7 +116,7 @@ def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
 def _named(word: str, head: str, column: int) -> Named:
     key = head.casefold()
     if key not in WORDS:
-        message = f"`{clean(word, 60)}`: no key `{clean(head, 30)}`; text with a colon stands in quotes"
+        message = f"`{clean(word, 60)}`: no key `{clean(head, 30)}`; put text with a colon in quotes"
         known = (*WORDS, "state:waived") if key == "waived" else WORDS
         raise FilterError(message, column, word="state:waived" if key == "waived" else head, known=known)
     values = _values(word[len(head) + 1 :], word, column, len(head) + 1)
@@ -125,7 +125,7 @@ def _named(word: str, head: str, column: int) -> Named:
 
 
 def _value(key: str, value: str, word: str, column: int) -> str:
-    """Check one value against its key: a word of a closed set, a number, a set of names that is not too large."""
+    """Check one value of a key: it is a word of a closed set, a number, or a set of names that is not too large."""
     shown = clean(word, 60)
     if key in TREES:
         return value
@@ -137,7 +137,7 @@ def _value(key: str, value: str, word: str, column: int) -> str:
             raise FilterError(message, column, word=value, known=closed)
         return value
     if key in NUMBERED and not re.fullmatch(r"[0-9]{1,9}|[0-9*?]*\[[0-9,-]+\]|[0-9*?]+", value):
-        raise FilterError(f"`{shown}`: a number is wanted, or several as in `{key}:[1-3,7]`", column)
+        raise FilterError(f"`{shown}`: expected a number, or several as in `{key}:[1-3,7]`", column)
     try:
         unfolded(value)
     except ValueError as error:
@@ -147,15 +147,15 @@ def _value(key: str, value: str, word: str, column: int) -> str:
 
 def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> ComparisonTerm:
     shown, op = clean(word, 60), "=" if found["op"] == "==" else found["op"]
-    hint = "" if found["path"] else "; text with such a sign stands in quotes"
+    hint = "" if found["path"] else "; put text with such a character in quotes"
     try:
         path = paths.parse(found["path"])
     except BadPath as error:
-        message = clean(str(error), 120) if found["path"] else f"`{op}` wants a fact before it"
+        message = clean(str(error), 120) if found["path"] else f"`{op}` needs a fact before it"
         raise FilterError(f"`{shown}`: {message}{hint}", column) from None
     kind = kind_of(str(path))
     if kind is None:
-        message = f"`{shown}`: no fact {clean(str(path), 80)}; text with `{op}` stands in quotes"
+        message = f"`{shown}`: no fact {clean(str(path), 80)}; put text with `{op}` in quotes"
         raise FilterError(message, column, fact=str(path))
     if kind.type is Type.COLLECTION:
         raise FilterError(
@@ -175,7 +175,7 @@ def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> 
 
 
 def _meant(value: str, kind: Kind) -> str:
-    """Append the missing unit to a value: the user sees the unit on the screen while typing."""
+    """Append the unit to a value without one: the user sees this unit on the screen while typing."""
     if kind.type is not Type.QUANTITY:
         return value
     close = "".join(value.split())

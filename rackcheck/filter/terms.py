@@ -1,7 +1,7 @@
-"""The terms of a filter: what each requires of a row, in three-valued logic. Pure.
+"""The terms of a filter: the condition of each term on a row, in three-valued logic. Pure.
 
-A term is True, False, or None if unknown. Only a comparison of facts can be None: the name and the text of a row are
-always known.
+The result of a term is True, False, or None for unknown. Only comparisons of facts can be None, since the names and the
+text of a row are always known.
 """
 
 import math
@@ -26,11 +26,11 @@ _LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A row to be judged: its words by key, the text it shows, and how its facts are read.
+    """A row that a filter may select: its words by key, the text that it shows, and a function that reads its facts.
 
-    `words` maps a key of `WORDS` to all values of the row; a key without values has no entry. `read` returns every
-    reading of a pattern of facts, Unknown for those that are not known, and nothing if there is no such item.
-    Without `read`, a comparison is unknown.
+    `words` maps a key of `WORDS` to all values of the row; a key without values has no entry. `read` returns all
+    readings of a fact pattern: Unknown for unknown facts, and nothing if there is no such item. Without `read`,
+    comparisons are unknown.
     """
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Named:
     values: tuple[str, ...]
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the row has any of them."""
+        """Whether the row has any of the values."""
         return any(named(self.key, value, word) for word in subject.words.get(self.key, ()) for value in self.values)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class TextTerm:
     key: str = field(default=TEXT, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the text contains any of them."""
+        """Whether the row's text contains any of the texts."""
         return _in_text(self.values, subject)
 
     def __str__(self) -> str:
@@ -70,13 +70,16 @@ class TextTerm:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A word alone: a node's name; else a rule or fact by name or glob if it looks like one, or text."""
+    """A word without a key: the name of a node; else, if it has the form of a path, a rule or fact; else text.
+
+    Rules and facts are matched by glob or by the beginning of their name.
+    """
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the row has this name, or contains it."""
+        """Whether the row has any of the words as a name, or contains it as text."""
         return any(self._one(value, subject) for value in self.values)
 
     def _one(self, value: str, subject: FilterRow) -> bool:
@@ -93,7 +96,7 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTerm:
-    """`gpu/*.temperature>80C`: one fact of this pattern meets the comparison; one value of several is enough."""
+    """`gpu/*.temperature>80C`: any fact of this pattern meets the comparison with any of the values."""
 
     path: Path
     op: str
@@ -150,13 +153,13 @@ def denied(answer: TriState) -> TriState:
 
 
 def any_of(answers: Iterable[TriState]) -> TriState:
-    """Join by or: one True is enough, else one None gives None."""
+    """Combine by "or": True if one is True, else None if one is None, else False."""
     found = set(answers)
     return True if True in found else None if None in found else False
 
 
 def all_of(answers: Iterable[TriState]) -> TriState:
-    """Join by and: one False is enough, else one None gives None."""
+    """Combine by "and": False if one is False, else None if one is None, else True."""
     found = set(answers)
     return False if False in found else None if None in found else True
 
@@ -171,7 +174,7 @@ def _in_list(value: str, held: tuple[str, ...]) -> bool:
 
 
 def _fits(reading: Reading, kind: Kind) -> bool:
-    """Whether a reading has the type of its kind: a value stored by an older release may not."""
+    """Whether a reading has the type of its kind; a value stored by an older release may have another type."""
     if kind.type is Type.LIST:
         return isinstance(reading, tuple)
     if kind.type is Type.FLAG:

@@ -1,9 +1,9 @@
-"""The filter: one line that selects nodes, findings and facts, for every command and every screen. Pure.
+"""The filter of all commands and screens: one line of text that selects nodes, findings and facts. Pure.
 
     state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
 
-All terms must hold. If a compared fact is unknown for a row, the row is neither selected nor dropped silently: `holds`
-returns None, and the caller shows how many such rows there are.
+All terms must be true. If a compared fact is unknown for a row, `holds` returns None: the row is not selected, and the
+caller shows the number of such rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -53,12 +53,12 @@ class Where:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of its terms: some of `KEYS`."""
+        """The keys of the terms, a subset of `KEYS`."""
         return frozenset(term.body.key for term in self.terms)
 
     @property
     def facts(self) -> tuple[Path, ...]:
-        """The patterns of facts that it compares: these must be read of a node to judge it."""
+        """The patterns of the compared facts: these must be read to apply the filter to a node."""
         return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, ComparisonTerm)))
 
     def about(self, keys: Iterable[str]) -> "Where":
@@ -81,12 +81,12 @@ EVERYTHING = Where()
 
 
 def left_out(where: Where, rows: str) -> str:
-    """Format the note about rows, counted as in `3 nodes`, for which the filter is unknown."""
-    return f"{rows} left out: what `{where.about({COMPARED})}` compares is unknown there"
+    """Format the note about the rows for which the filter is unknown; `rows` is a count like `3 nodes`."""
+    return f"{rows} left out: the facts in `{where.about({COMPARED})}` are unknown there"
 
 
 def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], Iterator[Reading]]:
-    """Return a reader of a node's facts for comparisons; `plane_of` returns the plane of a pattern."""
+    """Return a reader of a node's facts for comparisons; `plane_of` returns the plane of a fact pattern."""
 
     def read(pattern: Path) -> Iterator[Reading]:
         plane = plane_of(pattern)
@@ -104,8 +104,8 @@ def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], It
 
 
 def parse(text: str, kind_of: KindOf, keys: frozenset[str] = KEYS) -> Where:
-    """Parse a filter; `kind_of` returns the kind of a fact or a pattern of facts, None if no probe provides it.
+    """Parse a filter; `kind_of` returns the kind of a fact or a fact pattern, None if no probe provides it.
 
-    `keys` are those of the rows to be selected. Raises FilterError, and nothing else, for an invalid filter.
+    `keys` are the keys that the rows have. Raises FilterError, and nothing else, for an invalid filter.
     """
     return Where(tuple(terms(text, kind_of, keys)), text)

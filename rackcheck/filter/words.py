@@ -1,4 +1,4 @@
-"""The words of a filter: its keys, names with their sets and globs, and how they are split and written. Pure."""
+"""The words of a filter: keys, names with node sets and globs; their parsing and formatting. Pure."""
 
 import math
 import re
@@ -12,10 +12,10 @@ from rackcheck.model.fact import Class, Plane
 from rackcheck.model.profile import Severity
 
 NAMES = 10_000
-"""Maximum number of names to which one node set in a filter may unfold."""
+"""Maximum number of names that one node set in a filter may contain."""
 
 GLOBS = 100
-"""Maximum number of globs among them; each is matched against every row."""
+"""Maximum number of globs in one node set; each glob is matched against every row."""
 
 CLOSED: Mapping[str, tuple[str, ...]] = {
     "state": tuple(Status),
@@ -23,17 +23,17 @@ CLOSED: Mapping[str, tuple[str, ...]] = {
     "plane": tuple(Plane),
     "class": tuple(Class),
 }
-"""Keys whose words are a closed set."""
+"""Keys with a closed set of words."""
 
 NUMBERED = frozenset({"group", "u"})
 """Keys that take a number."""
 
 TREES = frozenset({"rule", "fact"})
-"""Keys of dotted names: a name also matches all names below it."""
+"""Keys for dotted names: a name also matches all names below it (`bios` matches `bios.smt`)."""
 
 TEXT = "text"
 COMPARED = "compared"
-"""The key of a term without a key: the row's text, or a fact's value."""
+"""Keys for terms that are written without a key: TEXT for the row's text, COMPARED for the comparison of a fact."""
 
 NODE_KEYS = frozenset({"node", "rack", "row", "role", "slot", "u", COMPARED})
 """Keys of nodes."""
@@ -69,7 +69,7 @@ def _plain(number: str) -> str:
 
 @lru_cache(maxsize=64)
 def unfolded(value: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Unfold a set as `fold` writes it, `dgx[01-08,10]`: its names, and its globs; raises ValueError beyond `NAMES`."""
+    """Unfold a node set like `dgx[01-08,10]` into names and globs; raises ValueError for more than the maximum."""
     *pieces, tail = _SET.split(value)
     spans = [_spans(ranges) for ranges in pieces[1::2]]
     count, starred = math.prod(sum(map(_size, some)) for some in spans), any(star in value for star in "*?")
@@ -87,7 +87,7 @@ def _spans(ranges: str) -> list[tuple[str, str]]:
     for part in ranges.split(","):
         match = _SPAN.fullmatch(part)
         if match is None or int(match[2] or match[1]) < int(match[1]):
-            raise ValueError(f"[{ranges}] is no range")
+            raise ValueError(f"[{ranges}] is not a range")
         found.append((match[1], match[2] or match[1]))
     return found
 
@@ -102,7 +102,7 @@ def _numbers(span: tuple[str, str]) -> Iterable[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Split a text at commas, except inside quotes and ranges. The quotes must be closed."""
+    """Split a text at commas, except inside quotes and ranges; all quotes must be closed."""
     found, at = [], 0
     while True:
         match = _PIECE.match(text, at)

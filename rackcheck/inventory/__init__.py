@@ -1,4 +1,4 @@
-"""Nodes, their BMCs, racks and places, from an inventory file or from bare names; secrets by reference."""
+"""Nodes, their BMCs, racks and positions, from an inventory file or from bare names; secrets by reference."""
 
 from rackcheck.inventory.credential import secret
 from rackcheck.inventory.node import LOCAL, BmcAccess, Inventory, Node, Rack, RackSlot, Ssh

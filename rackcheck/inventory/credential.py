@@ -9,7 +9,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.model.fact import clean
 
 SIZE = 64 << 10
-"""Maximum bytes of a secret's file."""
+"""Maximum size of a secret's file, in bytes."""
 
 FORMS = "env:NAME, file:PATH, keyring:SERVICE/USER or prompt:TEXT"
 """The forms of a reference to a secret."""
@@ -20,7 +20,7 @@ def secret(reference: str) -> str:
     kind, _, name = reference.partition(":")
     fetch = {"env": _env, "file": _file, "keyring": _keyring, "prompt": _prompt}.get(kind)
     if fetch is None:
-        raise UserError(f"a secret is named as {FORMS}, not as the secret itself")
+        raise UserError(f"a secret is written as {FORMS}, not as the secret itself")
     found = fetch(name)
     if not found:
         raise UserError(f"{clean(reference)}, which the inventory names as a secret, is empty")
@@ -40,7 +40,7 @@ def _file(name: str) -> str:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"{path}, which the inventory names as a secret, is no file")
+                raise UserError(f"{path}, which the inventory names as a secret, is not a file")
             if stat.S_IMODE(status.st_mode) & 0o077:
                 raise UserError(f"{path} may be read by others; chmod 600 {path}")
             content = file.read(SIZE + 1)
@@ -52,15 +52,15 @@ def _file(name: str) -> str:
         return content.decode().strip("\r\n")
     except UnicodeDecodeError as error:
         at = error.start
-    # Outside of the handler: the current exception contains the file's bytes.
-    raise UserError(f"{path} is no UTF-8 text (byte {at})")
+    # Raised outside of the handler, because the exception in the handler contains the file's bytes.
+    raise UserError(f"{path} is not UTF-8 text (byte {at})")
 
 
 def _keyring(name: str) -> str:
     shown = clean(f"keyring:{name}")
     service, _, user = name.rpartition("/")
     if not service or not user:
-        raise UserError(f"{shown}: a secret of the keyring is named as keyring:SERVICE/USER")
+        raise UserError(f"{shown}: a secret of the keyring is written as keyring:SERVICE/USER")
     try:
         import keyring  # noqa: PLC0415  an optional extra, imported only if used
     except ImportError:
@@ -68,7 +68,7 @@ def _keyring(name: str) -> str:
     try:
         found = keyring.get_password(service, user)
     except Exception as error:  # noqa: BLE001  of whatever backend this machine has
-        raise UserError(f"{shown}: the keyring gives nothing ({type(error).__name__})") from None
+        raise UserError(f"{shown}: the keyring returns no value ({type(error).__name__})") from None
     if found is None:
         raise UserError(f"{shown}: the keyring has no such entry")
     return found
@@ -79,11 +79,11 @@ def _prompt(name: str) -> str:
 
     words = clean(name) or "secret"
     if not _has_terminal():
-        raise UserError(f"no terminal to ask for `{words}` on; name the secret as env:, file: or keyring:")
+        raise UserError(f"no terminal to prompt for `{words}`; write the secret as env:, file: or keyring:")
     try:
         return getpass(f"{words}: ")
     except EOFError:
-        raise UserError(f"nothing was typed for `{words}`") from None
+        raise UserError(f"no input for `{words}`") from None
 
 
 def _has_terminal() -> bool:

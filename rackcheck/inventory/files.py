@@ -1,4 +1,4 @@
-"""Files of this machine that an inventory names: keys and CA files that cannot be used, and why."""
+"""Files on this machine that an inventory names: why a key or a CA file cannot be used."""
 
 import ssl
 from functools import lru_cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rackcheck.model.fact import clean
 
-LOCKED = "encrypted, and no `passphrase` is named"
+LOCKED = "encrypted, and no `passphrase` is set"
 """The message for a key that needs a passphrase."""
 
 
@@ -14,22 +14,22 @@ LOCKED = "encrypted, and no `passphrase` is named"
 def key_trouble(file: str, passphrase: str | None = None) -> str:
     """Return why a private key's file cannot be used; empty if it can.
 
-    `passphrase` is the secret itself, None if the inventory names one that is not available. A key is decrypted once
-    for all the nodes that name it.
+    `passphrase` is the secret itself; None if the inventory names a passphrase that is not available. A key is
+    decrypted only once for all nodes that name it.
     """
     import paramiko  # noqa: PLC0415  a fifth of a second
 
     path = Path(file).expanduser()
     try:
         if not path.is_file():
-            return "is no file" if path.exists() else "is not there"
+            return "is not a file" if path.exists() else "does not exist"
         paramiko.PKey.from_path(path)
     except TypeError:  # paramiko's error for an encrypted key
         return "" if passphrase is None else _opens(path, passphrase) if passphrase else LOCKED
     except OSError as error:
         return clean(error.strerror or str(error))
     except (ValueError, paramiko.SSHException):
-        return "holds no private key that we can read"
+        return "contains no readable private key"
     return ""
 
 
@@ -37,10 +37,10 @@ def _opens(path: Path, passphrase: str) -> str:
     import paramiko  # noqa: PLC0415
 
     try:
-        # paramiko passes this to cryptography, which requires bytes despite paramiko's type hints.
+        # paramiko passes the passphrase to cryptography, which requires bytes, despite paramiko's type hints.
         paramiko.PKey.from_path(path, passphrase.encode())  # type: ignore[arg-type]
     except (OSError, TypeError, ValueError, paramiko.SSHException):
-        return "does not open with the passphrase that is named"
+        return "cannot be decrypted with its passphrase"
     return ""
 
 
@@ -50,10 +50,10 @@ def ca_trouble(file: str) -> str:
     path = Path(file).expanduser()
     try:
         if not path.is_file():
-            return "is no file" if path.exists() else "is not there"
+            return "is not a file" if path.exists() else "does not exist"
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
     except ssl.SSLError:
-        return "holds no certificate in PEM form"
+        return "contains no certificate in PEM form"
     except OSError as error:
         return clean(error.strerror or str(error))
     return ""

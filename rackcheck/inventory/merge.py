@@ -1,4 +1,4 @@
-"""Merges the values of a node: defaults under groups under sets under single names, each value with its place."""
+"""Merges the values of a node; values of defaults are overridden by groups, then node sets, then single names."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -48,12 +48,12 @@ def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, .
         problems.append(Problem(place, f"{wrong!a} cannot be a node's name"))
         return ()
     if not names:
-        problems.append(Problem(place, "a node set without a node"))
+        problems.append(Problem(place, "an empty node set"))
     return names
 
 
 def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
-    """Merge single names over the sets that contain them, in file order; overlaps are problems with both places."""
+    """Merge values so that single names override node sets; a name in two sets is reported with both lines."""
     places: dict[tuple[str, bool], SourcePlace] = {}
     found: dict[str, dict[str, Scalar]] = {name: {} for entry in entries for name in entry.names}
     for entry in sorted(entries, key=lambda e: len(e.names) == 1):  # sets first, then the single names that refine them
@@ -61,7 +61,7 @@ def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str
         for name in entry.names:
             before = places.setdefault((name, is_single), entry.place)
             if before is not entry.place:
-                problems.append(Problem(entry.place, f"{name} stands here and at {before}"))
+                problems.append(Problem(entry.place, f"{name} is here and at {before}"))
             else:
                 found[name] |= entry.words
     return found
@@ -69,7 +69,7 @@ def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class InventoryGroup:
-    """One group of the file: its nodes, and the values it sets for them."""
+    """One group of the file: its nodes, and the values that the group sets for them."""
 
     name: str
     nodes: tuple[str, ...]
@@ -79,7 +79,7 @@ class InventoryGroup:
 def groups(
     tables: Mapping[str, YamlMapping], known: Collection[str], problems: list[Problem]
 ) -> dict[str, InventoryGroup]:
-    """Read the groups of a file; a name that is not one of its nodes is a problem."""
+    """Read the groups of a file; a name that is not a node of the file is a problem."""
     found: dict[str, InventoryGroup] = {}
     count = 0
     for name, table in tables.items():
@@ -100,8 +100,8 @@ def groups(
     return found
 
 
-def said_by_groups(found: Mapping[str, InventoryGroup], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
-    """Collect the values that groups set for each node; conflicting values are a problem with both places."""
+def group_values(found: Mapping[str, InventoryGroup], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
+    """Collect the values that groups set for each node; conflicting values are reported with both lines."""
     values: dict[str, dict[str, Scalar]] = {}
     clashes: dict[tuple[str, SourcePlace, SourcePlace, str], list[str]] = {}
     for group in found.values():
@@ -117,4 +117,6 @@ def said_by_groups(found: Mapping[str, InventoryGroup], problems: list[Problem])
 
 def _clash_problems(clashes: Mapping[tuple[str, SourcePlace, SourcePlace, str], list[str]]) -> Iterator[Problem]:
     for (key, place, before, name), nodes in clashes.items():
-        yield Problem(place, f"group {name} gives {fold(nodes)} one `{key}`, and another group another at {before}")
+        yield Problem(
+            place, f"group {name} sets `{key}` of {fold(nodes)}, and another group sets another value at {before}"
+        )

@@ -13,8 +13,8 @@ LOCAL = "localhost"
 class Ssh:
     """How to reach a node's operating system.
 
-    `key` and `known_hosts` are files, `password` and `passphrase` references, never the secrets themselves;
-    without `sudo`, sudo is never called on this node.
+    `key` and `known_hosts` are files; `password` and `passphrase` are references, never the secrets themselves. Without
+    `sudo`, sudo is never called on this node.
     """
 
     user: str = ""
@@ -30,7 +30,7 @@ class Ssh:
 class BmcAccess:
     """How to reach a node's BMC; `password` is a reference, never the secret itself.
 
-    `width` is the number of concurrent GETs; without `expand`, no collection is requested with its members.
+    `width` is the number of concurrent GETs; without `expand`, collections are never requested with their members.
     """
 
     url: str
@@ -44,9 +44,9 @@ class BmcAccess:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node: how to reach its planes, and its place.
+    """One node: how to reach its planes, and its position.
 
-    `u` is the lowest rack unit it fills, counted from 1 at the bottom, 0 if not given; `height` is in units.
+    `u` is the lowest rack unit of the node, counted from 1 at the bottom, or 0 if it is not set; `height` is in units.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Node:
 
     @property
     def units(self) -> range:
-        """The rack units it fills; empty if its place is not known."""
+        """The rack units that the node occupies; empty if its position is unknown."""
         return range(self.u, self.u + self.height) if self.u else range(0)
 
 
 def references(node: Node, plane: Plane) -> tuple[str, ...]:
-    """Return the references of the secrets that are needed to read this plane of a node."""
+    """Return the references to the secrets that are needed to read this plane of a node."""
     found: tuple[str, ...] = ()
     if plane is Plane.BMC and node.bmc is not None:
         found = (node.bmc.password,)
@@ -82,7 +82,7 @@ def references(node: Node, plane: Plane) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RackSlot:
-    """A named place of a rack type: its lowest unit, its height in units, and its role if it is for a single one."""
+    """A named position in a rack type: its lowest unit, its height in units, and its role if it is for one role."""
 
     u: int
     height: int = 1
@@ -91,7 +91,7 @@ class RackSlot:
 
 @dataclass(frozen=True)
 class Rack:
-    """A rack; `height` in units, 0 if its type is not given. `title` is the description of its type."""
+    """A rack; `height` is in units, 0 if the rack has no type; `title` is the description of the type."""
 
     name: str
     row: str = ""
@@ -102,9 +102,9 @@ class Rack:
 
 @dataclass(frozen=True)
 class Inventory:
-    """All nodes by name, in the file's order; `origin` describes where they come from.
+    """All nodes by name, in the order of the file; `origin` describes where they come from.
 
-    `groups` are the file's own, `racks` those that it declares: a node's rack need not be among them.
+    `groups` are the groups of the file; `racks` are the racks that it declares, and a node may be in another rack.
     """
 
     nodes: Mapping[str, Node]

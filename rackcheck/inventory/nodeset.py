@@ -1,4 +1,4 @@
-"""Node sets in the notation of clusters, expanded within bounds."""
+"""Node sets in the usual notation (`dgx[01-03]`); their expansion is limited in size."""
 
 import re
 from typing import TYPE_CHECKING
@@ -28,14 +28,14 @@ def unfold(target: str, groups: "GroupResolver | None" = None) -> list[str]:
 
 
 def is_name(text: str) -> bool:
-    """Whether this is a single node's name: it expands to itself, and is safe in a line and in a path."""
+    """Whether this is a single node's name: it expands to itself, and is safe in a line of output and in a path."""
     return re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,252}", text) is not None
 
 
 def _size(target: str) -> int:
     """Return the maximum number of names of a node set, estimated from its text before it is expanded."""
     size = 0
-    for name in re.findall(r"(?:\[[^\]]*\]?|[^\[,!&^\s])+", target):  # one of `a[1-3]b[1-2],c4`; ranges may hold commas
+    for name in re.findall(r"(?:\[[^\]]*\]?|[^\[,!&^\s])+", target):  # ranges of a name may contain commas
         several = 1
         for ranges in re.findall(r"\[([^\]]*)", name):
             spans = re.findall(r"([0-9]{1,30})-([0-9]{1,30})", ranges)

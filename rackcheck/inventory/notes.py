@@ -20,14 +20,14 @@ ROLES = (
     "compute", "nvswitch-tray", "power-shelf", "dpu", "storage", "switch", "login", "head", "management", "gateway",
     "cdu",
 )  # fmt: skip
-"""Known roles; a site may have its own."""
+"""Known roles; a site may use other roles."""
 
 NEAR = 0.8
-"""Minimum similarity of two roles (difflib's ratio, 0 to 1) to suggest one for the other."""
+"""Minimum similarity (difflib's ratio, 0 to 1) at which a known role is suggested for an unknown role."""
 
 
 def notes(inventory: Inventory) -> list[str]:
-    """Return the notes, each once for all its nodes. Fetches every secret that needs no prompt."""
+    """Return the notes, each once for all nodes that it is about; this fetches every secret that needs no prompt."""
     nodes = tuple(inventory.nodes.values())
     rows = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
     return [*(words for tell in rows for words in tell(nodes)), *_places(inventory)]
@@ -72,7 +72,7 @@ def _keys(nodes: Iterable[Node]) -> Iterator[str]:
             yield f"key file {clean(key)} may be read by others; chmod 600 {clean(key)} ({fold(names)})"
     with_key = [node for node in nodes if node.ssh.key]
     for (key, has_passphrase), names in _by(with_key, lambda node: (node.ssh.key, bool(node.ssh.passphrase))).items():
-        # Whether a passphrase opens its key is checked by doctor, which has it: this check does not prompt for one.
+        # Only doctor checks whether a passphrase opens its key: this check does not prompt for the passphrase.
         wrong = key_trouble(key, None if has_passphrase else "")
         if wrong:
             yield f"key file {clean(key)}: {wrong} ({fold(names)})"
@@ -86,7 +86,7 @@ def _authorities(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _logins(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield notes on BMCs that cannot be logged in to: without a user and a password no login is tried."""
+    """Yield notes on BMCs without a user or a password: without both, no login is tried."""
     for what, missing in (
         ("user", [node.name for node in nodes if node.bmc is not None and not node.bmc.user]),
         ("password", [node.name for node in nodes if node.bmc is not None and not node.bmc.password]),
@@ -112,7 +112,7 @@ def _secrets(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _places(inventory: Inventory) -> Iterator[str]:
-    """Yield notes on nodes without a place in a rack of known height: an elevation would leave them out."""
+    """Yield notes on nodes without a position in a rack of known height: an elevation would not show them."""
     for rack in inventory.racks.values():
         lost = [n.name for n in inventory.nodes.values() if n.rack == rack.name and not n.u]
         if rack.height and lost:

@@ -1,4 +1,4 @@
-"""Racks and their types, and the places of nodes in them."""
+"""Racks and their types, and the positions of nodes in racks."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -14,17 +14,17 @@ from rackcheck.profile.schema import rack_type as rack_type_schema
 from rackcheck.profile.schema_check import conform
 
 NEAR = 200
-"""Maximum number of racks to search for the nearest name: it is slow, and many nodes may name a missing rack."""
+"""Maximum number of racks to search for a similar name: the search is slow, and many nodes may name a missing rack."""
 
 UNITS = 1000
-"""Maximum units of a rack: not a limit of any standard, but a bound for loops over units."""
+"""Maximum height of a rack in units; no standard sets it, but it limits loops over units."""
 
 FOLDER = "rack-types"
-"""The folder of a site's own rack types, beside its inventory."""
+"""The folder with the site's rack types, in the same folder as the inventory."""
 
 
 def types(beside: Path) -> dict[str, Path]:
-    """Return every rack type by name: the site's own take precedence over the shipped ones."""
+    """Return every rack type by name; types of the site take precedence over shipped types."""
     found: dict[str, Path] = {}
     for folder in (beside / FOLDER, shipped("racks")):
         for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
@@ -62,12 +62,12 @@ def _outside(name: str, u: int, units: int, height: int, place: SourcePlace) -> 
     if u < 1 or units < 1:
         return [Problem(place, f"{name}: rack units are counted from 1")]
     if u + units - 1 > height:
-        return [Problem(place, f"{name} reaches U {u + units - 1} of a rack that has {height}")]
+        return [Problem(place, f"{name} reaches U {u + units - 1} of a rack with {height}")]
     return []
 
 
 def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Problem]) -> dict[str, Rack]:
-    """Return the racks that a file declares, each with the values of its type."""
+    """Return the racks that a file declares, each with the values of the rack's type."""
     known = types(beside) if tables else {}
     read_before: dict[str, Rack] = {}
     found: dict[str, Rack] = {}
@@ -96,9 +96,9 @@ def placed(
     nodes: Mapping[str, Node], values: Mapping[str, NodeVars], found: Mapping[str, Rack], declared: Collection[str],
     problems: list[Problem],
 ) -> dict[str, Node]:  # fmt: skip
-    """Return the nodes with their racks; a place that is invalid or taken is a problem.
+    """Return the nodes with their racks; a position that is invalid or occupied is a problem.
 
-    If a file declares racks, a node's rack must be one of them; if it declares none, any name is valid.
+    If a file declares racks, a node's rack must be one of these racks; if it declares none, any name is valid.
     """
     standing: dict[str, Node] = {}
     taken: dict[tuple[str, int], str] = {}
@@ -118,13 +118,13 @@ def placed(
         problems += wrong
         for unit in there.units if not wrong else ():
             if (other := taken.setdefault((there.rack, unit), name)) != name:
-                problems.append(Problem(place, f"{name} stands on U {unit} of {there.rack}, where {other} stands"))
+                problems.append(Problem(place, f"{name} is on U {unit} of {there.rack}, where {other} is"))
                 break
     return standing
 
 
 def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
-    """Return a node with the place of its slot, or its own; raises BadFile if it has none."""
+    """Return a node with the position of its slot, if it has one; raises BadFile if the position is invalid."""
     if "rack" in values and declared and node.rack not in declared:
         near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""
         raise BadFile([Problem(values["rack"].place, f"{node.name}: no rack {node.rack}{near}")])
@@ -137,10 +137,10 @@ def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: 
         return node
     place = values["slot"].place
     if "u" in values:
-        raise BadFile([Problem(place, f"{node.name} has a `slot` and a `u` at {values['u'].place}: one of them")])
+        raise BadFile([Problem(place, f"{node.name} has a `slot` and a `u` at {values['u'].place}: set only one")])
     rack = found.get(node.rack)
     if rack is None and node.rack in declared:
-        return node  # the rack's own entry is wrong, and reported there
+        return node  # the rack's entry is wrong, and is reported where it is read
     slot = rack.slots.get(node.slot) if rack is not None else None
     if rack is None or slot is None:
         of = f"rack {node.rack}" if node.rack else "a node without a rack"

@@ -1,4 +1,4 @@
-"""Reads an inventory file: shape, names, groups, racks; reports all problems at once."""
+"""Reads an inventory file: shape, names, groups, racks; reports all problems together."""
 
 import os
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from rackcheck.profile.library import text_of
 
 def load(path: Path) -> Inventory:
     """Read an inventory file; raises UserError if it cannot be read, BadFile with all problems in it."""
-    with suppress(OSError, ValueError):  # reported with its name when it is read
+    with suppress(OSError, ValueError):  # an error is reported with the file's name when the file is read
         bounded(path.stat().st_size, str(path))
     return parse(text_of(path), str(path), path.parent)
 
 
 def parse(text: str, origin: str, beside: Path) -> Inventory:
-    """Read an inventory's text; `beside` is the folder with a site's own rack types."""
+    """Read an inventory's text; `beside` is the folder of the inventory, which may contain rack types."""
     file = shaped(text, origin)
     problems = list(file.problems)
     entries, doubtful = _entries(file, problems)
@@ -31,7 +31,7 @@ def parse(text: str, origin: str, beside: Path) -> Inventory:
     if len(values) > NODES:
         raise BadFile([Problem(file.table.items["nodes"].place, f"{len(values)} nodes; an inventory may hold {NODES}")])
     groups = merge.groups(file.entries("groups"), values.keys() | doubtful, problems)
-    under = merge.said_by_groups(groups, problems)
+    under = merge.group_values(groups, problems)
     defaults = file.table.get("defaults")
     base = merge.words_of(defaults) if isinstance(defaults, YamlMapping) else {}
     whole: dict[str, dict[str, Scalar]] = {n: {**base, **under.get(n, {}), **own} for n, own in values.items()}
@@ -60,7 +60,7 @@ def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], f
     for key, table in listed.items.items():
         names = merge.named(key, listed.keys[key], problems)
         count += len(names)
-        if count > 2 * NODES:  # once in a set, once alone: more is an overlap, with a very long error
+        if count > 2 * NODES:  # a name may be in one set and once by itself; more overlap would give a long error
             raise BadFile([*problems, Problem(listed.keys[key], f"more than the {NODES} nodes that a file may hold")])
         if key in file.spoilt.get("nodes", ()):
             doubtful |= set(names)
@@ -79,7 +79,7 @@ class _Builder:
         self.wrong: set[SourcePlace] = set()
 
     def add(self, name: str, words: NodeVars, own: NodeVars, entry: NodesEntry) -> None:
-        """Add a node, once; `own` are the values of its entries, without defaults and groups."""
+        """Add a node if it is not added yet; `own` contains the values of its entries, without defaults and groups."""
         if name in self.nodes:
             return
         texts = {key: scalar.text.replace("{node}", name) for key, scalar in words.items()}
@@ -97,7 +97,7 @@ class _Builder:
                 passphrase=ssh.get("passphrase", ""),
                 sudo=ssh.get("sudo", "true") == "true",
             ),
-            # A default user and password for every BMC do not make a BMC without a url.
+            # Default values of user and password do not mean that a node without a `url` has a BMC.
             _bmc(bmc) if bmc.get("url") else None,
             texts.get("rack", ""),
             int(texts.get("u", "0")),
@@ -111,7 +111,7 @@ class _Builder:
             self.problems.append(Problem(entry.place, f"{name} has neither a host nor a BMC"))
         for key, wrong in unreachable.mistakes(node):
             place = words[key].place
-            if place not in self.wrong:  # an error in a set or in the defaults is reported once, not for each node
+            if place not in self.wrong:  # an error in a set or in the defaults is reported once, and not for each node
                 self.wrong.add(place)
                 self.problems.append(Problem(place, wrong))
         if node.ssh.key and not self._can_read(node.ssh.key):

@@ -1,4 +1,4 @@
-"""An inventory file's text as a table of the right shape; error messages never repeat a secret."""
+"""Reads an inventory file's text and checks it against the schema; error messages never contain a secret."""
 
 import re
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from rackcheck.profile.schema import inventory as inventory_schema
 from rackcheck.profile.schema_check import deviations
 
 SECRETS = frozenset({"password", "passphrase"})
-"""Keys that contain a reference to a secret, and by mistake sometimes the secret itself."""
+"""Keys whose value is a reference to a secret, or by mistake the secret itself."""
 
 ENTRIES = frozenset({"nodes", "groups", "racks"})
-"""Tables of entries: a misshapen entry is left out, and the others are still checked."""
+"""Tables of entries: a malformed entry is left out, and the other entries are still checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """The file's table, the keys of its misshapen entries (by their table), and the problems."""
+    """The file's table, the keys of its malformed entries (by table), and the problems."""
 
     table: YamlMapping
     spoilt: Mapping[str, frozenset[str]]
@@ -32,7 +32,7 @@ class Shaped:
 
 
 def shaped(text: str, file: str) -> Shaped:
-    """Read an inventory's text; raises BadFile if its head is wrong, because nothing else can then be checked."""
+    """Read an inventory's text; raises BadFile if the head is invalid, since nothing else can be checked then."""
     bounded(len(text), file)
     try:
         root = read(text, file)
@@ -61,7 +61,7 @@ def bounded(size: int, file: str) -> None:
     """Raise BadFile, with how to make an inventory smaller, if it has too many bytes."""
     if size > SIZE:
         words = (
-            f"{size:,} bytes, and an inventory may have {SIZE:,}: write nodes that are alike as one set "
+            f"{size:,} bytes, and an inventory may have {SIZE:,}: write identical nodes as one set "
             "(dgx[001-512]), and what they share under `defaults` or a group"
         )
         raise BadFile([Problem(SourcePlace(file, 1, 1), words)])
@@ -73,6 +73,6 @@ def _discreet(problem: Problem, text: str) -> Problem:
     line = lines[problem.place.line - 1] if problem.place.line <= len(lines) else ""
     if not any(word in line for word in SECRETS):
         return problem
-    known = re.match(r"`[^`]*` stands here twice|a tab;|an? (?:anchor|alias|tag|merge key)\b", problem.text)
+    known = re.match(r"duplicate key `[^`]*`|a tab;|an? (?:anchor|alias|tag|merge key)\b", problem.text)
     words = known.group() if known else "not YAML"
-    return Problem(problem.place, f"{words}, in a line with a secret's key, which is not repeated here")
+    return Problem(problem.place, f"{words}, in a line with a secret (the line is not shown)")

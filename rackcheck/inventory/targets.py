@@ -1,4 +1,4 @@
-"""Which nodes a command is for: node sets and groups, of an inventory or by bare names."""
+"""The nodes that a command is for: node sets and groups of an inventory, or bare names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,11 +20,11 @@ _GROUP = re.compile(r"@(?:(?P<kind>[^,!&^@:\s\[\]]*):)?(?P<name>(?:\[[^\]]*\]|[^
 """A group as written in a target: `@name`, `@rack:a01`, `@role:compute`."""
 
 _AT = re.compile(r"(?:^|[,!&^\s])@")
-"""The start of a group in a target; the @ of `user@host` is not one."""
+"""The start of a group in a target; the @ of `user@host` is not the start of a group."""
 
 
 def found(file: Path | None) -> Path | None:
-    """Return the inventory that a command reads: the given file, else `./inventory.yaml`, else None."""
+    """Return the inventory that a command reads: the named file, else `./inventory.yaml`, else None."""
     beside = Path("inventory.yaml")
     return file or (beside if beside.is_file() else None)
 
@@ -52,9 +52,9 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
 
 
 def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:
-    """Return the nodes that the targets name, each once; without targets all of them.
+    """Return the nodes that the targets name, each node once; without targets, all nodes.
 
-    Raises UserError, also if sets cancel each other out: a command without nodes is always a mistake.
+    Raises UserError if no node is left, also if sets cancel each other out.
     """
     wanted = tuple(targets)
     names = [name for target in wanted for name in _matching(target, inventory)] if wanted else list(inventory.nodes)
@@ -69,7 +69,7 @@ def _shown(targets: Iterable[str]) -> str:
 
 def _bare(target: str) -> list[str]:
     if _AT.search(target):
-        raise UserError(f"{target} needs an inventory: groups and racks stand there (-i FILE)")
+        raise UserError(f"{target} needs an inventory: groups and racks are defined there (-i FILE)")
     return unfold(target)
 
 
@@ -83,7 +83,7 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
     members = _members(inventory)
     for match in _GROUP.finditer(target):
         _check(match["kind"], match["name"], members, inventory.origin)
-    # The file's own nodes in the file's order, so that racks and groups keep it.
+    # Nodes have the order of the file, so that racks and groups have this order, too.
     chosen = unfold(target, _resolver(members))
     for name in chosen:
         if name not in inventory.nodes:
@@ -100,10 +100,10 @@ def _unknown(name: str, inventory: Inventory) -> UserError:
 
 
 FOLDED = 200
-"""Maximum characters of the list of nodes in a message, if no name is near."""
+"""Maximum number of characters of the list of nodes in a message, if no name is similar."""
 
 Members = Mapping[str, Mapping[str, list[str]]]
-"""Names of nodes by kind of group (none for the file's own, `rack`, `role`) and by its name."""
+"""Names of nodes by kind of group (`rack`, `role`, or empty for groups of the file) and by the group's name."""
 
 
 def _members(inventory: Inventory) -> Members:
@@ -130,7 +130,7 @@ def _check(kind: str | None, text: str, members: Members, origin: str) -> None:
 
 
 def _resolver(members: Members) -> "GroupResolver":
-    """Return a resolver that finds these groups only, and none of the machine's own configuration."""
+    """Return a resolver that finds only these groups, and no groups configured on this machine."""
     from ClusterShell.NodeUtils import GroupResolver, GroupSource  # noqa: PLC0415  slow to load
 
     def source(kind: str) -> GroupSource:

@@ -1,4 +1,4 @@
-"""Views of an inventory for people: nodes of equal shape in one row, and racks from top to bottom."""
+"""Views of an inventory: nodes with identical values in one row, and racks from top to bottom."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -15,7 +15,7 @@ InventoryRow = tuple[str, ...]
 
 
 def rows(nodes: Iterable[Node]) -> list[InventoryRow]:
-    """Return one row per set of nodes that differ only in name and place; a name inside a host is shown as `{node}`."""
+    """Return one row for all nodes that differ only in name and position; a name in a host is shown as `{node}`."""
     shapes: dict[tuple[object, ...], list[Node]] = {}
     for node in nodes:
         bmc = node.bmc
@@ -44,7 +44,7 @@ def units(nodes: Iterable[Node]) -> str:
 
 
 def racks(inventory: Inventory, nodes: Sequence[Node]) -> Iterator[tuple[Rack, list[Node]]]:
-    """Yield each rack with its nodes: those that the file declares, then those that only nodes name."""
+    """Yield each rack with its nodes: first the racks that the file declares, then the racks that only nodes name."""
     names = dict.fromkeys([*inventory.racks, *(node.rack for node in nodes if node.rack)])
     for name in names:
         inside = [node for node in nodes if node.rack == name]
@@ -73,7 +73,7 @@ def elevation(rack: Rack, nodes: Sequence[Node]) -> Iterator[str]:
             yield f"  {unit:>3}  |"
     lost = [node.name for node in nodes if not node.u]
     if lost:
-        yield f"       without a place: {fold(lost)}"
+        yield f"       without a position: {fold(lost)}"
 
 
 def document(inventory: Inventory, nodes: Sequence[Node]) -> dict[str, Any]:

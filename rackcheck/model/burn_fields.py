@@ -1,6 +1,6 @@
-"""The fields of a burn-in's records, each checked against its shape, since a node may print anything. Pure.
+"""The fields of a burn-in's records; each value is checked for its type, since a node may print anything. Pure.
 
-Every reader raises TypeError or ValueError for a value of another shape.
+Every reader raises TypeError or ValueError for a value of another type.
 """
 
 import re
@@ -10,31 +10,31 @@ from typing import Any
 from rackcheck.model.fact import clean
 
 HUGE = 2**64
-"""Upper bound: no index, seed or address is as large."""
+"""Upper bound of numbers; every valid index, seed or address is smaller."""
 
 TEXT = 200
-"""Maximum characters of a text that are kept; the output of a tool has its own bound."""
+"""Maximum number of characters that are kept of a text; the output of a tool has a separate limit."""
 
 
 def _number(value: Any) -> float:
     """Read a number; integers stay integers, since seeds have 64 bits."""
     kind = type(value)
     if (kind is not float and kind is not int) or not -HUGE < value < HUGE:
-        raise TypeError("a number is wanted")
+        raise TypeError("expected a number")
     return value  # type: ignore[no-any-return]  # int or float, as checked above
 
 
 def _count(value: Any) -> float:
     """Read an integer that is not negative."""
     if _number(value) < 0 or value != int(value):
-        raise ValueError("a whole number from zero on is wanted")
+        raise ValueError("expected a whole number from zero on")
     return int(value)
 
 
 def _amount(value: Any) -> float:
     """Read a number that is not negative."""
     if _number(value) < 0:
-        raise ValueError("a number from zero on is wanted")
+        raise ValueError("expected a number from zero on")
     return value  # type: ignore[no-any-return]  # it is a number
 
 
@@ -46,7 +46,7 @@ def _flag(value: Any) -> float:
 def text(value: Any) -> str:
     """Read a text, cleaned for one line of output."""
     if type(value) is not str:
-        raise TypeError("a text is wanted")
+        raise TypeError("expected a text")
     return value if len(value) <= TEXT and value.isprintable() else clean(value, TEXT)
 
 
@@ -56,7 +56,7 @@ def _place(value: Any) -> str:
 
 
 def _code(value: Any) -> float | str:
-    """Read an error code, or the kind of code that did some work: machine code for a chip, or PTX."""
+    """Read an error code, or the kind of program that ran: machine code for a chip, or PTX."""
     return text(value) if type(value) is str else _number(value)
 
 
@@ -73,7 +73,7 @@ _FIELDS: Mapping[Callable[[Any], float | str], str] = {
     _code: "code",
 }
 _READERS = {key: read for read, keys in _FIELDS.items() for key in keys.split()}
-"""The reader of each field. Fields in no table are left out, so that newer nodes can send more."""
+"""The reader of each field. Fields not listed above are ignored, so that newer payloads can send more fields."""
 
 
 KINDS = re.compile(
@@ -95,7 +95,7 @@ GPUS = 256
 def name(value: str) -> str:
     """Return the name of a fault; raises ValueError if it is not one of `NAMES`."""
     if value not in NAMES:
-        raise ValueError(f"nothing that can be wrong is called {clean(value, 40)!r}")
+        raise ValueError(f"not a known fault: {clean(value, 40)!r}")
     return value
 
 
@@ -125,7 +125,7 @@ def _plain(value: Any) -> Any:
 def numbers(value: Any, most: int) -> tuple[str, ...]:
     """Read a list of indexes."""
     if not isinstance(value, list) or len(value) > most:
-        raise TypeError("a list of indexes is wanted")
+        raise TypeError("expected a list of indexes")
     return tuple(str(int(_count(each))) for each in value)
 
 
@@ -133,7 +133,7 @@ def troubles(value: Any) -> list[tuple[str, str]]:
     """Read the parts that could not be examined, with the reason."""
     found = [(text(each["of"]), text(each["why"])) for each in value]
     if not all(of == "cpu" or KINDS.fullmatch(of) for of, _ in found):
-        raise ValueError("troubles are of things that a node has")
+        raise ValueError("troubles must name parts of a node")
     return found
 
 
@@ -156,5 +156,5 @@ def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dic
             found[key] = result
     of = words.pop("of")
     if not KINDS.fullmatch(of):
-        raise ValueError(f"nothing of a node is called {clean(of, 40)!r}")
+        raise ValueError(f"not a part of a node: {clean(of, 40)!r}")
     return found.pop("t"), of, found, words

@@ -1,4 +1,4 @@
-"""The records that a burn-in on a node wrote, checked against their shapes, since a node may print anything.
+"""The records that a burn-in on a node wrote, checked for their types, since a node may print anything.
 
 A record with an invalid field is dropped as a whole, and counted: its contents stay unknown. All numbers are SI; `t`
 and `begun` are seconds of the node's own clock since the payload began.
@@ -19,7 +19,7 @@ CPUS = 65536
 """Maximum number of processors of one node that are read."""
 
 DID = ("work", "rate", "tested", "pieces")
-"""Numbers that show how much was done: if one of them is zero, nothing was done, and nothing was tested."""
+"""Numbers that show how much work was done: if one of them is zero, nothing was tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,31 +32,31 @@ class Record:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, name: str) -> float | None:
-        """Return a number, None if it is missing."""
+        """Return a number; None if it is missing."""
         return self.numbers.get(name)
 
     def word(self, name: str) -> str:
-        """Return a text, empty if it is missing."""
+        """Return a text; empty if it is missing."""
         return self.words.get(name, "")
 
     @property
     def kind(self) -> str:
-        """The kind of its subject: `gpu` of `gpu/3`."""
+        """The kind of the record's subject: `gpu` of `gpu/3`."""
         return self.of.partition("/")[0]
 
     @property
     def key(self) -> str:
-        """The key of its subject: `3` of `gpu/3`."""
+        """The key of the record's subject: `3` of `gpu/3`."""
         return self.of.partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage(Record):
-    """A piece of work that ended, or that was not tested, with the reason."""
+    """A piece of work that ended, or that was not done; `why` is then the reason."""
 
     @property
     def stage(self) -> str:
-        """The stage of the plan it belongs to: `memory`."""
+        """The stage of the plan to which this work belongs: `memory`."""
         return self.word("stage")
 
     @property
@@ -66,13 +66,13 @@ class Stage(Record):
 
     @property
     def done(self) -> bool:
-        """Whether it was tested."""
+        """Whether the work was done."""
         return self.word("status") == "done"
 
     @property
     def why(self) -> str:
-        """Why it was not tested."""
-        return self.word("why") or "it says no reason"
+        """Why the work was not done."""
+        return self.word("why") or "no reason reported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class Fault(Record):
 class Burn:
     """A burn-in of one node, as read.
 
-    `hello` holds what it reports about itself, `unread` is the number of dropped records, and `odd` is what was wrong
-    with the first of them.
+    `hello` contains what the node reports about itself, `unread` is the number of dropped records, and `odd` is the
+    error in the first dropped record.
     """
 
     hello: Mapping[str, Any] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Burn:
 
     @property
     def whole(self) -> bool:
-        """Whether it ran to its end."""
+        """Whether the burn-in ran to its end."""
         return self.ended == "whole"
 
     @property
@@ -138,14 +138,14 @@ class Burn:
         return {**{index: {} for index in named if index.isdecimal()}, **(found if isinstance(found, Mapping) else {})}
 
     def of_stage(self, stage: str, of: str = "", test: str = "") -> Iterator[Stage]:
-        """The work of one stage, of one subject, of one test."""
+        """Yield the work of one stage; with `of`, only of this subject; with `test`, only of this test."""
         for each in self._work.get(of, ()) if of else self.stages:
             if each.stage == stage and (not test or each.test == test):
                 yield each
 
     @cached_property
     def _work(self) -> Mapping[str, Sequence[Stage]]:
-        """The stages of each subject: indexed, since a node has hundreds of processors and each is looked up."""
+        """The stages of each subject; indexed, since the stages of hundreds of processors are looked up one by one."""
         found: dict[str, list[Stage]] = {}
         for stage in self.stages:
             found.setdefault(stage.of, []).append(stage)
@@ -163,7 +163,7 @@ class Burn:
         return tuple(self._wrong.get(of, ()))
 
     def things(self, kind: str) -> tuple[str, ...]:
-        """The keys of all subjects of a kind that have any record, in natural order: `0`, `1` of GPUs."""
+        """The keys of all subjects of a kind that have any record, in natural order: `0`, `1` for GPUs."""
         return self._things.get(kind, ())
 
     @cached_property
@@ -177,7 +177,7 @@ class Burn:
 
     @cached_property
     def peers(self) -> Mapping[str, tuple[str, ...]]:
-        """By GPU, the pairs in which it is first: `peer/0-1` of `0`."""
+        """The pairs of GPUs, by the GPU that each pair lists first: `peer/0-1` is listed for `0`."""
         found: dict[str, list[str]] = {}
         for key in self.things("peer"):
             found.setdefault(key.partition("-")[0], []).append(f"peer/{key}")
@@ -238,7 +238,7 @@ class _Found:
         if record.get("wire") != WIRE:
             raise ValueError(f"records of form {WIRE} are read")
         if self.hello:
-            raise ValueError("it said hello twice")
+            raise ValueError("a second hello")
         self._learn(record)
 
     def _learn(self, record: Mapping[str, Any]) -> None:

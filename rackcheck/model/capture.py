@@ -13,11 +13,11 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.model.text import Files, matching
 
 PAYLOAD = "\n# payload\n"
-"""Marks the payload in a command: a program that is part of the text, but not of the question's name."""
+"""Marks the payload in a command: a program that is part of the command's text, but not of its name."""
 
 
 def named(command: str) -> str:
-    """Return a command's name in captures and sources: without its payload, which other releases pack differently."""
+    """Return a command's name in captures and sources: without the payload, which differs from release to release."""
     return command.partition(PAYLOAD)[0]
 
 
@@ -41,10 +41,10 @@ class NodeCapture:
 
     def output(self, ask: Shell) -> Output | Unknown:
         """Return a command's output; not collected if the command was not run."""
-        return self.commands.get(named(ask.command), Unknown(Reason.NOT_COLLECTED, "this run did not ask"))
+        return self.commands.get(named(ask.command), Unknown(Reason.NOT_COLLECTED, "this run did not run this command"))
 
     def files_of(self, ask: Read) -> tuple[Files, Unknown | None]:
-        """Return the files of a question, and the reason if they are not complete."""
+        """Return the files of a question, and the reason if these files are not complete."""
         trouble: Unknown | None = None
         for glob in ask.globs:
             found = self.globs.get(glob, Unknown(Reason.NOT_COLLECTED, f"this run did not read {glob}"))
@@ -60,14 +60,14 @@ class NodeCapture:
         )
 
     def _sorted(self) -> Sequence[str]:
-        """Every path once, in order; sorted once, since all probes use it."""
+        """All paths without repetition, in order; the result is cached, since all probes use it."""
         kept = self.__dict__.get("_paths")
         if not isinstance(kept, list):
             kept = self.__dict__["_paths"] = sorted({*self.files, *self.refused})
         return kept
 
     def scrubbed(self) -> "NodeCapture":
-        """The same without secrets: anything that looks like one is dropped before it is stored."""
+        """The same capture without secrets: anything that looks like a secret is dropped before it is stored."""
         commands = {
             command: answer
             if isinstance(answer, Unknown)
@@ -105,14 +105,14 @@ class NodeCapture:
 
 @dataclass(frozen=True)
 class BmcCapture:
-    """The resources of one BMC, by URI; `times` is when those with a `DateTime` arrived (ISO 8601, UTC)."""
+    """The resources of one BMC, by URI; `times` has the arrival time of each with a `DateTime` (ISO 8601, UTC)."""
 
     bodies: Mapping[str, Body | Unknown] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def documents(self) -> Documents:
-        """The resources, with their links to follow."""
+        """The resources, as documents whose links can be followed."""
         return Documents(self.bodies, self.times)
 
     def to_json(self) -> dict[str, Any]:
@@ -129,13 +129,13 @@ class BmcCapture:
 
 @dataclass(frozen=True)
 class BurnCapture:
-    """The records of a burn-in on one node, and what its BMC reported meanwhile, on the same clock."""
+    """The records of a burn-in on one node, and what the node's BMC reported meanwhile, on the same clock."""
 
     records: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def burn(self) -> Burn:
-        """The records, checked against their shapes; read once, since all probes use them."""
+        """The records, checked for their types; read once, since all probes use them."""
         kept = self.__dict__.get("_burn")
         if not isinstance(kept, Burn):
             kept = self.__dict__["_burn"] = Burn.of(self.records)
@@ -169,7 +169,7 @@ PLANES: Mapping[type[Capture], Plane] = {
 
 
 def merge(captures: Iterable[NodeCapture]) -> NodeCapture:
-    """Merge several captures of one node; the later wins."""
+    """Merge several captures of one node; a later capture overrides an earlier one."""
     commands: dict[str, Output | Unknown] = {}
     globs: dict[str, Unknown | None] = {}
     files: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The catalogue of facts: type, unit, scheme, class and a sentence of help for each path pattern."""
+"""The catalogue of facts: for each path pattern its type, unit, scheme, class and a sentence of help."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -36,13 +36,13 @@ class Kind:
     words: tuple[str, ...] = ()
     unlimited: bool = False
     view: bool = False
-    """True for a vendor-neutral form of another fact, which machines may lack; the other fact is reported as well."""
+    """True for the vendor-neutral form of another fact; machines may lack the form. The other fact is also reported."""
     alike: tuple[str, ...] | None = None
-    """For a collection: items are siblings if these facts of theirs, written from the node, are equal."""
+    """For a collection: items are siblings if these facts of the items are equal; the paths start at the node."""
     vacant: str = ""
-    """The fact of such items that reads `Absent` if the place of an item is empty."""
+    """For a collection: the fact of an item that reads `Absent` if the item's position (slot, socket) is empty."""
     final: bool = False
-    """Whether absence is a value of its own, and never a missing value."""
+    """Whether absence is a valid value, and never means that a value is missing."""
 
     @property
     def ordered(self) -> bool:
@@ -62,12 +62,12 @@ def flag(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002  the name 
 
 
 def integer(help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
-    """Return a kind for an integer; with `unlimited`, that word is accepted and greater than any number."""
+    """Return a kind for an integer; with `unlimited`, the word `unlimited` is also a value, above any number."""
     return Kind(Type.INTEGER, help, cls=cls, unlimited=unlimited)
 
 
 def quantity(unit: str, help: str, cls: Class = Class.CONFIG, *, unlimited: bool = False) -> Kind:  # noqa: A002
-    """Return a kind for a number in a unit of the table."""
+    """Return a kind for a number with a unit of `rackcheck.model.unit`."""
     return Kind(Type.QUANTITY, help, unit=unit, cls=cls, unlimited=unlimited)
 
 
@@ -89,27 +89,27 @@ def listing(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
 
 
 def setting(help: str, cls: Class = Class.CONFIG) -> Kind:  # noqa: A002
-    """Return a kind for a tunable as its plane spells it: compared as a number if both sides are, else as text."""
+    """Return a kind for a tunable, whose value is kept as text; two values that are numbers are compared as numbers."""
     return Kind(Type.SETTING, help, cls=cls)
 
 
 def collection(help: str, alike: Iterable[str] | None = None, vacant: str = "") -> Kind:  # noqa: A002
-    """Return a kind for a collection of items by name; the probe that declares it lists all of them.
+    """Return a kind for a collection of named items; the probe that declares the collection lists all items.
 
-    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are. These facts lie at the item
-    or at an item above it (`nic/*.type` of `nic/*.port`). An item whose fact `vacant` reads `Absent` is an empty place
-    and has no siblings.
+    Items are siblings if their facts `alike` are equal; if `alike` is empty, all items are siblings. These facts belong
+    to the item or to an item above it (`nic/*.type` for `nic/*.port`). An item whose fact `vacant` reads `Absent` is an
+    empty position and has no siblings.
     """
     return Kind(Type.COLLECTION, help, alike=None if alike is None else tuple(alike), vacant=vacant)
 
 
 def view(kind: Kind) -> Kind:
-    """Mark a kind as the vendor-neutral form of another fact, which machines may lack."""
+    """Mark a kind as the vendor-neutral form of another fact; machines may lack this form."""
     return replace(kind, view=True)
 
 
 def final(kind: Kind) -> Kind:
-    """Mark a kind whose absence is a value of its own: it is not doubted because siblings have the fact."""
+    """Mark a kind for which absence is a valid value: an absent fact stays absent even if siblings have the fact."""
     return replace(kind, final=True)
 
 
@@ -121,11 +121,11 @@ class Entry:
     kind: Kind
     plane: Plane
     probe: str
-    inputs: frozenset[Plane] = frozenset()  # of a derived fact: the planes of its inputs
+    inputs: frozenset[Plane] = frozenset()  # for a derived fact: the planes of its inputs
 
 
 FAMILY = ".**"
-"""Ends a pattern that stands for every path below a word (`sysctl.**`)."""
+"""Suffix of a pattern that matches every path below a word (`sysctl.**`)."""
 
 
 class Clash(ValueError):
@@ -140,12 +140,12 @@ class Catalogue:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "Catalogue":
-        """Build a catalogue; a pattern given twice raises Clash, which names both probes."""
+        """Build a catalogue; a duplicate pattern raises Clash, which names both probes."""
         found: dict[str, Entry] = {}
         for entry in entries:
             other = found.setdefault(entry.pattern, entry)
             if other is not entry:
-                raise Clash(f"{entry.pattern} is given by both {other.probe} and {entry.probe}")
+                raise Clash(f"{entry.pattern} is provided by both {other.probe} and {entry.probe}")
         return cls(found)
 
     def find(self, path: Path) -> Entry | None:
@@ -163,7 +163,7 @@ class Catalogue:
     def near(self, path: str, *, within: str = "") -> list[str]:
         """Return the closest existing paths, at most three, with the keys of the given path.
 
-        `within` restricts the search to one collection's facts, and is left out of their names.
+        `within` restricts the search to one collection's facts, and is omitted from the paths returned.
         """
         known = sorted(e.removeprefix(within) for e in self.entries if e.startswith(within) and not e.endswith(FAMILY))
         bare = path.removeprefix(within)
@@ -176,9 +176,10 @@ class Catalogue:
             return found
         whole = str(asked.pattern)
         if within and whole.startswith(within) and whole.removeprefix(within) in known:
-            return [str(Path(asked.segments[within.count(".") :]))]  # written from the node instead of from the item
+            return [str(Path(asked.segments[within.count(".") :]))]  # from the node, not from the item
         keys = [segment.key for segment in asked.segments if segment.key is not None]
-        # Without a key, `gpu/*.name` belongs to a selection, and is no fact of the node.
+        # Patterns (`gpu/*.name`) come last if the path has no key: they need a selection, and are not facts of the
+        # node.
         found.sort(key=lambda pattern: not keys and EVERY in pattern)
         return [str(paths.parse(pattern).fill(keys)) for pattern in found]
 

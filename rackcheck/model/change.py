@@ -1,7 +1,7 @@
 """Differences between two readings of one machine, in three-valued logic: a missing reading is not a change. Pure.
 
-Facts come as stored: by class, each path with its reading in the stored form (`value`, `absent` or `unknown`) and its
-`plane`. In addition there is one path for each plane that was collected, `plane/os`, unknown if that plane was silent.
+Facts have their stored form: by class, each path with its reading (`value`, `absent` or `unknown`) and its `plane`. In
+addition, each plane that was collected has a path like `plane/os`, which is unknown if the plane was silent.
 """
 
 import math
@@ -25,7 +25,7 @@ STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
 """Classes that are equal in two readings of an unchanged machine."""
 
 THERE = "there"
-"""Stands for a whole item, or for facts below a place that returned nothing."""
+"""The value that represents a whole item, or all facts of a plane or collection that returned nothing."""
 
 
 class ChangeKind(StrEnum):
@@ -37,9 +37,9 @@ class ChangeKind(StrEnum):
     UNKNOWN_NOW = "unknown now"
     KNOWN_AGAIN = "known again"
     SWAPPED = "swapped"
-    """A part that is now nowhere was replaced by one that was nowhere before."""
+    """The part here was replaced: the old part is on no node now, and the new part was on no node before."""
     NEW = "new"
-    """A part that was nowhere before is here."""
+    """A part is here that was on no node before."""
     CAME = "came"
     """A part is here; it is unknown whether it was elsewhere before."""
     LEFT = "left"
@@ -53,7 +53,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that differs; `under` is the item, plane or collection that caused it."""
+    """One fact that differs; `under` is the item, plane or collection that caused the difference."""
 
     path: str
     cls: Class
@@ -102,7 +102,7 @@ def _text(doc: Doc) -> str:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of two readings; returns the reason for facts that it does not hold."""
+    """One of two readings; for facts that it does not contain, it returns the reason."""
 
     facts: ComparedFacts
     docs: dict[str, Doc] = field(init=False, default_factory=dict)
@@ -114,7 +114,7 @@ class _Side:
             self.classes.update(dict.fromkeys(docs, cls))
 
     def missing(self, path: str, plane: str) -> tuple[Reading, str]:
-        """Return why a path is not among the facts, as judging would, and the other path that shows it."""
+        """Return the reading that rules get for a path that is not among the facts, and the path that explains it."""
         silent = self.docs.get(f"plane/{plane}", {})
         if "unknown" in silent:
             return reading(silent), f"plane/{plane}"
@@ -131,15 +131,15 @@ class _Side:
         pattern = str(parsed.pattern)
         if "unknown" in self.docs.get(pattern, {}):
             return reading(self.docs[pattern]), pattern
-        return Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it"), ""
+        return Unknown(Reason.NOT_COLLECTED, "no collected source reports it"), ""
 
 
 def compare(before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class] = STEADY) -> Iterator[Change]:
-    """Yield every fact of these classes that differs, by class and path; both sides pass all the facts they have."""
+    """Yield every fact of these classes that differs, by class and path; both sides must contain all their facts."""
     old, new = _Side(before), _Side(after)
     for cls in classes:
         here, there = before.get(cls, {}), after.get(cls, {})
-        # A fact whose class another release changed is reported once, in its current class.
+        # If another release moved a fact to another class, the fact is reported once, in its current class.
         mine = {p for p in here.keys() | there.keys() if new.classes.get(p, cls) is cls}
         for path in sorted(mine):
             yield from _one(path, cls, old, new)
@@ -152,21 +152,21 @@ def _one(path: str, cls: Class, old: _Side, new: _Side) -> Iterator[Change]:
     doc = now or was or {}
     plane = str(doc.get("plane", ""))
     before, text = (reading(was), "") if was is not None else old.missing(path, plane)
-    after, tells = (reading(now), "") if now is not None else new.missing(path, plane)
+    after, identifies = (reading(now), "") if now is not None else new.missing(path, plane)
     units = {str(d.get("unit", "")) for d in (was, now) if d is not None and "value" in d}
     kind = kind_of(before, after, other=len(units) > 1)
     if kind is None:
         return
-    yield Change(path, cls, kind, before, after, str(doc.get("unit", "")), text or tells, plane)
+    yield Change(path, cls, kind, before, after, str(doc.get("unit", "")), text or identifies, plane)
 
 
 def _plain(doc: Doc) -> bool:
-    """Whether equal documents are equal readings: in Python True equals 1."""
+    """Whether equal documents mean equal readings; not for numbers and booleans, since in Python True equals 1."""
     return not isinstance(doc.get("value"), bool | int | float)
 
 
 def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKind | None:
-    """Return how two readings differ; None if they do not, or if neither is known. `other`: the unit differs."""
+    """Return how two readings differ; None if they do not, or if neither is known. Set `other` if the units differ."""
     match before, after:
         case (Unknown(), Unknown()) | (Absent(), Absent()):
             return None
@@ -183,7 +183,7 @@ def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKi
 
 
 def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Merge changes with one cause: an item that is gone, a plane that was silent; by class and path."""
+    """Merge changes that have the same cause (an item that is gone, a plane that was silent), by class and path."""
     found: dict[str, Change] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
         if change.under in {"", change.path}:
@@ -197,7 +197,7 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def _collections(path: str) -> Iterator[str]:
-    """Yield the collections whose listing shows only that this item came or went."""
+    """Yield the collections whose list changed only because this item was added or removed."""
     parsed = paths.parse(path)
     if parsed.segments[-1].key is not None:
         yield parsed.items[-1][0]
@@ -208,7 +208,7 @@ def _order(change: Change) -> tuple[int, tuple[tuple[int, int, str], ...]]:
 
 
 def beyond(changes: Iterable[Change], percent: float) -> Iterator[Change]:
-    """Keep only measurements that changed by more than this percentage, and those that are unknown, new or gone."""
+    """Keep only measurements that changed by more than this percentage, or that are unknown, new or gone."""
     for change in changes:
         share = moved_by(change) if change.kind is ChangeKind.CHANGED else math.inf
         if share is not None and abs(share) > percent:
@@ -242,7 +242,7 @@ def turned(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Turn, .
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """One change on many nodes; `alike` if the values before and after are the same on all of them."""
+    """One change on many nodes; `alike` is set if the two values, before and after, are the same on all these nodes."""
 
     change: Change
     nodes: tuple[str, ...]
@@ -250,7 +250,7 @@ class Folded:
 
 
 def folded(changes: Mapping[str, Iterable[Change]]) -> tuple[Folded, ...]:
-    """Group changes that are alike on many nodes; identities, which differ on each node, by path alone."""
+    """Group changes that are identical on many nodes; identities, which differ on each node, are grouped by path."""
     found: dict[tuple[object, ...], list[tuple[str, Change]]] = {}
     for node in sorted(changes, key=natural):
         for change in changes[node]:

@@ -9,18 +9,18 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
 from rackcheck.model.resource import MEMBERS, ROOT, Body, Resource, check_count, inside, same_place, why
 
 HANDSHAKE = "tls:handshake"
-"""The entry for the data of a BMC's TLS handshake, beside its responses; no link can lead to it."""
+"""The key of the BMC's TLS handshake among the responses; no link can lead to this key."""
 
 
 NEXT = ("Members@odata.nextLink", "@odata.nextLink")
-"""Properties that hold the link to the next page: of Redfish, and of OData alone."""
+"""Properties that contain the link to the next page: the first by Redfish, the second by OData only."""
 
 PAGES = 200
 """Maximum number of pages of one collection that are read."""
 
 
 class Missing(Exception):
-    """Linked resources have not been fetched yet; for those in `whole`, every member will be fetched."""
+    """Linked resources have not been fetched yet; every member of the collections in `whole` will be fetched."""
 
     def __init__(self, uris: Iterable[str], whole: Iterable[str] = ()) -> None:
         self.uris, self.whole = frozenset(uris), frozenset(whole)
@@ -29,17 +29,17 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Walk:
-    """A path whose next step depends on the resource at the last: a reader follows it, and what is missing is fetched.
+    """A path whose steps depend on the previous resource: a reader follows the path, and missing resources are fetched.
 
-    `said` describes to users where it leads, and when. Until a resource arrives it is unknown to the reader, which must
-    not treat it as absent; only a reader that keeps this rule can be walked.
+    `description` states for users where the path leads, and when. A resource that has not arrived yet is unknown to the
+    reader; the reader must not treat it as absent.
     """
 
-    said: str
+    description: str
     go: Callable[["Documents"], object] = field(compare=False)
 
     def __str__(self) -> str:
-        return self.said
+        return self.description
 
 
 LinkPattern = str | Walk
@@ -56,7 +56,7 @@ class _Found:
 
 @dataclass(frozen=True)
 class Documents:
-    """The resources fetched from one BMC, by URI, and when those with a time of their own arrived.
+    """The resources fetched from one BMC, by URI, and the arrival times of resources with a `DateTime`.
 
     `bodies` may grow, but its entries must not change: steps already taken are cached.
     """
@@ -74,9 +74,9 @@ class Documents:
 
         A resource shared by several branches is returned once, so that its cost is not multiplied and its parts are not
         counted twice. A member that could not be fetched is returned with its reason. If a branch could not be read
-        completely, what there is comes first, and Unreadable is raised at the end: the items are not all. The same
-        holds where a link is null: only a resource that has other properties, but not this one, has no such link.
-        Raises Missing with the URIs to fetch first, all that can be known at once.
+        completely, the resources found are yielded first, and Unreadable is raised at the end, because the items are
+        not complete. A link that is null is treated in the same way: a resource has no such link only if it has other
+        properties, but not this one. Raises Missing with all URIs that must be fetched first, as far as known.
         """
         here = [start or self._fetched(ROOT, None)]
         failed: Unknown | None = None
@@ -110,7 +110,7 @@ class Documents:
     def handshake(self) -> Resource:
         """The BMC's TLS handshake: Protocol, Cipher, Certificate, Seen; unknown if it was not recorded."""
         body, root = self.bodies.get(HANDSHAKE), self.bodies.get(ROOT)
-        if body is None:  # if no session could be opened, that is the reason
+        if body is None:  # if no session could be opened, that is the reason returned
             kept = Unknown(Reason.NOT_COLLECTED, "this run did not keep the handshake")
             return Resource(HANDSHAKE, {}, root if isinstance(root, Unknown) else kept)
         return Resource(HANDSHAKE, {}, body) if isinstance(body, Unknown) else Resource(HANDSHAKE, body)
@@ -131,9 +131,9 @@ class Documents:
         return self._fetched(_safe(uri, above.uri), above)
 
     def wanted(self, links: Iterable[LinkPattern]) -> dict[str, bool]:
-        """Return the URIs that must be fetched next so that these links can be followed; empty when all can.
+        """Return the URIs that must be fetched next to follow these links; empty if all links can be followed.
 
-        Each maps to whether it is a collection of which every member will be fetched.
+        The value of a URI is true for a collection of which every member will be fetched.
         """
         uris: dict[str, bool] = {}
         for link in links:
@@ -149,7 +149,7 @@ class Documents:
         return uris
 
     def _walked(self, walk: Walk) -> dict[str, bool]:
-        """Return the URIs a reader is missing; it continues as if resources not yet fetched could not be read."""
+        """Return the URIs that a reader is missing; resources that are not fetched yet are unreadable to the reader."""
         missed: dict[str, bool] = {}
         try:
             gone = walk.go(Documents(self.bodies, self.times, missed))
@@ -186,13 +186,16 @@ class Documents:
         try:
             for uri in self._members(resource):
                 try:
-                    found.setdefault(uri, self._fetched(uri, resource))
+                    member = found.setdefault(uri, self._fetched(uri, resource))
                 except Missing as more:
                     wanted |= more.uris
+                    continue
+                if _is_collection(member.body):
+                    failed = failed or Unknown(Reason.UNPARSABLE, f"{uri} is a collection, and listed as a member")
         except Missing as more:
             wanted |= more.uris
         except Unreadable as error:
-            failed = Unknown(error.reason, str(error))
+            failed = failed or Unknown(error.reason, str(error))
         if wanted:
             raise Missing(wanted)
         return _Found(tuple(found.values()), failed)
@@ -264,7 +267,7 @@ class Documents:
         body = self.bodies.get(place)
         if body is None and self._missed is not None:
             self._missed.setdefault(place, False)
-            return Resource(uri, {}, Unknown(Reason.NOT_COLLECTED, "not asked yet"), above)
+            return Resource(uri, {}, Unknown(Reason.NOT_COLLECTED, "not requested yet"), above)
         if body is None:
             raise Missing({place})
         if isinstance(body, Unknown):
@@ -273,8 +276,18 @@ class Documents:
 
 
 def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -> dict[str, bool]:
-    """Return the URIs that must be fetched next so that these links can be followed; empty when all can."""
+    """Return the URIs that must be fetched next to follow these links; empty if all links can be followed."""
     return Documents(bodies).wanted(links)
+
+
+def _is_collection(body: Body) -> bool:
+    """True for a collection, by its type, or where that is missing, by its members.
+
+    A count of members alone is no sign: a BlueField-3 returns one in each entry of its firmware inventory, and a
+    GB200 returns `Members` in the entries of a log.
+    """
+    kind = body.get("@odata.type")
+    return kind.endswith("Collection") if isinstance(kind, str) else "Members" in body
 
 
 def _merge(uris: dict[str, bool], more: Mapping[str, bool]) -> None:

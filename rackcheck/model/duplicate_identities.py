@@ -1,7 +1,7 @@
-"""Identities that two machines, or two parts of one, both return: each with all its holders. Pure.
+"""Identities that two machines, or two parts of one machine, both return; each is listed with all its holders. Pure.
 
-Kinds of identity are processed one after the other, and locations are held only for identities found twice: a fleet
-has hundreds of thousands of them.
+A fleet has hundreds of thousands of identities. To save memory, kinds of identity are processed one after the other,
+and locations are kept only for identities found twice.
 """
 
 from collections import Counter
@@ -15,25 +15,25 @@ from rackcheck.model.text import natural
 
 
 class Weight(Enum):
-    """What must be shared to report that two nodes have one identity."""
+    """What nodes must share for a shared identity to be reported."""
 
     EACH = auto()
-    """Any one that both return."""
+    """Any identity that both nodes return."""
 
     SEVERAL = auto()
-    """Two that both return, or one that three nodes return: memory makers reuse serial numbers."""
+    """Two identities that both nodes return, or one that three nodes return: memory vendors reuse serial numbers."""
 
     WHOLE = auto()
-    """One that both return, and others that they do not share: if all are shared, they belong to a common enclosure."""
+    """Some identities but not all: if nodes share all of them, the identities belong to a common enclosure."""
 
 
 Twice = tuple[str, ...] | Unknown
-"""What occurs twice within a node, worded without the name of the kind; or why that is unknown."""
+"""The identities that occur twice within a node, as texts without the name of the kind; or why that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A node's identities of one kind, by comparison form; why there may be more, and what occurs twice within it."""
+    """A node's identities of one kind, by normalised form; why there may be more; what occurs twice in the node."""
 
     spots: Mapping[str, Spot] = field(default_factory=dict)
     lost: Unknown | None = None
@@ -42,7 +42,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class IdentityKind:
-    """One kind of identity: its name, the identities of each node, and what must be shared to report it."""
+    """One kind of identity: its name, the identities of each node, and what nodes must share to be reported."""
 
     word: str
     several: str
@@ -51,11 +51,11 @@ class IdentityKind:
 
 
 HOLDERS, SENTENCES = 8, 64
-"""Maximum number of nodes named in one sentence, and of sentences."""
+"""Maximum number of nodes named in one sentence, and maximum number of sentences."""
 
 
 def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, ...] | Unknown:
-    """Return a sentence for each duplicate identity; if there is none, unknown if an unknown identity might be one."""
+    """Return a sentence for each duplicate identity; Unknown if none is found, but an unknown identity may be one."""
     found: list[str] = []
     lost: Unknown | None = None
     for kind in kinds:
@@ -70,7 +70,7 @@ def repeated(kinds: Sequence[IdentityKind], names: Sequence[str]) -> tuple[str, 
 
 
 def named(why: Unknown, name: str) -> Unknown:
-    """Return the same reason with its node."""
+    """Return the same reason with the name of the node."""
     return Unknown(why.reason, f"{name}: {why.detail}".rstrip(": "))
 
 
@@ -87,7 +87,7 @@ def _within(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknow
 
 
 def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknown | None]:
-    """Find identities of several nodes; and what is unknown, if a second node may have it."""
+    """Find identities that several nodes share; also return why more may be shared, if some identities are unknown."""
     seen: dict[str, int] = {}
     twice: dict[str, set[int]] = {}
     unsure: set[int] = set()
@@ -114,13 +114,16 @@ def _across(kind: IdentityKind, names: Sequence[str]) -> tuple[list[str], Unknow
 
 
 def _several(twice: Mapping[str, set[int]]) -> dict[str, set[int]]:
-    """Remove an identity that is the only one its two nodes share."""
+    """Remove each identity that only two nodes hold, unless the same two nodes alone share another identity."""
     pairs = Counter(tuple(sorted(nodes)) for nodes in twice.values() if len(nodes) == 2)
     return {key: nodes for key, nodes in twice.items() if len(nodes) != 2 or pairs[tuple(sorted(nodes))] > 1}
 
 
 def _partly(twice: Mapping[str, set[int]], kind: IdentityKind, unsure: Set[int]) -> dict[str, set[int]]:
-    """Remove identities of nodes that share all; a node that may have more differs only by what others lack."""
+    """Remove the identities of nodes that share all their identities.
+
+    A node that may have further, unknown identities differs from the others only if it has an identity that they lack.
+    """
     own = {node: frozenset(kind.nodes[node].spots) for node in {n for nodes in twice.values() for n in nodes}}
     return {key: nodes for key, nodes in twice.items() if _differ({n: own[n] for n in nodes}, unsure)}
 
@@ -139,10 +142,10 @@ def _sentences(kind: IdentityKind, twice: Mapping[str, Set[int]], names: Sequenc
         if len(keys) == 1:
             spots = [kind.nodes[node].spots[keys[0]] for node in nodes[:HOLDERS]]
             who = [f"{names[node]} {spot.place}".rstrip() for node, spot in zip(nodes, spots, strict=False)]
-            yield f"{kind.word} {clean(spots[0].said, 80)}: {enumerated(who, len(nodes))}"
+            yield f"{kind.word} {clean(spots[0].spelled, 80)}: {enumerated(who, len(nodes))}"
         else:
             who = [names[node] for node in nodes[:HOLDERS]]
-            message = kind.nodes[nodes[0]].spots[keys[0]].said
+            message = kind.nodes[nodes[0]].spots[keys[0]].spelled
             yield f"{len(keys)} {kind.several}, {clean(message, 80)} first: {enumerated(who, len(nodes))}"
 
 
@@ -154,11 +157,11 @@ def enumerated(shown: Sequence[str], count: int) -> str:
 
 
 NamedParts = Mapping[str, tuple[str, str]]
-"""Parts of one node by place: the identity of each, in its form for comparison and as spelled."""
+"""The parts of one node by position: the identity of each part, normalised and as spelled."""
 
 
 def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
-    """Return the identities that several parts of one node have, by place.
+    """Return the identities that several parts of one node share, with the positions of these parts.
 
     `unsure` are parts whose identity is unknown; with `cut`, there may be more parts.
     """
@@ -167,7 +170,10 @@ def within(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 
 
 def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> tuple[str, ...] | Unknown:
-    """Do the same for serial numbers; if each occurs equally often, it is that of a board with several parts."""
+    """Return shared serial numbers as `within` does, but none of them if all occur equally often.
+
+    In that case, each is the serial number of a board with several parts.
+    """
     counts = Counter(key for key, _ in places.values())
     doubt = _doubt(places, unsure, cut)
     if doubt is None:
@@ -176,14 +182,14 @@ def boards(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -
 
 
 def _doubt(places: NamedParts, unsure: Sequence[Unknown], cut: Unknown | None) -> Unknown | None:
-    """Return why it is unknown whether two parts have one identity; None for a single part."""
+    """Return why it is unknown whether two parts share an identity; None if it is known, or for a single part."""
     if cut is not None:
         return cut
     return unsure[0] if unsure and len(places) + len(unsure) > 1 else None
 
 
 def _evened(counts: Mapping[str, int], more: int) -> bool:
-    """Whether `more` further parts could leave a duplicate number in doubt: all equally often, or none twice yet."""
+    """Whether `more` further parts could make all numbers equally frequent; true if no number occurs twice yet."""
     most = max(counts.values())
     return most < 2 or any(
         (left := more - sum(each - count for count in counts.values())) >= 0 and left % each == 0

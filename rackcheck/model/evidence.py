@@ -1,4 +1,4 @@
-"""A verdict, its evidence, and the three-valued logic that joins verdicts."""
+"""A verdict, its evidence, and the three-valued logic that combines verdicts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Status(StrEnum):
 class Evidence:
     """One judged leaf: the item, the observed value, the expected value, and the source.
 
-    `exact` is the observed value without loss, where `observed` is rounded or is one side of a comparison.
+    `exact` is the observed value without loss, if `observed` is rounded or is one side of a comparison.
     """
 
     status: Status
@@ -50,13 +50,13 @@ _ANY = (Status.PASS, Status.UNKNOWN, Status.WARN, Status.FAIL)
 
 
 def all_hold(found: Iterable[Status]) -> Status:
-    """Join by and: fail, then unknown, then warn, else pass; waived evidence is taken out."""
+    """Combine by "and": fail if any fails, else unknown, else warn, else pass; waived evidence is ignored."""
     statuses = set(found)
     return next((s for s in _EACH if s in statuses), Status.PASS)
 
 
 def any_holds(found: Iterable[Status]) -> Status:
-    """Join by or: pass, then unknown, then warn, else fail; waived evidence is taken out, and all waived is a pass."""
+    """Combine by "or": pass if any passes or all are waived, else unknown, else warn, else fail."""
     statuses = set(found)
     return next((s for s in _ANY if s in statuses), Status.PASS if Status.WAIVED in statuses else Status.FAIL)
 
@@ -66,8 +66,8 @@ def clause_text(evidence: Evidence) -> str:
     if evidence.status is Status.UNKNOWN:
         if evidence.unknown and evidence.observed and evidence.unknown.reason is Reason.NO_CONSENSUS:
             return f"{evidence.item} is {evidence.observed}: {evidence.unknown}"
-        if evidence.unknown and evidence.observed:  # this value is known, and the one it is compared with is not
-            return f"{evidence.item} is {evidence.observed}, held against what is unknown ({evidence.unknown})"
+        if evidence.unknown and evidence.observed:  # the value compared with is unknown
+            return f"{evidence.item} is {evidence.observed}, compared with an unknown value ({evidence.unknown})"
         return f"{evidence.item} unknown ({evidence.unknown})" if evidence.unknown else f"{evidence.item} unknown"
     return f"{evidence.item} is {seen(evidence)}, {evidence.expected}"
 

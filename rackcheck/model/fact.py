@@ -16,7 +16,7 @@ class Plane(StrEnum):
 
 
 class Class(StrEnum):
-    """The class of a fact; it decides what may be compared, learnt and hashed."""
+    """The class of a fact; the class decides whether the fact may be compared, learnt and hashed."""
 
     IDENTITY = "identity"
     CONFIG = "config"
@@ -92,7 +92,7 @@ Facts = Iterator[tuple[str, Reading | Sourced]]
 
 
 class Unreadable(Exception):
-    """Output that does not have the expected form; holds the line in question."""
+    """Output that does not have the expected form; the message contains the line in question."""
 
     def __init__(self, message: str, reason: Reason = Reason.UNPARSABLE) -> None:
         super().__init__(message)
@@ -105,6 +105,6 @@ def visible(text: str) -> str:
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Clean a text from a node for one line of output: control characters escaped, length bounded."""
+    """Clean a text from a node for one line of output: control characters are escaped, the length is limited."""
     shown = visible(text.strip())
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

@@ -1,7 +1,7 @@
-"""Which machines a profile is for, and whether a node is one. Pure.
+"""Which machines a profile is for, and whether a node is such a machine. Pure.
 
-The globs of `applies-to` are matched against the readings of either plane. One matching reading is enough; a known
-reading that matches nothing makes the node another machine, unless another reading matches.
+The globs of `applies-to` are matched against the readings of both planes. One matching reading is enough. If no reading
+matches, but at least one is known, the node is another machine.
 """
 
 import re
@@ -16,11 +16,11 @@ from rackcheck.model.path import Path
 from rackcheck.model.tree import Tree
 
 SHOWN = 60
-"""Maximum characters of one reading that are shown."""
+"""Maximum number of characters shown of one reading."""
 
 
 class Match(StrEnum):
-    """Whether a node is a machine that the profile is for; a fragment is for none."""
+    """Whether a node is a machine that the profile is for; a fragment is for no machine."""
 
     FITS = "fits"
     OTHER = "other"
@@ -31,19 +31,19 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileFit:
-    """How a node matches the `applies-to` of a profile; `words` state what it is instead, or why that is unknown."""
+    """How a node matches the `applies-to` of a profile; `words` state what else the node is, or why it is unknown."""
 
     match: Match = Match.NOT_STATED
     words: str = ""
 
     @property
     def decides(self) -> bool:
-        """Whether the rules decide the outcome of the node: not on another machine, and not in a fragment."""
+        """Whether the rules decide the outcome of the node: false for another machine, and for a fragment."""
         return self.match not in {Match.OTHER, Match.FRAGMENT}
 
 
 NOT_STATED = ProfileFit()
-"""The fit if a profile names no machine, or if no collected plane could show it."""
+"""The fit if a profile names no machine, or if no collected plane could identify the machine."""
 
 NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
     "product": ((Plane.OS, "node.product"), (Plane.BMC, "bmc.system/*.model")),
@@ -51,33 +51,33 @@ NAMED: Mapping[str, tuple[tuple[Plane, str], ...]] = {
     "cpu": ((Plane.OS, "cpu.model"), (Plane.BMC, "bmc.cpu/*.model")),
     "device": ((Plane.OS, "pcie/*.vendor"), (Plane.OS, "pcie/*.device"), (Plane.OS, "pcie/*.class")),
 }
-"""By key of `applies-to`, the facts that it is matched against."""
+"""For each key of `applies-to`, the facts that its globs are matched against."""
 
-ASKED = frozenset(
+FACTS = frozenset(
     {"node.product", "node.board", "bmc.system/*.model", "cpu.model", "pcie/*.vendor", "pcie/*.device", "pcie/*.class"}
 )
-"""Facts collected for `applies-to`; the others are read only if a rule needs them, since they cost a BMC many GETs."""
+"""Facts collected for `applies-to`; the others need many GETs, and are read only if a rule needs them."""
 
 
 BRIDGES = ("0x0600", "0x0604")
-"""PCI classes of host bridges and of ports: a processor's vendor does not describe the devices below them."""
+"""PCI classes of host bridges and ports, which are ignored: their vendor does not describe the devices below them."""
 
 NAMES = ("product", "board")
-"""Keys that name a machine; the others name parts of one."""
+"""Keys that name a machine; the other keys name parts of a machine."""
 
 
 def wanted(applies: Mapping[str, Sequence[str]], planes: Iterable[Plane]) -> frozenset[Path]:
-    """Return the facts to collect in order to identify the machine, on planes that are collected anyway."""
+    """Return the facts to collect in order to identify the machine, only on planes that the rules read."""
     asked = frozenset(planes)
     facts = (each for key in NAMED if key in applies for each in NAMED[key])
-    return frozenset(paths.parse(path) for plane, path in facts if path in ASKED and plane in asked)
+    return frozenset(paths.parse(path) for plane, path in facts if path in FACTS and plane in asked)
 
 
 def fit(applies: Mapping[str, Sequence[str]], tree: Tree, planes: frozenset[Plane]) -> ProfileFit:
     """Match a node's facts against `applies-to`; `planes` are those that this run collects on the node.
 
-    If a profile names products and the node's name is known, names alone decide: a machine of another maker may hold
-    the same parts. Otherwise one matching key is enough.
+    If a profile names products and the node's name is known, only names decide, since a machine of another vendor may
+    contain the same parts. Otherwise one matching key is enough.
     """
     held = {key: _held(key, applies[key], tree, planes) for key in NAMED if key in applies}
     names = [each for key, each in held.items() if key in NAMES]
@@ -114,11 +114,11 @@ def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
             continue
         path = paths.parse(text)
         if not path.starred:
-            if text in ASKED or tree.leaf(path) is not None:
+            if text in FACTS or tree.leaf(path) is not None:
                 yield tree.reading(path, plane)
             continue
         (way,) = path.collections
-        if text not in ASKED and tree.leaf(way) is None:
+        if text not in FACTS and tree.leaf(way) is None:
             continue
         chosen = tree.select(way, plane)
         for item in chosen.items:
@@ -128,7 +128,7 @@ def _named(key: str, tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
 
 
 def _devices(tree: Tree, planes: frozenset[Plane]) -> Iterator[Reading]:
-    """Yield every PCI function as `10de:2330` and as its vendor alone; absent if there is none."""
+    """Yield every PCI function as its vendor, `10de`, and as `10de:2330`; absent if there is none."""
     if Plane.OS not in planes:
         return
     chosen = tree.select(paths.parse("pcie"), Plane.OS)
@@ -152,9 +152,9 @@ _SPOKEN = re.compile(r"[AEFHILMNORSX][A-Z0-9]|[aeiou]")
 
 
 def kind(title: str, name: str) -> str:
-    """Return the machine in a profile's title, with its article: `a DGX H100` of `DGX H100 node, ready for training`.
+    """Return the machine in a profile's title, with an article: `a DGX H100` from `DGX H100 node, ready for training`.
 
-    A title that names no single machine gives `a machine of profile NAME`.
+    For a title that does not name a single machine, return `a machine of profile NAME`.
     """
     text = re.split(r"[,:;(]| node\b", title, maxsplit=1)[0].strip()
     article = _ARTICLE.match(text)

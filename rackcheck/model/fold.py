@@ -1,4 +1,4 @@
-"""Report once for many nodes: fold names, group equal results, name the nodes that differ."""
+"""Report once for many nodes: fold names, group identical results, name the nodes that differ."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ def fold(names: Iterable[str]) -> str:
             parts.append(name)
             continue
         head, digits, tail = match.groups()
-        # 1 and 10 fold together; 01 keeps its width, so that the set unfolds to the very same names.
+        # 1 and 10 are folded into one range; 01 keeps its width, so that the set unfolds to exactly the same names.
         width = len(digits) if digits.startswith("0") else 0
         series.setdefault(_home((head, tail, width), len(digits), series), []).append(int(digits))
     parts += [_series(key, numbers) for key, numbers in series.items()]
@@ -29,7 +29,7 @@ def fold(names: Iterable[str]) -> str:
 def _home(
     key: tuple[str, str, int], digits: int, series: Mapping[tuple[str, str, int], list[int]]
 ) -> tuple[str, str, int]:
-    """Let 10 join 01-09: a number without a leading zero may extend a padded series of its own width."""
+    """Add 10 to 01-09: a number without a leading zero may extend a padded series of the same width."""
     padded = (key[0], key[1], digits)
     return padded if key[2] == 0 and padded in series else key
 
@@ -49,7 +49,7 @@ def _series(key: tuple[str, str, int], numbers: Sequence[int]) -> str:
 
 
 def groups(nodes: Iterable[str], key: Callable[[str], K]) -> list[tuple[K, list[str]]]:
-    """Group nodes with equal results, the largest group first."""
+    """Group nodes with identical results, the largest group first."""
     found: dict[K, list[str]] = {}
     for node in sorted(nodes, key=natural):
         found.setdefault(key(node), []).append(node)

@@ -1,4 +1,4 @@
-"""What a function of facts may read: the facts that it declared, of one tree. Pure."""
+"""The facts that a function may read: only those that it declared, of one tree. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from rackcheck.model.tree import ItemSelection, Tree
 
 @dataclass(frozen=True)
 class Inputs:
-    """The facts that a join declared, and no others."""
+    """The facts that a function declared, and no others."""
 
     tree: Tree
     planes: Mapping[str, Plane]
 
     def reading(self, path: str) -> Reading:
-        """The reading at a path that the join declared; raises KeyError for another."""
+        """The reading at a path that the function declared; raises KeyError for another path."""
         asked = paths.parse(path)
         return self.tree.reading(asked, self.planes[str(asked.pattern)])
 
@@ -27,13 +27,13 @@ class Inputs:
         return {name: self.reading(f"{collection}/{paths.spell_key(name)}.{leaf}") for name in names}
 
     def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
-        """The names of a collection's items, and why they may not be all."""
+        """The names of a collection's items, and why the list may be incomplete; None if it is complete."""
         asked = paths.parse(collection)
         chosen: ItemSelection = self.tree.select(asked, self.planes[str(asked.pattern)])
         return tuple(item.segments[-1].key or "" for item in chosen.items), chosen.unknown
 
     def every(self, pattern: str) -> tuple[Mapping[str, Reading], Unknown | None]:
-        """One fact of all items of its collections, by path; and why these may not be all items."""
+        """One fact of all items of its collections, by path, and why items may be missing (None if none is missing)."""
         first, *parts = pattern.split(f"/{EVERY}.")
         plane, tree = self.planes[pattern], self.tree
         at, cut = [first], None
@@ -52,12 +52,12 @@ class Inputs:
     def collected(self, pattern: str) -> bool:
         """Whether this run collected a declared fact at all, even if unknown; raises KeyError for another path.
 
-        True if the fact has a leaf, if a collection on its path is empty or unknown, or if its plane is silent.
+        True if the fact has a leaf, if a collection on the path is empty or unknown, or if the plane is silent.
         """
         return self.planes[pattern] in self.tree.silent or self._has(*pattern.split(f"/{EVERY}."))
 
     def _has(self, first: str, *parts: str) -> bool:
-        """Whether there is a leaf at a fact, or at a pattern that covers it for all items of a collection."""
+        """Whether there is a leaf for a fact, or for a pattern that covers the fact for all items of a collection."""
         if not parts:
             return first in self.tree.leaves
         keys = self.tree.keys(first)

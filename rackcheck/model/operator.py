@@ -1,4 +1,4 @@
-"""The operators of a profile: their operands, the kinds they apply to, and their evaluation."""
+"""The operators of a profile: their operands, the kinds of facts they apply to, and their evaluation."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from rackcheck.model.version import SCHEMES, Unordered, order
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """A band around a value; `share` is a fraction of it, else `by` is in the fact's unit."""
+    """A band around the value `of`: plus or minus `by`, in percent if `share` is set, else in the fact's unit."""
 
     of: float
     by: float
@@ -34,7 +34,7 @@ Operand = Value | tuple[Value, ...] | Within | Mask | Path
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One operator with its operand, parsed by the kind of the fact it judges."""
+    """One operator with its operand, parsed according to the kind of the fact."""
 
     op: str
     operand: Operand
@@ -62,7 +62,7 @@ WORDS: Mapping[str, str] = {
     "present": "must be there",
     "same-as": "must equal",
     "mask": "must have bits",
-    "equal": "must be alike",
+    "equal": "must be the same",
     "steady": "must not change",
     "rate": "may rise by at most",
     "warn-below": "should not be below",
@@ -77,7 +77,7 @@ TWICE = frozenset({"steady", "rate"})
 
 
 def allowed(op: str, kind: Kind) -> None:
-    """Raise BadOperand if the operator does not apply to such a fact."""
+    """Raise BadOperand if the operator does not apply to facts of this kind."""
     numeric = kind.type in {Type.INTEGER, Type.QUANTITY}
     single = kind.type is not Type.LIST
     fits = {
@@ -95,22 +95,22 @@ def allowed(op: str, kind: Kind) -> None:
     if op in ORDER and not kind.ordered:
         raise BadOperand(f"`{op}` needs an order, and a fact of type {kind} has none")
     if op == "rate" and not fits[op]:
-        raise BadOperand(f"`rate` is of a counter, and this is a fact of type {kind} and class {kind.cls.value}")
+        raise BadOperand(f"`rate` applies to counters; this is a fact of type {kind} and class {kind.cls.value}")
     if not fits.get(op, True):
         hint = "" if single else ", which has `includes`, `excludes` and `is: none`"
-        raise BadOperand(f"`{op}` cannot be asked of a fact of type {kind}{hint}")
+        raise BadOperand(f"`{op}` does not apply to a fact of type {kind}{hint}")
 
 
 def value(text: str, kind: Kind) -> Value:
-    """Parse an operand as a value of a kind; raises BadOperand with what was expected."""
+    """Parse an operand as a value of a kind; raises BadOperand, which states what was expected."""
     reader = _READERS.get(kind.type)
     return text if reader is None else reader(text, kind)
 
 
 def member(text: str) -> str:
-    """Parse a member of a list, which is taken literally; raises BadOperand if it contains a star."""
+    """Parse a member of a list. Members are compared literally, so a star raises BadOperand."""
     if "*" in text:
-        raise BadOperand(f"{text!r} would be taken as it stands, not as a pattern; of an empty list say `is: none`")
+        raise BadOperand(f"{text!r} is taken literally, not as a pattern; for an empty list write `is: none`")
     return text
 
 
@@ -124,13 +124,13 @@ MEANT: Mapping[str, str] = {
     **dict.fromkeys(("true", "yes", "on", "enabled", "1"), "true"),
     **dict.fromkeys(("false", "no", "off", "disabled", "0"), "false"),
 }
-"""Common spellings of true and false, for suggestions only; the operand itself is not converted."""
+"""Common spellings of true and false, for suggestions only; operands are not converted."""
 
 
 def _flag(text: str, _: Kind) -> bool:
     if text not in {"true", "false"}:
         meant = MEANT.get(text.casefold())
-        raise BadOperand(f"true or false is wanted, not {text!r}{f'; did you mean {meant}?' if meant else ''}")
+        raise BadOperand(f"expected true or false, not {text!r}{f'; did you mean {meant}?' if meant else ''}")
     return text == "true"
 
 
@@ -142,7 +142,7 @@ def _integer(text: str, kind: Kind) -> Value:
     if re.fullmatch(r"[+-]?0\d+", text):
         raise BadOperand(f"{text!r} could be octal; write {int(text)}")
     if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
-        raise BadOperand(f"a whole number is wanted, not {text!r}")
+        raise BadOperand(f"expected a whole number, not {text!r}")
     return int(text)
 
 
@@ -152,7 +152,7 @@ def _quantity(text: str, kind: Kind) -> Value:
     try:
         return unit.parse(text).to(kind.unit)
     except unit.BadUnit as error:
-        wanted = "" if "is wanted" in str(error) else f"; a quantity in {kind.unit} is wanted"
+        wanted = "" if "is expected" in str(error) else f"; a quantity in {kind.unit} is expected"
         raise BadOperand(f"{error}{wanted}") from None
 
 
@@ -181,14 +181,14 @@ _READERS: Mapping[Type, Callable[[str, Kind], Value]] = {
 
 
 def orderable(text: str, kind: Kind) -> None:
-    """Raise BadOperand if the operand of an order operator cannot itself be ordered."""
+    """Raise BadOperand if the operand of an order operator (`at-least`, ...) has no order."""
     if kind.type is Type.VERSION:
         try:
             SCHEMES[kind.scheme](text)
         except Unordered as error:
             raise BadOperand(str(error)) from None
     if kind.type is Type.SETTING and _as_int(text) is None:
-        raise BadOperand(f"a whole number is wanted to compare with, not {text!r}")
+        raise BadOperand(f"expected a whole number to compare with, not {text!r}")
 
 
 def holds(test: Test, found: Value, kind: Kind) -> bool | Unknown:
@@ -208,7 +208,7 @@ def _as_int(found: object) -> int | None:
 
 
 def setting_key(text: str) -> int | tuple[str, ...]:
-    """Return the comparison key of a tunable, equal for all its spellings: its number, else its words."""
+    """Return the comparison key of a tunable, which is the same for all its spellings: its number, else its words."""
     number = _as_int(text)
     return number if number is not None else tuple(text.split())
 
@@ -330,7 +330,7 @@ def spell(found: Value, kind: Kind) -> str:
 
 
 def exact(found: Value, kind: Kind) -> str:
-    """Format a value without loss, if `spell` rounds it or joins its parts; else return an empty text."""
+    """Format a value without loss if `spell` rounds it or joins its parts; otherwise return an empty text."""
     if isinstance(found, tuple):
         return repr(list(found)) if any("," in part for part in found) or found == ("none",) else ""
     if isinstance(found, bool) or not isinstance(found, float):
@@ -363,4 +363,4 @@ def expectation(test: Test, kind: Kind) -> str:
 
 
 _OWN = {"spread": Kind(Type.QUANTITY, "", unit="%"), "rate": Kind(Type.QUANTITY, "", unit="/h")}
-"""Kinds of operands that do not have the kind of the fact."""
+"""The kinds of operands, for operators whose operand does not have the kind of the fact."""

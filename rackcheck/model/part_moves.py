@@ -1,7 +1,7 @@
-"""Which parts moved between two readings, followed by their identifiers: a new slot number makes no new part. Pure.
+"""Which parts moved between two readings. A part is known by its identifiers, whatever its slot number is. Pure.
 
-A serial is followed over all compared nodes. A part is reported as `gone`, `new` or `swapped` only if all parts of that
-kind were collected on the other side; a part that was not collected is never reported as nowhere.
+A serial number is followed over all compared nodes. A part is reported as `gone`, `new` or `swapped` only if all parts
+of its kind were collected in the other reading; otherwise it may be in a position that was not collected.
 """
 
 from collections import Counter
@@ -14,20 +14,23 @@ from rackcheck.model.fact import Absent, Class
 from rackcheck.model.text import natural
 
 TRACKED = ("serial", "uuid", "guid")
-"""Last words of facts that identify one part, the best first; a bus address identifies a place."""
+"""A fact whose last word is one of these identifies a part; the best word comes first.
+
+A bus address is not among them: it identifies a position, not a part.
+"""
 
 PLANE = "plane/"
 
 PartPlace = tuple[str, str]
-"""A node, and an item of it."""
+"""A node, and an item of the node."""
 
 Id = tuple[str, str]
-"""The pattern of a fact that identifies a part, and its value: an equal serial of another kind is another part's."""
+"""The pattern of a fact that identifies a part, and its value; parts of two kinds may have the same serial number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One part that moved: all its identifiers, by word, the best first; the old place and the new one."""
+    """One part that moved: all its identifiers by word, the best first; its old position and its new position."""
 
     ids: tuple[tuple[str, str], ...]
     was: PartPlace
@@ -36,22 +39,22 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """What no change shows: parts that stayed, and patterns, collections and planes that were or are now unknown."""
+    """What a list of changes does not contain: parts that stayed; unknown patterns, collections and planes."""
 
     held: frozenset[Id] = frozenset()
     before: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
-    nobody: bool = False
-    """Whether some node is entirely unknown on one side or both: it may hold any part."""
+    unread_node: bool = False
+    """Whether some node is entirely unknown in one reading or in both: such a node may contain any part."""
 
 
 def names_a_part(change: Change) -> bool:
-    """Whether a change is of a fact that identifies one part."""
+    """Whether this is a change of a fact that identifies a part."""
     return change.cls is Class.IDENTITY and _word(change.path) in TRACKED
 
 
 def still(before: ComparedFacts, after: ComparedFacts) -> Still:
-    """Return what no change shows about one node's facts."""
+    """Return what the list of changes of one node does not contain."""
     old, new = before.get(Class.IDENTITY, {}), after.get(Class.IDENTITY, {})
     held = {
         (_pattern(path), str(old[path]["value"]))
@@ -62,17 +65,17 @@ def still(before: ComparedFacts, after: ComparedFacts) -> Still:
 
 
 def joined(many: Iterable[Still]) -> Still:
-    """Merge what no change shows about many nodes."""
+    """Merge what the lists of changes of many nodes do not contain."""
     held: set[Id] = set()
     before: set[str] = set()
     after: set[str] = set()
-    nobody = False
+    unread = False
     for one in many:
         held |= one.held
         before |= one.before
         after |= one.after
-        nobody = nobody or one.nobody
-    return Still(frozenset(held), frozenset(before), frozenset(after), nobody)
+        unread = unread or one.unread_node
+    return Still(frozenset(held), frozenset(before), frozenset(after), unread)
 
 
 def _unknown(facts: ComparedFacts) -> Iterator[str]:
@@ -100,16 +103,17 @@ def sorted_out(
     alone: Mapping[str, Iterable[Change]] | None = None,
     beside: Still | None = None,
 ) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
-    """Return the parts that moved, and the remaining changes of every node, each identity once.
+    """Return the parts that moved, and the other changes of every node; each identity is in one of them only.
 
-    `alone` are the identities of nodes read on one side only: parts may move from and to them, and their own changes
-    are not reported; such a node without identities may have held every part. `beside` is what did not change.
+    `alone` contains the identities of nodes that are in one reading only: parts may move from and to these nodes, but
+    their changes are not reported. If such a node has no identities, any part may have been in it. `beside` is what did
+    not change.
     """
     values = {node: tuple(changes[node]) for node in sorted(changes, key=natural)}
     other = {node: tuple((alone or {})[node]) for node in sorted(alone or {}, key=natural)}
     known = beside or Still()
     if not all(other.values()):
-        known = replace(known, nobody=True)
+        known = replace(known, unread_node=True)
     ends = _Ends({**other, **values} if not other.keys() & values.keys() else _both(other, values), known)
     moved = tuple(
         Moved(tuple(sorted(ids, key=lambda i: TRACKED.index(i[0]))), was, now)
@@ -124,7 +128,7 @@ def _both(one: dict[str, tuple[Change, ...]], other: dict[str, tuple[Change, ...
 
 
 class _Ends:
-    """Where each identity left and where it came, which of these are moves, and what is certain about the others."""
+    """Where each identity disappeared and appeared, which pairs are moves, and what is certain about the rest."""
 
     def __init__(self, changes: Mapping[str, tuple[Change, ...]], beside: Still) -> None:
         self.left: dict[Id, list[PartPlace]] = {}
@@ -140,10 +144,11 @@ class _Ends:
                         if isinstance(value, str) and value and value != THERE:
                             side.setdefault((_pattern(change.path), value), []).append((node, _item(change.path)))
         self._hidden = {"left": after, "came": before}
-        self._held, self._nobody = beside.held, beside.nobody
+        self._held, self._unread_node = beside.held, beside.unread_node
         self.moved: dict[tuple[PartPlace, PartPlace], list[tuple[str, str]]] = {}
         self._paired: Counter[tuple[str, Id, PartPlace]] = Counter()
-        # Identifiers of a single part are paired first; then those shared by several parts, such as two on one board.
+        # Identifiers of a single part are paired first, then identifiers that several parts share (two parts on one
+        # board).
         for shared in (False, True):
             for one, was in self.left.items():
                 now = self.came.get(one, [])
@@ -166,13 +171,13 @@ class _Ends:
         self._paired["came", one, now] += 1
 
     def is_moved(self, end: str, node: str, change: Change) -> bool:
-        """Whether the part that left (`left`) or came (`came`) by a change is reported as a move."""
+        """Whether the part that this change removed (`left`) or added (`came`) is reported as a move."""
         return (end, self._id(end, change), (node, _item(change.path))) in self._paired
 
     def is_sure(self, end: str, change: Change) -> bool:
-        """Whether the part that left is nowhere now, or the part that came was nowhere before."""
+        """Whether the removed part is certainly on no node now, or the added part was certainly on no node before."""
         one = self._id(end, change)
-        if self._nobody or one in (self.came if end == "left" else self.left) or one in self._held:
+        if self._unread_node or one in (self.came if end == "left" else self.left) or one in self._held:
             return False
         segments = paths.parse(one[0]).segments
         hides = {str(paths.Path(segments[:depth])) for depth in range(1, len(segments) + 1)}
@@ -211,7 +216,7 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
 
 
 def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tuple[str, Change | None]]:
-    """Yield items that came or went with a part, each with one change that identifies it; None if a move reports it."""
+    """Yield each item added or removed with a part, and a change that identifies the item; None if the part moved."""
     found: dict[str, list[Change]] = {}
     for change in changes:
         if (
@@ -233,7 +238,7 @@ def _items(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[tupl
 
 
 def _identity(node: str, change: Change, ends: _Ends) -> Iterator[Change]:
-    """Yield the change of an identity by what is known of the places of both parts."""
+    """Yield the change of an identity; its kind depends on what is known about the positions of both parts."""
     left, came = (isinstance(value, str) and value != "" for value in (change.before, change.after))
     went, brought = left and ends.is_moved("left", node, change), came and ends.is_moved("came", node, change)
     match change.kind:

@@ -16,21 +16,24 @@ _SEGMENT = re.compile(r'(?P<word>[^./"]+)(?:/(?:"(?P<quoted>[^"]*)"|(?P<bare>[^.
 
 
 class BadPath(ValueError):
-    """An invalid fact path; the message states where it becomes invalid."""
+    """An invalid fact path; the message states at which character it becomes invalid."""
 
 
 T = TypeVar("T")
 
 
 class _Kept(Generic[T]):
-    """A value computed once for each path; functools.cached_property in Python 3.11 has one lock for all paths."""
+    """A value computed once for each path.
+
+    It replaces functools.cached_property, which in Python 3.11 uses one lock for all paths.
+    """
 
     def __init__(self, compute: Callable[["Path"], T]) -> None:
         self._compute = compute
 
     def __get__(self, path: "Path", _: type["Path"]) -> T:
         value = self._compute(path)
-        path.__dict__[self._compute.__name__] = value  # now found before this descriptor
+        path.__dict__[self._compute.__name__] = value  # the next access finds this value before the descriptor
         return value
 
 
@@ -47,7 +50,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Path:
-    """A fact path; its text is the only valid spelling of it.
+    """A fact path; every path has exactly one valid spelling, its text.
 
     Derived values are cached: all nodes of a run have the same paths.
     """
@@ -65,12 +68,12 @@ class Path:
         if not self.segments or not other.segments:
             return self if self.segments else other
         whole = Path(self.segments + other.segments)
-        whole.__dict__["_text"] = f"{self}.{other}"  # both are cached: cheaper than spelling every key again
+        whole.__dict__["_text"] = f"{self}.{other}"  # both texts are cached: cheaper than spelling every key again
         return whole
 
     @_Kept
     def starred(self) -> bool:
-        """Whether it is a pattern: some key on the path is a star."""
+        """Whether the path is a pattern: at least one key is a star."""
         return any(segment.key == EVERY for segment in self.segments)
 
     @property
@@ -80,7 +83,7 @@ class Path:
 
     @_Kept
     def items(self) -> tuple[tuple[str, str], ...]:
-        """The items on the path, each as its collection's path and its key; stars are not included."""
+        """The items on the path, each as the path of its collection and its key; stars are not included."""
         found = []
         for depth, segment in enumerate(self.segments):
             if segment.key is not None and segment.key != EVERY:
@@ -89,12 +92,12 @@ class Path:
 
     @_Kept
     def pattern(self) -> "Path":
-        """The same words with every key a `*`: the key for the catalogue."""
+        """The same path with `*` for every key; the catalogue uses it as its key."""
         return Path(tuple(Segment(s.word, None if s.key is None else EVERY) for s in self.segments))
 
     @property
     def collections(self) -> tuple["Path", ...]:
-        """The collections on the path, outermost first: `nic` and `nic/*.port` of `nic/*.port/*.rate`."""
+        """The collections on the path, outermost first: `nic` and `nic/*.port` for `nic/*.port/*.rate`."""
         keyed = (depth for depth, segment in enumerate(self.segments) if segment.key is not None)
         return tuple(Path((*self.segments[:depth], Segment(self.segments[depth].word))) for depth in keyed)
 
@@ -104,14 +107,14 @@ class Path:
         return Path((*before, Segment(last.word, key)))
 
     def fill(self, keys: Iterable[str]) -> "Path":
-        """Replace the stars by keys, left to right; stars beyond the keys stay."""
+        """Replace the stars by keys, from left to right; if there are fewer keys, the remaining stars stay."""
         given = iter(keys)
         return Path(tuple(Segment(s.word, next(given, EVERY) if s.key == EVERY else s.key) for s in self.segments))
 
 
 @lru_cache(maxsize=65536)
 def spell_key(key: str) -> str:
-    """Write a key in the shortest valid way: bare if possible, else quoted and percent-coded."""
+    """Write a key in the shortest valid way: bare if possible, else quoted and percent-encoded."""
     if key == EVERY or _BARE_KEY.match(key):
         return key
     safe = "".join(c if c.isprintable() and c not in '"%' else quote(c, safe="", errors="surrogateescape") for c in key)
@@ -136,7 +139,7 @@ def parse(text: str) -> Path:
 def _segment(match: re.Match[str], text: str) -> Segment:
     word = match["word"]
     if not _WORD.match(word):
-        raise BadPath(f"{word!r} in {text!r} is no word: small letters, digits and _ only, a letter first")
+        raise BadPath(f"{word!r} in {text!r} is not a valid word: small letters, digits and _ only, a letter first")
     if match["quoted"] is not None:
         key = unquote(match["quoted"], errors="surrogateescape")
         if not key or f'"{match["quoted"]}"' != spell_key(key):

@@ -1,12 +1,13 @@
 """The tree of PCI functions: the links on a function's path to the root, and what they should carry.
 
-Pure functions over tables of readings by address, as in `pcie/*.upstream`, `pcie/*.link.width` and similar facts.
-They keep the law of derived facts: unknown unless every value of the unknown inputs gives the same. An unknown fact may
-also turn out to be absent.
+Pure functions over tables of readings by address, as in `pcie/*.upstream`, `pcie/*.link.width` and similar facts. They
+obey the law of derived facts: a result is unknown unless it is the same for every value of the unknown inputs. An
+unknown fact may also turn out to be absent.
 
-A link has two ends, the port above and the function below, and both show what it trained. On the path from an endpoint
-to its root port, links and switch interiors alternate. Seen from the top: below the root port is a link to a switch's
-upstream port, the step to the switch's downstream ports is no link, and below those are links again.
+A link has two ends, the port above and the function below, and both report the trained speed and width. On the path
+from an endpoint to its root port, links and switch interiors alternate. From the top: a link leads from the root port
+to a switch's upstream port; the step to the switch's downstream ports is not a link; links lead down from the
+downstream ports.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,17 +16,17 @@ from dataclasses import dataclass, field
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown
 
 PcieTable = Mapping[str, Reading]
-"""One fact of every function, by its address."""
+"""One fact of every function, by the function's address."""
 
 CODING = {2.5: 8 / 10, 5.0: 8 / 10, 8.0: 128 / 130, 16.0: 128 / 130, 32.0: 128 / 130, 64.0: 1.0}
-"""Share of a lane's transfers that is data, by GT/s, as Linux counts it (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
+"""Share of a lane's transfers that is data, by GT/s, as in Linux (PCIE_SPEED2MBS_ENC in drivers/pci/pci.h)."""
 
 SLOWEST = min(CODING)
 """GT/s of PCIe 1.0: no link is slower."""
 
-UNTOLD = Unknown(Reason.NOT_COLLECTED, "nobody tells it of this function")
+UNTOLD = Unknown(Reason.NOT_COLLECTED, "not reported for this function")
 DEEPEST = 64
-"""Maximum number of ports above a function; more would be a loop, or hostile input."""
+"""Maximum number of ports above a function; more ports would be a loop, or hostile input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Links:
 
 
 def ports(address: str, upstream: PcieTable) -> tuple[str, ...] | Unknown:
-    """Return the ports above a function, the nearest first; none on a root bus; unknown if one step is unknown."""
+    """Return the ports above a function, the nearest first; none on a root bus; unknown if any step is unknown."""
     found, trouble = climbed(address, upstream)
     return trouble or found
 
@@ -69,17 +70,18 @@ def hops(address: str, upstream: PcieTable) -> tuple[Hop, ...] | Unknown:
 
 
 def switch(address: str, upstream: PcieTable) -> Reading:
-    """Return the upstream port of the nearest switch above a function, or of its own switch for a downstream port."""
+    """Return the upstream port of the nearest switch above a function; for a downstream port, its own switch counts."""
     above = ports(address, upstream)
     if isinstance(above, Unknown):
         return above
-    # Above a downstream port is the upstream port of its own switch; above others a downstream port, or the root port.
+    # Above a downstream port is its switch's upstream port; above other functions is a downstream port or the root
+    # port.
     step = 1 if len(above) % 2 else 0
     return above[step] if len(above) > step else Absent("below no switch")
 
 
 def least(one: Reading, other: Reading) -> Reading:
-    """Return the lesser of two numbers; absent if one is, since a link needs both ends."""
+    """Return the smaller of two numbers; absent if one of them is absent, since a link needs both ends."""
     for kind in (Absent, Unknown):
         found = next((reading for reading in (one, other) if isinstance(reading, kind)), None)
         if found is not None:
@@ -90,7 +92,7 @@ def least(one: Reading, other: Reading) -> Reading:
 
 
 def expected_width(hop: Hop, links: Links) -> Reading:
-    """Return the lanes that both ends of a link have."""
+    """Return the number of lanes that both ends of a link support."""
     return least(links.max_width.get(hop.below, UNTOLD), links.max_width.get(hop.above, UNTOLD))
 
 
@@ -100,12 +102,12 @@ def expected_speed(hop: Hop, links: Links) -> Reading:
 
 
 def trained_width(hop: Hop, links: Links) -> Reading:
-    """Return the lanes that a link trained, as shown by the function below."""
+    """Return the number of lanes that a link trained, as reported by the function below."""
     return links.width.get(hop.below, UNTOLD)
 
 
 def bandwidth(speed: Reading, width: Reading) -> Reading:
-    """Return the bandwidth of a link in one direction in Gb/s: GT/s times lanes, less the coding."""
+    """Return the bandwidth of a link in one direction in Gb/s: GT/s times lanes, minus the encoding overhead."""
     for kind in (Absent, Unknown):
         found = next((reading for reading in (speed, width) if isinstance(reading, kind)), None)
         if found is not None:
@@ -121,12 +123,12 @@ def bandwidth(speed: Reading, width: Reading) -> Reading:
 
 
 def carries(hop: Hop, links: Links) -> Reading:
-    """Return what a link can carry in Gb/s: trained lanes at the speed both ends support, as idle links slow down."""
+    """Return what a link can carry in Gb/s: trained lanes times supported speed, since idle links slow down."""
     return bandwidth(expected_speed(hop, links), trained_width(hop, links))
 
 
 def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
-    """Return the links on a function's path that trained fewer lanes than both ends have; absent on a root bus."""
+    """Return the links on a function's path that trained fewer lanes than both ends support; absent on a root bus."""
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
         return Absent("on a root bus") if isinstance(way, tuple) else way
@@ -134,10 +136,10 @@ def narrowed(address: str, upstream: PcieTable, links: Links) -> Reading:
 
 
 def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Return the links on a function's path that are slower now than both ends support: all, and those above its own.
+    """Return the links on a function's path that are slower than both ends support: all, and all but its own link.
 
-    An idle GPU lowers the speed of its own link, and of no other, unless it is an AMD GPU with a switch inside
-    (nokyan/resources issue 512: that link is the one above the switch). Both are absent on a root bus.
+    An idle GPU lowers the speed of its own link only. An AMD GPU with an internal switch is an exception: it lowers the
+    speed of the link above that switch (nokyan/resources issue 512). Both results are absent on a root bus.
     """
     way = hops(address, upstream)
     if not isinstance(way, tuple) or not way:
@@ -148,7 +150,7 @@ def slowed(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Re
 
 
 def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading, Reading]:
-    """Return the link on a function's path that carries least, the nearest of several, and its Gb/s."""
+    """Return the link with the least bandwidth on a function's path (the nearest of several), and its Gb/s."""
     way = hops(address, upstream)
     if isinstance(way, Unknown):
         return way, way
@@ -165,7 +167,7 @@ def bottleneck(address: str, upstream: PcieTable, links: Links) -> tuple[Reading
 
 
 def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown | None]:
-    """Return the ports above as far as they are known, and why no farther; None if the path ends on a root bus."""
+    """Return the known ports above a function, and why the path is incomplete; None if it ends on a root bus."""
     found: dict[str, None] = {}
     at = address
     while True:
@@ -181,13 +183,13 @@ def climbed(address: str, upstream: PcieTable) -> tuple[tuple[str, ...], Unknown
 
 
 def _below(rows: Iterable[tuple[Hop, Reading, Reading, float]]) -> Reading:
-    """Return the links whose current number is below that of both ends, if the latter exceeds the least of any link."""
+    """Return the links whose current number is below the number that both ends support."""
     found = []
     for hop, now, most, lowest in rows:
         if isinstance(now, Absent) or isinstance(most, Absent):
             continue  # not a link, whatever the other end reports: the bus below a bridge to conventional PCI
         if most == lowest:
-            continue  # no link can be lower
+            continue  # a link with the lowest possible number cannot be below it
         odd = next((reading for reading in (now, most) if not _number(reading)), None)
         if odd is not None:
             return odd if isinstance(odd, Unknown) else Unknown(Reason.UNPARSABLE, f"no number of a link: {odd!r}")

@@ -1,4 +1,4 @@
-"""A profile as typed values: what is selected, what it must be, and the texts for users."""
+"""A profile as typed values: what its rules select, what they require, and the texts for users."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from rackcheck.model.python_rule import Called
 from rackcheck.model.sibling_silence import Siblings
 
 FIRST, LAW = 1, 2
-"""Laws by which verdicts make an outcome: that of runs before the law of evidence, and the current one."""
+"""The versions of the law for a node's outcome: `FIRST`, from before the law of evidence, and the current `LAW`."""
 
 
 class Severity(StrEnum):
@@ -42,7 +42,7 @@ class Phase(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a rule judges: a node, a rack as a whole, or the whole inventory."""
+    """The object that a rule judges: a node, a whole rack, or the whole inventory."""
 
     NODE = "node"
     RACK = "rack"
@@ -53,9 +53,9 @@ class Scope(StrEnum):
 class Clause:
     """A leaf: one fact and its tests, all of which must hold.
 
-    `other` is the fact of a `same-as`, with its plane; `other_at_item` is set if it starts at the selected item.
-    `siblings` is set if absence would excuse and the fact lies in a collection of siblings; `other_siblings` is the
-    same for the other fact.
+    `other` is the fact of a `same-as`, with its plane; `other_at_item` is set if `other` starts at the selected item.
+    `siblings` is set if the tests pass for an absent fact and the fact is in a collection of siblings; `other_siblings`
+    is the same for the other fact.
     """
 
     fact: Path
@@ -86,7 +86,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """What a rule selects; `mode` is each, any, no or count; `siblings` are for items that hold a nested collection."""
+    """The items that a rule selects; `mode` is each, any, no or count; `siblings` is set for nested collections."""
 
     mode: str
     collection: Path
@@ -100,7 +100,7 @@ class RuleSelection:
 
 @dataclass(frozen=True, slots=True)
 class AgreedFact:
-    """A fact on which nodes must agree; a pattern (`nic/*.firmware`) stands for the fact of every item."""
+    """A fact on which nodes must agree; a pattern (`nic/*.firmware`) means the fact of every item."""
 
     fact: Path
     kind: Kind
@@ -115,7 +115,7 @@ class Across:
     role: str
     shared: tuple[AgreedFact, ...]
     quorum: float
-    left: frozenset[Path] = frozenset()  # facts of single items that may differ
+    left: frozenset[Path] = frozenset()  # facts of individual items that may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,10 @@ class Source:
 
     @property
     def from_memory(self) -> bool:
-        """Whether it was not checked against a source; such a rule may only warn."""
+        """Whether the figure was not checked against a source.
+
+        A rule may only warn if no source was checked for it.
+        """
         return self.confidence.startswith("from memory")
 
 
@@ -139,7 +142,8 @@ class Source:
 class Rule:
     """One complete rule: its selection, clauses and texts; `digest` covers everything that decides its verdict.
 
-    `built_in` rules belong to every profile. With `unknown_is_minor`, an unknown verdict is shown and does not decide.
+    `built_in` rules belong to every profile. With `unknown_is_minor`, an unknown verdict is shown, but does not affect
+    the outcome.
     """
 
     id: str
@@ -166,7 +170,7 @@ class Rule:
     unknown_is_minor: bool = False
 
     def decides(self, status: Status) -> bool:
-        """Whether this rule with this status can fail a node or leave it incomplete; a built-in one can only fail."""
+        """Whether this rule with this status makes a node fail or INCOMPLETE; built-in rules can only make it fail."""
         return self.severity.decides and not (self.unknown_is_minor and status is Status.UNKNOWN)
 
     @property
@@ -188,12 +192,12 @@ class Rule:
         return any(clause.twice for clause in self.clauses)
 
     def parts(self) -> tuple[Clause, ...]:
-        """Every clause, including those of `where` and `when`."""
+        """Every clause, including the clauses of `where` and `when`."""
         where = self.look.where if self.look is not None else None
         return (*self.clauses, *(c for c in (where, self.when) if c is not None))
 
     def kin(self) -> frozenset[Path]:
-        """What is read of siblings in addition to the facts of the rule; it adds no plane."""
+        """The facts of siblings that are read in addition to the facts of the rule; they add no plane."""
         found: set[Path] = set()
         item = Path(()) if self.look is None else self.look.collection.item("*")
         if self.look is not None and self.look.siblings is not None:
@@ -221,7 +225,7 @@ class Rule:
         )
 
     def facts(self) -> frozenset[Path]:
-        """Every fact and collection this rule reads, as patterns from the node."""
+        """Every fact and collection that this rule reads, as path patterns that start at the node."""
         found: set[Path] = {each.fact for each in self.across.shared} if self.across is not None else set()
         if self.called is not None:
             found |= set(map(parse, self.called.facts))
@@ -241,9 +245,9 @@ class Rule:
 class Profile:
     """A profile with its parents merged in; `dropped` maps each removed rule to its reason.
 
-    `files` holds the texts it was read from, so that a stored run can be judged the same way later. `applies_to` gives
-    by key (product, board, cpu, device, role) the globs of the machines that it is for. A `fragment` gives no verdict
-    on a machine; `meant` is the nearest profile that does.
+    `files` contains the texts of the profile's files, so that a stored run can be judged the same way later.
+    `applies_to` contains the globs of the machines that the profile is for, by key (product, board, cpu, device, role).
+    A `fragment` gives no verdict on a machine; `meant` is the nearest profile that gives one.
     """
 
     name: str
@@ -263,7 +267,7 @@ class Profile:
 
     @property
     def machines(self) -> str:
-        """A digest of the machines that it is for, which affect the outcome as its rules do; empty if it names none."""
+        """A digest of `applies_to`, which affects the outcome as rules do; empty if the profile names no machine."""
         if not self.applies_to:
             return ""
         named = {key: list(globs) for key, globs in self.applies_to.items()}
@@ -271,16 +275,21 @@ class Profile:
 
     @property
     def own(self) -> tuple[Rule, ...]:
-        """The rules written in it, its parents and fragments, without the built-in ones."""
+        """The rules of the profile, its parents and its fragments, without the built-in rules."""
         return tuple(rule for rule in self.rules if not rule.built_in)
 
     def facts(self) -> frozenset[Path]:
-        """Every fact any rule reads, and those that identify the machine: these add no plane."""
+        """Every fact that any rule reads, and the facts that identify the machine; the latter add no plane."""
         own = self.own
         planes = frozenset[Plane]().union(*(rule.planes for rule in own if rule.phase is not Phase.BURN_IN))
         beside = (rule for rule in self.rules if rule.built_in and rule.planes <= planes | {Plane.DERIVED})
         machine = wanted(self.applies_to, planes) if planes and self.law != FIRST else frozenset[Path]()
         return machine.union(*(each for rule in (*own, *beside) for each in (rule.facts(), rule.kin())))
+
+    def spare_facts(self) -> frozenset[Path]:
+        """Every fact that is read only by rules that are minor while it is unknown."""
+        needed = (r for r in self.rules if not r.unknown_is_minor)
+        return self.facts().difference(*(each for r in needed for each in (r.facts(), r.kin())))
 
     def under(self, law: int) -> "Profile":
         """The same profile under another law; the first law has no built-in rules and no siblings."""
@@ -290,7 +299,7 @@ class Profile:
         return replace(self, law=law, rules=tuple(rule.without_siblings() for rule in self.own), fragment=False)
 
     def twice(self) -> frozenset[Path]:
-        """Every fact of which a rule compares two readings."""
+        """Every fact for which a rule compares two readings."""
         found: set[Path] = set()
         for rule in self.rules:
             item = Path(()) if rule.look is None else rule.look.collection.item("*")

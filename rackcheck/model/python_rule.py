@@ -1,7 +1,7 @@
 """Rules written in Python, for conditions that operators cannot express.
 
-Such a rule declares its facts. It is not called if one of them is unknown, so it can neither pass nor fail on unknown
-facts. It yields what is wrong; a rule that yields nothing passes.
+Such a rule declares its facts. It is not called if one of these facts is unknown, so it can neither pass nor fail on
+unknown facts. The rule yields a `Wrong` for each finding; a rule that yields nothing passes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,7 @@ from rackcheck.model.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A finding: where (`gpu/3.serial`), what was observed, and what it must be; `warns` if it is not a failure."""
+    """A finding: the path (`gpu/3.serial`), the observed value, the expected value; with `warns`, only a warning."""
 
     item: str
     observed: str
@@ -25,7 +25,7 @@ class Wrong:
     def __post_init__(self) -> None:
         for name in ("item", "observed", "expected"):
             if not getattr(self, name):
-                raise ValueError(f"a Wrong without `{name}` tells nobody what is wrong")
+                raise ValueError(f"a Wrong without `{name}` does not state the finding")
 
 
 Check = Callable[[Inputs], Iterable[Wrong]]
@@ -35,7 +35,7 @@ Check = Callable[[Inputs], Iterable[Wrong]]
 class Called:
     """A rule in Python: the facts it reads, and the function that checks them.
 
-    `package` is the distribution that holds it, with its version; `planes` and `inputs` are set once it is bound.
+    `package` is the distribution that contains the rule, with its version; `planes` and `inputs` are set by `bound`.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Called:
     inputs: frozenset[Plane] = field(default_factory=frozenset, compare=False)
 
     def bound(self, catalogue: Catalogue) -> "Called":
-        """The same, with the plane of each declared fact; raises LookupError for a fact that no probe provides."""
+        """Return the rule with the plane of each declared fact; raises LookupError if no probe provides a fact."""
         planes: dict[str, Plane] = {}
         inputs: set[Plane] = set()
         collections: set[str] = set()
@@ -57,7 +57,7 @@ class Called:
             if entry is None:
                 near = catalogue.near(fact)
                 hint = f"; did you mean {near[0]}?" if near else ""
-                raise LookupError(f"rule {self.name} reads {fact}, which no probe gives{hint}")
+                raise LookupError(f"rule {self.name} reads {fact}, which no probe provides{hint}")
             planes[str(paths.parse(fact).pattern)] = entry.plane
             for way in paths.parse(fact).collections:
                 listing = catalogue.find(way)
@@ -69,14 +69,14 @@ class Called:
 
 
 def rule(*, facts: Iterable[str]) -> Callable[[Check], Called]:
-    """Make a rule of the decorated function; its help is the first line of the function's docstring.
+    """Turn the decorated function into a rule; the rule's help is the first line of the function's docstring.
 
-    The function receives `Inputs`: `reading(path)`, `items(collection)` and `table(collection, leaf)` of what it
-    declared, and yields a `Wrong` for each finding. Raises BadPath for an invalid fact path.
+    The function receives `Inputs`: `reading(path)`, `items(collection)` and `table(collection, leaf)` of the declared
+    facts, and yields a `Wrong` for each finding. Raises BadPath for an invalid fact path.
     """
     declared = tuple(facts)
     if not declared:
-        raise ValueError("a rule that reads no fact says the same of every node")
+        raise ValueError("a rule without facts gives one verdict for every node")
     for fact in declared:
         paths.parse(fact)
 

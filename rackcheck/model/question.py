@@ -1,4 +1,4 @@
-"""The question of a probe: a command, files, resources of a BMC, or the results of a burn-in. Pure."""
+"""The source of a probe: a command, files, resources of a BMC, or the results of a burn-in. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -19,14 +19,18 @@ CAP = 1 << 20
 class Shell:
     """A command run by the node's `sh`; its standard output is the answer.
 
-    With `root`, it is one plain command with fixed words that needs root, so that a sudoers list can name it. With
-    `each`, globs separated by blanks, it runs once for every match; the last part of the match replaces `{}` in the
-    command, and `read.each` splits the output. The last parts of root's globs have a fixed length (`nvme[0-9]`): in a
-    sudoers list a star would match any words.
+    With `root`, the command needs root and is one plain command with fixed words, so that a sudoers list can name it.
+    With `each` (globs separated by blanks), the command runs once for every match; the last part of the match replaces
+    `{}` in the command, and `read.each` splits the output. With both, the last part of each glob must have a fixed
+    length (`nvme[0-9]`), since in a sudoers list a star would match any words.
 
-    A `quick` question reads the kernel's own files, or those of /etc, with shell builtins and basic tools; no device
-    and no server is involved. Such questions share one process and its time limit. So do questions of one `lane`: they
-    all depend on one server or one part of the kernel, take milliseconds each, and hang all or none.
+    A `quick` question reads files of the kernel or of /etc, with shell builtins and basic tools; no device and no
+    server is involved. All quick questions share one process and its time limit. All questions with the same `lane`
+    also share a process and a time limit: they depend on the same server or the same part of the kernel, take
+    milliseconds each, and either all hang or none hangs.
+
+    With `newest`, an output of more than `cap` bytes is cut at its beginning, and the rest is the answer, from its
+    first whole line on: the newest part of a log. Any other output of more than `cap` bytes is unknown.
     """
 
     command: str
@@ -37,26 +41,29 @@ class Shell:
     each: str = ""
     quick: bool = False
     lane: str = ""
+    newest: bool = False
 
     def __post_init__(self) -> None:
         if self.root and not re.fullmatch(r"[a-z][\w.-]*( [\w./:=,+%{}-]+)*", self.command):
             raise ValueError(f"only a plain command can be run as root: {self.command!r}")
         if self.quick and (self.root or self.each or self.lane):
-            raise ValueError(f"neither root's commands nor those of devices or lanes are quick: {self.command!r}")
+            raise ValueError(f"a quick command cannot be root's, nor have devices or a lane: {self.command!r}")
+        if self.newest and (self.each or self.quick or self.lane):
+            raise ValueError(f"only a command of its own can be cut at its beginning: {self.command!r}")
         if self.each and "{}" not in self.command:
-            raise ValueError(f"asked once for each, and always of the same: {self.command!r}")
+            raise ValueError(f"runs once for each match, but has no {{}}: {self.command!r}")
         loose = [glob for glob in self.each.split() if re.search(r"[*?]", glob.rpartition("/")[2])]
         if self.root and loose:
             raise ValueError(f"root's command may take names of fixed length only: {loose[0]!r}")
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The command with the last part of each glob in it, as in a sudoers list."""
+        """The commands of a sudoers list: the command with the last part of each glob."""
         lasts = dict.fromkeys(glob.rpartition("/")[2] for glob in self.each.split())
         return tuple(self.command.replace("{}", last) for last in lasts) or (self.command,)
 
     def asking(self, _: Iterable[Path]) -> "Shell":
-        """Return the same question, whatever facts are wanted."""
+        """Return the same question for all requested facts."""
         return self
 
     def __str__(self) -> str:
@@ -65,11 +72,11 @@ class Shell:
 
 @dataclass(frozen=True, init=False)
 class Read:
-    """Files of the node, by globs; `family` adds the files for the wanted facts of one word.
+    """Files of the node, by globs; `family`, a fact's first word and a folder, adds the files of requested facts.
 
-    `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` if `sysctl.vm.swappiness` is wanted: an unbounded
-    family is read only for the members that are wanted. Files that match a glob of `never` are not read, even if
-    wanted.
+    `family=("sysctl", "/proc/sys")` reads `/proc/sys/vm/swappiness` if `sysctl.vm.swappiness` is requested: of an
+    unlimited family, only requested members are read. Files that match a glob of `never` are not read, even if
+    requested.
     """
 
     globs: tuple[str, ...]
@@ -98,7 +105,7 @@ class Read:
         return Read(*self.globs, *sorted(files - set(self.globs)), seconds=self.seconds, cap=self.cap)
 
     def member(self, path: Path) -> str | None:
-        """Return the file of a fact of the family; None for another fact, and for files that must never be read."""
+        """Return the file of a fact of the family; None for other facts, and for files that must never be read."""
         if self.family is None or path.segments[0].word != self.family[0] or len(path.segments) < 2:
             return None
         parts = [p for s in path.segments[1:] for p in (s.word, s.key) if p is not None]
@@ -116,24 +123,32 @@ class Read:
 class Redfish:
     """Resources of the BMC, by the names of the links that lead to them from the service root.
 
-    `Systems/*/Bios` follows Systems, every member, then its Bios link; with a `Walk`, a reader chooses. No URI is ever
-    guessed. A `dear` question takes a GET for each of hundreds of parts: it is collected only if one of its facts is
-    named, and not if all facts are wanted.
+    `Systems/*/Bios` follows Systems, every member, then its Bios link; with a `Walk`, a reader chooses the links. URIs
+    are never guessed. A `dear` question needs a GET for each of hundreds of parts: it is collected only if one of its
+    facts is named, but not if all facts are requested. The links of `whole` need as many, and are followed only on a
+    BMC that returns whole collections.
     """
 
     links: tuple[LinkPattern, ...]
     dear: bool
+    whole: tuple[LinkPattern, ...]
 
-    def __init__(self, *links: LinkPattern, dear: bool = False) -> None:
+    def __init__(self, *links: LinkPattern, dear: bool = False, whole: tuple[LinkPattern, ...] = ()) -> None:
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "dear", dear)
+        object.__setattr__(self, "whole", whole)
+
+    @property
+    def every(self) -> tuple[LinkPattern, ...]:
+        """All links, also those that are followed only on some BMCs."""
+        return (*self.links, *self.whole)
 
     def asking(self, _: Iterable[Path]) -> "Redfish":
-        """Return the same question, whatever facts are wanted."""
+        """Return the same question for all requested facts."""
         return self
 
     def __str__(self) -> str:
-        return " ".join(link or "/" for link in self.links if isinstance(link, str))
+        return " ".join(link or "/" for link in self.every if isinstance(link, str))
 
 
 @dataclass(frozen=True)
@@ -141,7 +156,7 @@ class Load:
     """The results of a burn-in: never collected by an audit, since a burn-in puts a load on the node."""
 
     def asking(self, _: Iterable[Path]) -> "Load":
-        """Return the same question, whatever facts are wanted."""
+        """Return the same question for all requested facts."""
         return self
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Values as BMCs return them: placeholder texts, numbers in texts, null, which is never a zero."""
+"""Values as BMCs return them: placeholder texts, numbers as texts, and null, which never means zero."""
 
 import re
 
@@ -15,7 +15,7 @@ _BLANK = frozenset(
         *("not present", "version not available", "to be filled by o.e.m.", "default string"),
     }
 )
-"""Placeholders that BMCs return for missing values (seen in the recorded trees and in field reports)."""
+"""Placeholders that BMCs return for missing values (from recorded trees and field reports)."""
 
 
 def text_of(value: object) -> str:
@@ -23,9 +23,9 @@ def text_of(value: object) -> str:
     if not isinstance(value, str):
         raise Unreadable(*_no("a text", value))
     if value.strip().casefold() in _BLANK:
-        raise Unreadable(f"says {value.strip()!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is the placeholder {value.strip()!r}", Reason.NOT_COLLECTED)
     if BROKEN in value:
-        raise Unreadable(f"holds broken characters: {clean(value, 60)}")
+        raise Unreadable(f"contains broken characters: {clean(value, 60)}")
     return value.strip()
 
 
@@ -33,18 +33,18 @@ def health(value: object) -> str:
     """Return a health state of Redfish: OK, Warning or Critical; raises Unreadable for anything else."""
     word = text_of(value)
     if word not in HEALTH:
-        raise Unreadable(f"neither OK, Warning nor Critical: {clean(word, 60)!r}")
+        raise Unreadable(f"is neither OK, Warning nor Critical: {clean(word, 60)!r}")
     return word
 
 
 def measured(value: object) -> float:
-    """Return a number, also from a text that is one (metric reports); null is not a zero."""
+    """Return a number, also from a text that contains a number (metric reports); null is not zero."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,15})?", value.strip(" \t\r\n")):
         return float(value.strip(" \t\r\n"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Unreadable(*_no("a number", value))
     if not -1e15 < value < 1e15:
-        raise Unreadable("a number beyond any measurement")
+        raise Unreadable("is beyond any measurement")
     return float(value)
 
 
@@ -52,7 +52,7 @@ def amount(value: object) -> float:
     """Return a number that cannot be negative: revolutions, watts."""
     number = measured(value)
     if number < 0:
-        raise Unreadable(f"less than nothing: {number:g}")
+        raise Unreadable(f"is negative: {number:g}")
     return number
 
 
@@ -64,7 +64,7 @@ def truth(value: object) -> bool:
 
 
 def _no(kind: str, value: object) -> tuple[str, Reason]:
-    """Return why a value is not of a kind: null and missing are not reported, anything else is of another kind."""
+    """Return why a value is not of a kind: null and missing mean not reported, anything else is of another kind."""
     if value is None:
-        return "says nothing", Reason.NOT_COLLECTED
+        return "is null or missing", Reason.NOT_COLLECTED
     return f"is not {kind}: {clean(repr(value))}", Reason.UNPARSABLE

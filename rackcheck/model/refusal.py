@@ -5,7 +5,7 @@ import re
 from rackcheck.model.fact import Reason, Unknown, clean
 
 LATE = frozenset({124, 137, 143})
-"""Exit statuses of a command ended by `timeout`: 124 of coreutils, 137 if it had to kill, 143 of busybox."""
+"""Exit statuses of a command ended by `timeout`: 124 (coreutils), 137 (killed after that), 143 (busybox)."""
 
 _NO_ROOT = re.compile(
     r"a password is required|is not allowed to|not in the sudoers|may not run sudo|have a tty to run sudo"
@@ -18,12 +18,12 @@ _DENIED = ("permission denied", "operation not permitted", "must be root", "not 
 
 
 def refusal(status: int, complaint: str, *, root: bool, seconds: float) -> Unknown:
-    """Return the reason for an exit status that is not a good one."""
+    """Return the reason for an exit status that means failure."""
     message = clean(complaint.strip().splitlines()[-1]) if complaint.strip() else f"exit {status}"
     lowered = complaint.casefold()
     if root and _NO_ROOT.search(lowered):
         return Unknown(Reason.DENIED, f"needs root: {message}")
-    # A shell may also exit with 127 for a program that exists and may not be run; its message then decides.
+    # A shell may also exit with 127 for a program that exists but may not be run; then the error message decides.
     if (status == 127 and _DENIED[0] not in lowered) or "command not found" in lowered:
         return Unknown(Reason.TOOL_MISSING, message)
     if status in LATE:

@@ -1,4 +1,4 @@
-"""One Redfish resource: its URI, its body or why that is missing, its properties and the parts inside it."""
+"""One Redfish resource: its URI, its body or why the body is missing, its properties and the parts inside it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ def same_place(uri: str) -> str:
 
 
 def inside(uri: str, *names: str) -> str:
-    """Return the place of a property inside a body: `/redfish/v1/Chassis/1/Power#/PowerSupplies/0`."""
+    """Return the URI of a property inside a body: `/redfish/v1/Chassis/1/Power#/PowerSupplies/0`."""
     return "/".join((uri if "#" in uri else f"{uri}#", *names))
 
 
@@ -30,7 +30,7 @@ def inside(uri: str, *names: str) -> str:
 class Resource:
     """One resource: its URI and body, or why the body is missing.
 
-    `heard` is when it arrived, ISO 8601 in UTC; set only for resources with a time of their own.
+    `heard` is when the resource arrived (ISO 8601, UTC); set only for resources with a `DateTime`.
     """
 
     uri: str
@@ -49,14 +49,14 @@ class Resource:
 
     @property
     def unread(self) -> Unknown | None:
-        """Why nothing is known of it: it was not fetched, or its body is empty and does not even show what it lacks."""
+        """Why the resource is unreadable: not fetched, or its body is empty (no property then counts as absent)."""
         if self.trouble is not None or any(not name.startswith("@") for name in self.body):
             return self.trouble
-        return Unknown(Reason.NOT_COLLECTED, f"{self.uri} says nothing of itself")
+        return Unknown(Reason.NOT_COLLECTED, f"{self.uri} is an empty resource")
 
     @property
     def owner(self) -> "Resource | None":
-        """The nearest resource above that is a member of a collection: the chassis of a fan."""
+        """The nearest resource above that is a member of a collection: for a fan, the chassis."""
         at = self.above
         while at is not None and not (at.above is not None and isinstance(at.above.body.get("Members"), list)):
             at = at.above
@@ -82,7 +82,7 @@ class Resource:
     def parts(self, name: str) -> Iterator["Resource"]:
         """Yield the members of a list inside this body (`Fans` of the old Thermal resource); none if there is no list.
 
-        If the list is null or incomplete, what there is comes first, and Unreadable is raised at the end.
+        If the list is null or incomplete, the members found are yielded first, and Unreadable is raised at the end.
         """
         if self.unread is not None:
             raise Unreadable(self.unread.detail, self.unread.reason)
@@ -105,7 +105,7 @@ class Resource:
 def check_count(resource: Resource, name: str, value: int) -> None:
     """Check a list against its count; raises Unreadable if the list is shorter, or if the count is invalid.
 
-    The DMTF's own example counts fewer than it lists.
+    A count that is too low is accepted: an example of the DMTF has one.
     """
     count = counted(resource, name)
     if count is not None and count > value:
@@ -113,7 +113,7 @@ def check_count(resource: Resource, name: str, value: int) -> None:
 
 
 def counted(resource: Resource, name: str) -> int | None:
-    """Return the count of a list, also from a text that is a number; None if there is no count.
+    """Return the count of a list, also from a text that contains a number; None if there is no count.
 
     Raises Unreadable if the count is invalid.
     """
@@ -127,5 +127,5 @@ def counted(resource: Resource, name: str) -> int | None:
 
 
 def why(value: object) -> Reason:
-    """Return why an odd value is not a value: null is not reported, anything else cannot be read."""
+    """Return the reason for an invalid value: null means not collected, anything else cannot be parsed."""
     return Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE

@@ -1,4 +1,4 @@
-"""Secrets that must not be stored: passwords, keys and similar, dropped by the names they appear under."""
+"""Secrets that must not be stored: passwords, keys and similar values, found by their names and dropped."""
 
 import re
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _HARMLESS = frozenset(
 """Words that describe a feature of passwords, not a password (`PasswordStatus: Unlocked` of iDRAC)."""
 
 _SWITCH = frozenset({"enabled", "disabled", "enable", "disable", "true", "false"})
-"""Of these, the ones that are never taken for the password itself (`DeleteUnusedEncryptionKeys: Disabled`)."""
+"""The words of `_HARMLESS` that can never be a password themselves (`DeleteUnusedEncryptionKeys: Disabled`)."""
 
 _PEM = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL)
 _URL = re.compile(r"(?P<before>(?:://|\biscsi:)[^/\s:@]{0,200}:)(?P<value>[^/\s@]{1,200})(?=@)")
@@ -39,7 +39,7 @@ _PAIR = re.compile(
     r"""(?P<value>"(?:[^"\\\n]|\\.){0,2000}"|'[^'\n]{0,2000}'|["']?[^\s"'{\[][^\s"']*)"""
 )
 _PART = re.compile(r"""(?<=[?&,;])(?P<name>[A-Za-z0-9_.-]{2,80})(?P<quote>["']?)(?P<mark>=)(?P<value>[^\s"'&,;]+)""")
-"""A pair after other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
+"""Matches a pair that follows other pairs: `?a=1&token=...`, `-o user=a,password=...`."""
 
 _SENT = re.compile(
     r"(?P<before>\b(?:X-Auth-Token|Authorization|Cookie|Set-Cookie)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
@@ -73,7 +73,7 @@ def scrub(body: object, depth: int = 0, *, held: bool = False) -> object:
 
 
 def is_secret(name: str, value: object) -> bool:
-    """Whether a value under this name is to be dropped; a word like Enabled under a password's name is not a secret."""
+    """Whether a value with this name must be dropped; a word like Enabled with a password's name is not a secret."""
     spelt = _spelt(name)
     if isinstance(value, (int, float)):
         return not isinstance(value, bool) and _CODE.search(spelt) is not None
@@ -88,7 +88,7 @@ def is_secret(name: str, value: object) -> bool:
 
 
 def scrub_text(text: str) -> str:
-    """Return the same text without what follows `password=`, `--token` and similar, or precedes a host's @."""
+    """Return the text without the secrets after `password=`, `--token` and similar, and before the @ of a host."""
     text = _PEM.sub(DROPPED, text)
     text = _URL.sub(lambda m: f"{m['before']}{DROPPED}", text)
     text = _SENT.sub(lambda m: f"{m['before']}{DROPPED}", text)
@@ -115,7 +115,7 @@ def _plain(text: str) -> str:
     """Return a text of a body without the secrets in it."""
     text = _text(text)
     if text.startswith("/"):
-        return text  # a link is followed unchanged, also one with a $skiptoken
+        return text  # links must stay unchanged to be followed, also links with a $skiptoken
     return scrub_text(text) if _TELLING.search(text) else text
 
 
@@ -124,5 +124,5 @@ _TELLING = re.compile(r"[=:]|PRIVATE KEY|\bBearer\b", re.IGNORECASE)
 
 
 def _text(text: str) -> str:
-    """Return a text that can be stored: a lone surrogate cannot."""
+    """Return a text that can be stored: lone surrogates are replaced."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -10,13 +10,13 @@ from urllib.parse import quote
 from rackcheck.model.secret import DROPPED
 
 SHORT = 6
-"""Secrets with fewer characters are common words in responses (`root`): removing them would corrupt facts."""
+"""Minimum length of a secret to remove: shorter texts are common words (`root`); removing them would corrupt facts."""
 
 
 class Hiding:
-    """Finds the forms in which a secret may return: literal, in JSON, in a URL, and as HTTP basic credentials.
+    """Finds every form of a secret in a response: literal, in JSON, in a URL, and as HTTP basic credentials.
 
-    JSON can spell one text in many ways (an ampersand by its number), so that parsed values are searched again.
+    JSON can spell a text in many ways (an ampersand as its code), so parsed values are searched again.
     """
 
     def __init__(self, *secrets: str, user: str = "") -> None:
@@ -70,7 +70,7 @@ class Hiding:
 
 
 def _spellings(character: str) -> str:
-    """Every way in which JSON may spell one character, as a pattern."""
+    """Return a pattern for every way in which JSON may spell a character."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
     escaped = "".join(rf"\\u(?i:{units[n : n + 4]})" for n in range(0, len(units), 4))
     short = re.escape(json.dumps(character)[1:-1])

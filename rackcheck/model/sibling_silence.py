@@ -1,7 +1,8 @@
-"""Missing values among siblings: a value that an item does not return while similar items do is unknown. Pure.
+"""Missing values among siblings: a value that similar items return, but this item does not, is unknown. Pure.
 
-Items are siblings only in collections that the catalogue marks as `alike`, if the facts that group them are equal. A
-grouping fact that is unknown or absent separates no item. An item whose place is known to be empty is no sibling.
+Items are siblings only in collections that the catalogue marks as `alike`, and only if their grouping facts are equal.
+A grouping fact that is unknown or absent separates no items. An item whose position is known to be empty is not a
+sibling.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,29 +14,29 @@ from rackcheck.model.path import EVERY, Path, Segment, parse
 from rackcheck.model.tree import Tree
 
 FACT = "fleet.silent"
-"""The fact of a fleet for nodes that lack values which similar nodes return."""
+"""A fact of the fleet: the nodes that lack values which similar nodes return."""
 
 ENTRY = Entry(
     FACT,
-    listing("Nodes on which all parts of a sort lack facts that most nodes of the role return, with these facts."),
+    listing("Nodes on which all parts of one kind lack facts that most nodes of the role return, with these facts."),
     Plane.DERIVED,
     "silence",
 )
-"""Its catalogue entry; it follows from the facts that the rules of a profile read."""
+"""The catalogue entry of `FACT`, which is derived from the facts that the rules of a profile read."""
 
 EMPTY = "Absent"
-"""The state of an empty place."""
+"""The state of an empty position."""
 
 NAMED = 3
-"""Maximum number of siblings, and of items, that a doubt lists."""
+"""Maximum number of siblings listed in the reason for a doubt."""
 
 DETAIL = 160
-"""Maximum characters of the reason for an absent fact, and of each name, within a doubt."""
+"""Maximum number of characters of the reason for an absent fact, and of each name, in the reason for a doubt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A fact that groups items, as a pattern from the node."""
+    """A fact that groups items, as a path pattern that starts at the node."""
 
     fact: Path
     plane: Plane
@@ -43,7 +44,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Siblings:
-    """A collection, and the facts that group its items; `vacant` is the state of an item's place."""
+    """A collection, and the facts that group its items; `vacant` is the fact for the state of an item's position."""
 
     collection: Path
     plane: Plane
@@ -60,16 +61,16 @@ class Siblings:
 
     @property
     def planes(self) -> frozenset[Plane]:
-        """Where these facts and the items are read."""
+        """The planes that these facts and the items are read from."""
         return frozenset({self.plane, *(ground.plane for ground in self.grounds)})
 
     def facts(self) -> frozenset[Path]:
-        """What is read to find the siblings of an item."""
+        """The facts that are read to find the siblings of an item."""
         return frozenset({self.collection, *(ground.fact for ground in self.grounds)})
 
 
 def siblings_of(catalogue: Catalogue, path: Path) -> Siblings | None:
-    """Return the innermost collection of siblings with an item in which a fact or a collection lies."""
+    """Return the innermost collection of siblings on the path of a fact or a collection; None if there is none."""
     for depth in range(len(path.segments), 0, -1):
         if path.segments[depth - 1].key is None:
             continue
@@ -83,14 +84,14 @@ def siblings_of(catalogue: Catalogue, path: Path) -> Siblings | None:
 
 
 def _ground(catalogue: Catalogue, text: str) -> Ground | None:
-    """Return a grouping fact; None if no probe provides it: it would be unknown of every item and separate none."""
+    """Return a grouping fact; None if no probe provides it: it would be unknown for all items, so it separates none."""
     path = parse(text)
     entry = catalogue.find(path)
     return None if entry is None else Ground(path, entry.plane)
 
 
 def sibling_doubt(path: Path, plane: Plane, absent: Absent, siblings: Siblings, tree: Tree) -> Unknown | None:
-    """Return why an absent fact may be missing instead: a sibling has it, may have it, or may itself be unseen."""
+    """Return why an absent fact may be a missing value: a sibling has or may have it, or siblings may be unknown."""
     depth = len(siblings.collection.segments)
     family = _family(siblings, tree)
     has = family.returned(Path(path.segments[depth:]), plane, tree)
@@ -98,9 +99,9 @@ def sibling_doubt(path: Path, plane: Plane, absent: Absent, siblings: Siblings, 
 
 
 def empty_doubt(look: Path, chosen: Iterable[Path], plane: Plane, siblings: Siblings, tree: Tree) -> Unknown | None:
-    """Return why an item's empty collection may not be empty, for the first such item.
+    """Return why an item's empty collection may not be empty; with several such items, the reason names the first.
 
-    `look` is the selected collection, `chosen` are the items found in it.
+    `look` is the selected collection, `chosen` contains the items found in it.
     """
     depth = len(siblings.collection.segments)
     filled = {item.segments[:depth] for item in chosen}
@@ -127,19 +128,19 @@ def _within(item: Path, look: Path) -> bool:
 
 
 class _Family:
-    """The items of one collection on a node, without empty places, and which of them return which facts."""
+    """The items of one collection on a node, without empty positions, and the facts that each item returns."""
 
     def __init__(self, siblings: Siblings, tree: Tree) -> None:
         selection = tree.select(siblings.collection, siblings.plane)
         kept = (item for item in selection.items if not _vacant(item, siblings, tree))
         self.items = {str(item): item for item in kept}
         self.unseen = selection.unknown is not None
-        self._told = {text: [_at(item, each, tree) for each in siblings.by] for text, item in self.items.items()}
+        self._readings = {text: [_at(item, each, tree) for each in siblings.by] for text, item in self.items.items()}
         self._others: dict[str, list[str]] = {}
         self._returned: dict[tuple[str, Plane], Mapping[str, bool | None]] = {}
 
     def returned(self, fact: Path, plane: Plane, tree: Tree) -> Mapping[str, bool | None]:
-        """Return the items that have a fact, or, as None, may have it."""
+        """Return the items that have a fact (True), or may have it (None)."""
         key = str(fact), plane
         found = self._returned.get(key)
         if found is None:
@@ -151,19 +152,19 @@ class _Family:
         return found
 
     def doubt(self, why: str, item: str, has: Mapping[str, bool | None]) -> Unknown | None:
-        """Return the siblings that have what an item lacks; None for an item that is not there."""
+        """Return the doubt, with the siblings that have what an item lacks; None for an item that does not exist."""
         if item not in self.items or not (has or self.unseen):
             return None
         others = self._others.get(item)
         if others is None:
-            mine = self._told[item]
-            others = [text for text, rows in self._told.items() if text != item and not _apart(mine, rows)]
+            mine = self._readings[item]
+            others = [text for text, rows in self._readings.items() if text != item and not _apart(mine, rows)]
             self._others[item] = others
         return _silence(clean(why, DETAIL), others, has, unseen=self.unseen)
 
 
 def _family(siblings: Siblings, tree: Tree) -> _Family:
-    """Return what is known of the items of a collection; computed once for each tree."""
+    """Return what is known about the items of a collection; computed once for each tree."""
     found = tree.kept.get(siblings)
     if not isinstance(found, _Family):
         found = tree.kept[siblings] = _Family(siblings, tree)
@@ -171,7 +172,7 @@ def _family(siblings: Siblings, tree: Tree) -> _Family:
 
 
 def occupied(item: Path, siblings: Siblings, tree: Tree) -> bool:
-    """Whether an item's place is not known to be empty."""
+    """Whether an item's position is occupied, or not known to be empty."""
     return not _vacant(item, siblings, tree)
 
 

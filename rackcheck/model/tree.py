@@ -24,7 +24,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class ItemSelection:
-    """The items of a collection; with `unknown`, there may be more of them."""
+    """The items of a collection; if `unknown` is set, there may be more items."""
 
     items: tuple[Path, ...]
     unknown: Unknown | None = None
@@ -32,7 +32,7 @@ class ItemSelection:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A second reading of some facts; `apart` holds by plane the seconds since the first: minimum and maximum."""
+    """A second reading of some facts; `apart` is, by plane, the minimum and maximum seconds since the first reading."""
 
     tree: "Tree"
     apart: Mapping[Plane, tuple[float, float]]
@@ -70,15 +70,15 @@ class Tree:
         return Tree(kept, self.silent)
 
     def keys(self, collection: str) -> Iterable[str]:
-        """The keys of a collection's items, including items that only have a leaf, in no order."""
+        """The keys of a collection's items, also of unlisted items that have a leaf; the order is undefined."""
         return self._items.get(collection, {})
 
     def leaf(self, path: Path) -> Leaf | None:
-        """The leaf at a path, None if no probe returned one."""
+        """The leaf at a path; None if no probe returned a leaf there."""
         return self.leaves.get(str(path))
 
     def reading(self, path: Path, plane: Plane) -> Reading:
-        """The reading at a path; absent for an item that a completely listed collection does not hold."""
+        """The reading at a path; absent if the item's collection was listed completely and does not contain it."""
         leaf = self.leaf(path)
         if leaf is not None:
             return leaf.reading
@@ -94,8 +94,8 @@ class Tree:
             if isinstance(listing.reading, Unknown):
                 return listing.reading
             return Absent(f"no {segment.key} among {bare}")
-        whole = self.leaf(path.pattern)  # why a probe could not collect this fact for any item
-        return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "nothing that was asked tells it")
+        whole = self.leaf(path.pattern)  # the reason, if a probe could not collect this fact for any item
+        return whole.reading if whole is not None else Unknown(Reason.NOT_COLLECTED, "no collected source reports it")
 
     def select(self, collection: Path, plane: Plane) -> ItemSelection:
         """The items of a collection; stars before its last word match every item."""

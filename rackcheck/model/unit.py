@@ -1,4 +1,4 @@
-"""The closed table of units. `GB/s` is not `Gb/s`; both are data rates and convert by eight."""
+"""The closed table of units. `GB/s` and `Gb/s` are different data rates: 1 GB/s is 8 Gb/s."""
 
 import difflib
 import re
@@ -8,7 +8,7 @@ from math import isfinite
 
 # unit -> (dimension, factor to the dimension's first unit). SI and IEC prefixes as the field uses them:
 # k M G T P are powers of 1000, Ki Mi Gi Ti Pi of 1024. Bytes, transfers, floating point and integer operations,
-# packets, requests and events a second are six things: none converts into another.
+# packets, requests and events per second are different dimensions: none can be converted into another.
 _TABLE: dict[str, tuple[str, float]] = {
     "B": ("size", 1), "kB": ("size", 1e3), "MB": ("size", 1e6), "GB": ("size", 1e9), "TB": ("size", 1e12),
     "PB": ("size", 1e15),
@@ -40,17 +40,17 @@ _TABLE: dict[str, tuple[str, float]] = {
 }  # fmt: skip
 
 UNITS = tuple(_TABLE)
-"""Every unit a profile may write."""
+"""Every unit that a profile may contain."""
 
 _QUANTITY = re.compile(r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(?P<unit>.*)\Z", re.DOTALL)
 
 
 class BadUnit(ValueError):
-    """A quantity without a unit, with an unknown one, or of another dimension."""
+    """A quantity without a unit, with an unknown unit, or of another dimension."""
 
 
 def dimension(unit: str) -> str:
-    """Return what a unit of the table measures: `data rate` of `GB/s`."""
+    """Return the dimension of a unit of the table: `data rate` for `GB/s`."""
     return _TABLE[unit][0]
 
 
@@ -65,11 +65,11 @@ class Quantity:
         """Return the number in another unit of the same dimension."""
         mine, theirs = _TABLE[self.unit], _TABLE[unit]
         if mine[0] != theirs[0]:
-            raise BadUnit(f"{self.unit} is {_a(mine[0])}; {_a(theirs[0])} in {unit} is wanted")
+            raise BadUnit(f"{self.unit} is {_a(mine[0])}; {_a(theirs[0])} in {unit} is expected")
         if self.unit == unit:
             return self.number
         number = self.number * mine[1] / theirs[1]
-        if not isfinite(number) and isfinite(self.number):  # infinity means "unlimited", which was not given
+        if not isfinite(number) and isfinite(self.number):  # infinity means "unlimited", which the user did not write
             raise BadUnit(f"{self.number:g} {self.unit} is more than any machine has")
         return number
 
@@ -88,7 +88,7 @@ def parse(text: str) -> Quantity:
         raise BadUnit(f"{_shown(text)} has no unit")
     if unit not in _TABLE:
         near = meant(unit, UNITS)
-        raise BadUnit(f"{_shown(unit)} is no unit of the table{f' (did you mean {near}?)' if near else ''}")
+        raise BadUnit(f"{_shown(unit)} is not a known unit{f' (did you mean {near}?)' if near else ''}")
     number = float(match["number"])
     if not isfinite(number):
         raise BadUnit(f"{_shown(text)} is more than any machine has")
@@ -100,7 +100,7 @@ def _shown(text: str) -> str:
 
 
 def exact(number: float, unit: str) -> str:
-    """Format a quantity with all its digits, if `spell` omits some; else return an empty text."""
+    """Format a quantity with all its digits if `spell` omits some; otherwise return an empty text."""
     if number == float("inf"):
         return ""
     shown, _ = _figures(number, unit)
@@ -135,7 +135,7 @@ _WORDS = {
     "celsius": "C", "cel": "C", "byte": "B", "bytes": "B", "io/s": "IOPS",
     "kb": "kB or KiB", "kb/s": "kb/s, kB/s or KiB/s",
 }  # fmt: skip
-"""Units in words, in lower case, and the two that are used for three different units."""
+"""Units in words, in lower case, and two spellings that are ambiguous."""
 
 _SPELLINGS = tuple(
     (re.compile(pattern), unit)
@@ -158,11 +158,11 @@ _SPELLINGS = tuple(
         (r"^(1|counts?|errors?|events?)/", "/"),
     )
 )
-"""Other spellings, normalised one after the other."""
+"""Other spellings, which are normalised one after the other."""
 
 
 def meant(text: str, units: Sequence[str]) -> str:
-    """Return the likely unit or units, `Gb/s` or `GB/s or Gb/s`; an empty text if there are none."""
+    """Return the likely unit or units, such as `Gb/s` or `GB/s or Gb/s`; an empty text if there are none."""
     words = text[:_LONGEST].split()
     for spelt in (" ".join(words), words[0] if words else ""):
         found = _meant(spelt.rstrip("."), units)
@@ -179,7 +179,7 @@ def _meant(text: str, units: Sequence[str]) -> str:
         text = pattern.sub(unit, text)
     if text in units:
         return text
-    # Mega is no typing error for milli: for MW, mW is not suggested.
+    # An upper-case M (mega) is not a typing error for m (milli): for MW, mW is not suggested.
     alike = [u for u in units if u.casefold() == text.casefold() and (text[0], u[0]) != ("M", "m")]
     if alike:
         return " or ".join(alike)

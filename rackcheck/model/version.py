@@ -1,4 +1,4 @@
-"""Order of versions, by the scheme of the fact: versions that cannot be ordered are not guessed.
+"""Order of versions, by the scheme of the fact; the order of other versions is unknown, and is never guessed.
 
 | scheme | reads |
 | --- | --- |
@@ -19,7 +19,7 @@ from datetime import date
 __all__ = ["SCHEMES", "Unordered", "order"]
 
 LONGEST = 1000
-"""Maximum characters of a version: more than ten times the longest recorded one, and cheap to parse."""
+"""Maximum number of characters of a version: more than ten times the longest recorded version, and cheap to parse."""
 
 
 class Unordered(ValueError):
@@ -30,8 +30,8 @@ class Unordered(ValueError):
 class VersionKey:
     """The result of parsing a version by its scheme.
 
-    `numbers` order it. Versions of two families have no order. If the numbers are equal, different builds have no
-    order, nor do different notes; a version without a note stands for all of them.
+    Versions are ordered by `numbers`. Versions of different families have no order. If the numbers are equal, versions
+    with different builds or different notes have no order; a version without a note equals versions with any note.
     """
 
     numbers: tuple[int, ...]
@@ -41,7 +41,7 @@ class VersionKey:
 
 
 def shown(text: str) -> str:
-    """A version for a message, cut where it is long."""
+    """Return a version for a message; a long version is cut."""
     return repr(text if len(text) <= 60 else f"{text[:59]}…")
 
 
@@ -82,8 +82,8 @@ def _hex_dotted(text: str) -> VersionKey | None:
 
 
 def _kernel(text: str) -> VersionKey | None:
-    # Release, patch level and the distribution's build number (5.15.0-1053-nvidia). The rest is the flavour:
-    # it distinguishes builds, and orders nothing.
+    # Release, patch level and the distribution's build number (5.15.0-1053-nvidia). The rest is the flavour: it
+    # distinguishes builds, but has no order.
     match = _KERNEL.match(text)
     return None if match is None else VersionKey(tuple(int(part or 0) for part in match.groups()))
 
@@ -94,17 +94,17 @@ def _opaque(_: str) -> VersionKey | None:
 
 # ---- dates -----------------------------------------------------------------------------------------------------------
 
-# Order of dates that stand for versions, by the day.
+# Order of dates that are used as versions, by the day.
 #
 # Three forms are read: the year first (`2024-03-01`, `20240301`), and the month first with slashes, which the
 # SMBIOS specification (DSP0134, BIOS Information) defines for a BIOS's release date. Ambiguous dates are not
 # ordered: a year of two digits, the day first, a time of day without its zone.
 
 _DAYS = (
-    # Redfish writes a day as its first moment in UTC.
+    # Redfish writes a day as midnight UTC, its first second.
     re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:T00:00:00(?:Z|\+00:00))?\Z"),
-    # With the year first and in these centuries, eight digits cannot be a day written the other way round: its month
-    # would be 19 or 20.
+    # Eight digits that begin with a year of these centuries cannot be a date with the month first: that month would be
+    # 19 or 20.
     re.compile(r"(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})\Z"),
     re.compile(r"(?P<month>[0-9]{2})/(?P<day>[0-9]{2})/(?P<year>[0-9]{4})\Z"),
 )
@@ -128,10 +128,9 @@ def _date(text: str) -> VersionKey | None:
 # Order of dotted numbers with words beside them, as firmware writes its version.
 #
 #     28.39.1002 (MT_0000000838)      v2.14.1      HGX_FW_BMC 24.01      A42 v2.60 (08/11/2022)      BF-24.10-10
-#
-# The words before the number name what is counted: two versions with different words have no order. A `v` is ignored.
-# The text after the number distinguishes builds of one number and orders nothing, since `-1` is a later build for one
-# maker and an earlier one for another; a missing bracket matches any bracket.
+# The words before the number name the versioned component: two versions with different words have no order. A `v` is
+# ignored. The text after the number distinguishes builds of the same number, but has no order: `-1` is a later build
+# for one vendor and an earlier build for another. A missing bracket matches any bracket.
 
 _NUMBER = re.compile(r"(?<![0-9])[0-9]+(?:\.[0-9]+)+")
 _ALONE = re.compile(r"(?:[vV]\.?\s*)?([0-9]+)\Z")
@@ -148,7 +147,7 @@ def _prefixed(text: str) -> VersionKey | None:
     found = list(_NUMBER.finditer(rest))
     before = _V.sub("", rest[: found[0].start()]) if found else ""
     build = rest[found[0].end() :] if found else ""
-    # A letter or a point next to the number means that it continues, or that it is hexadecimal.
+    # A letter or a point next to the number means that the number continues, or that it is hexadecimal.
     if len(found) != 1 or before[-1:] not in {"", *_PARTING} or build[:1] == "." or build[:1].isalnum():
         return None
     numbers = significant([int(part) for part in found[0][0].split(".")])
@@ -156,7 +155,7 @@ def _prefixed(text: str) -> VersionKey | None:
 
 
 def _bracket(text: str) -> tuple[str, str]:
-    """Split off the bracket at the end: it holds a board or a date."""
+    """Split off the board or date in brackets at the end."""
     head, opened, inside = text.removesuffix(")").rpartition("(")
     if not text.endswith(")") or not opened or ")" in inside:
         return text, ""
@@ -168,9 +167,8 @@ def _bracket(text: str) -> tuple[str, str]:
 # Order of the versions of Debian packages: Debian policy 5.6.12, deb-version(7).
 #
 #     [epoch:]upstream[-revision]            1:23.10-1.2310055       2.4~rc1+dfsg-1ubuntu0.1
-#
-# Upstream and revision are split into letters and numbers in turn. Among letters `~` sorts before the end, the end
-# before `A` to `z`, and these before every other character.
+# Upstream and revision are split into alternating letters and numbers. Among letters, `~` sorts before the end of the
+# text, the end before `A` to `z`, and these before every other character.
 
 _DEB_UPSTREAM = re.compile(r"[0-9A-Za-z.+~:-]+\Z")
 _DEB_REVISION = re.compile(r"[0-9A-Za-z.+~]+\Z")
@@ -180,7 +178,7 @@ _DEB_BEFORE, _DEB_END, _DEB_BEHIND = 0, 1, 256  # `~`; the end of letters; the o
 
 
 def _deb(text: str) -> VersionKey | None:
-    """Parse a version; None for what the policy does not allow."""
+    """Parse a version; None for a version that the policy does not allow."""
     epoch, colon, rest = text.partition(":")
     if not colon:
         epoch, rest = "0", text
@@ -193,7 +191,7 @@ def _deb(text: str) -> VersionKey | None:
 
 
 def _deb_part(text: str) -> Iterator[int]:
-    """Yield a part as numbers that compare as it does; the last, empty turn ends it."""
+    """Yield numbers that compare as the parts do; the last match is empty and ends the part."""
     for letters, digits in _DEB_TURN.findall(text):
         yield from map(_deb_weight, letters)
         yield _DEB_END
@@ -212,8 +210,8 @@ def _deb_weight(sign: str) -> int:
 #
 #     [epoch:]version[-release]              0:5.14.0-503.11.1.el9_5         1.0~rc1^git3-2
 #
-# Version and release are runs of letters and runs of digits; other characters only separate them. `~` sorts before the
-# end, the end before `^`, that before letters, and letters before numbers.
+# Version and release are runs of letters and runs of digits; other characters only separate them. The order is: `~`,
+# the end of the text, `^`, letters, numbers.
 
 _RPM_PART = re.compile(r"[0-9A-Za-z._+~^]+\Z")
 _RPM_SEGMENT = re.compile(r"[0-9]+|[A-Za-z]+|[~^]")
@@ -223,7 +221,10 @@ _RPM_TILDE, _RPM_END, _RPM_CARET, _RPM_LETTERS, _RPM_NUMBER = range(5)
 
 
 def _rpm(text: str) -> VersionKey | None:
-    """Parse a version; one without a release is older than any with one. None for what rpm does not build."""
+    """Parse a version; None for a form that rpm does not build.
+
+    A version without a release is older than the same version with any release.
+    """
     epoch, colon, rest = text.partition(":")
     if not colon:
         epoch, rest = "0", text
@@ -237,7 +238,7 @@ def _rpm(text: str) -> VersionKey | None:
 
 
 def _rpm_part(text: str) -> Iterator[int]:
-    """Yield a part as numbers that compare as it does."""
+    """Yield numbers that compare as the parts do."""
     for segment in _RPM_SEGMENT.findall(text):
         if segment in "~^":
             yield _RPM_TILDE if segment == "~" else _RPM_CARET
@@ -263,7 +264,7 @@ SCHEMES: dict[str, Callable[[str], VersionKey]] = {
     "rpm": reader(_rpm, "is not a version of an RPM package"),
     "opaque": reader(_opaque, "can be compared for equality only"),
 }
-"""The reader of each scheme; it raises Unordered for what it cannot order."""
+"""The reader of each scheme; a reader raises Unordered for a version that it cannot order."""
 
 
 def order(scheme: str, left: str, right: str) -> int:
@@ -271,9 +272,9 @@ def order(scheme: str, left: str, right: str) -> int:
     read = SCHEMES[scheme]
     a, b = read(left), read(right)
     if a.family != b.family:
-        raise Unordered(f"{shown(left)} and {shown(right)} do not count the same thing")
+        raise Unordered(f"{shown(left)} and {shown(right)} are versions of different series and cannot be ordered")
     if a.numbers != b.numbers:
         return 1 if a.numbers > b.numbers else -1
     if a.build != b.build or (a.note and b.note and a.note != b.note):
-        raise Unordered(f"{shown(left)} and {shown(right)} are two builds of one number")
+        raise Unordered(f"{shown(left)} and {shown(right)} are different builds of the same version number")
     return 0

@@ -1,1 +1,1 @@
-"""The probe contract, derived facts, plans, scripts, answers, and the registry."""
+"""The probe contract, derived facts, plans, scripts, answers and the registry."""

@@ -1,9 +1,9 @@
-"""Splits the output of a node's script into the answers to its questions: complete ones, or none."""
+"""Splits the output of a node's script into one answer per question; an incomplete answer is dropped."""
 
 import bisect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rackcheck.model.capture import NodeCapture, Output, merge, named
@@ -16,14 +16,14 @@ from rackcheck.probe.script import NOTHING, NodeQuestion, folder, kept, lanes
 
 @dataclass(frozen=True)
 class Split:
-    """The parsed output of a node's script; `whole` if its end arrived."""
+    """The parsed output of a node's script; `whole` is whether the output is complete."""
 
     capture: NodeCapture
     whole: bool
 
 
 def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown) -> Split:
-    """Parse a node's output; questions without a complete answer are unknown for the reason `why`."""
+    """Parse a node's output; a question without a complete answer is unknown for the reason `why`."""
     asked = list(questions)
     text = raw.decode("utf-8", "surrogateescape")
     if f"\n{mark}!timeout\n" in text:
@@ -40,7 +40,7 @@ def split(raw: bytes, questions: Iterable[NodeQuestion], mark: str, why: Unknown
 
 
 def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Unknown:
-    """Return why a question has no answer although its lane has ended: earlier questions used up the lane's limits."""
+    """Return why a question has no answer although its lane ended: earlier questions used up the lane's limits."""
     if status in LATE:
         return Unknown(Reason.TIMEOUT, f"no answer within {max(asked[i].seconds for i in lane):g} s, with others")
     if status in {0, CUT}:
@@ -50,11 +50,11 @@ def _lost(asked: Sequence[NodeQuestion], lane: Sequence[int], status: int) -> Un
 
 _INDEX, _STATUS = re.compile(r"<([0-9]{1,6})\n"), re.compile(r":([0-9]{1,3})=")
 CUT = 141
-"""The exit status of a command that wrote on after its output was cut, or of an answer whose status was cut off."""
+"""The exit status of a command that still wrote after its output was cut, or of an answer whose status was cut off."""
 
 
 def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
-    """Yield the complete frames in one pass, so that millions of marks from a node cause no quadratic search."""
+    """Yield the complete frames in a single pass: a search for each of a million marks would be quadratic."""
     pieces = text.split(mark)
     for before, message, ended, after in zip(pieces, pieces[1:], pieces[2:], [*pieces[3:], ""], strict=False):
         index, status = _INDEX.match(message), _STATUS.match(ended)
@@ -67,7 +67,7 @@ def _frames(text: str, mark: str) -> Iterator[tuple[int, Output]]:
 
 
 def _ends(text: str, mark: str) -> Iterator[tuple[int, int]]:
-    """Yield the lanes that have ended, each with its status."""
+    """Yield each lane that has ended, with its exit status."""
     pieces = text.split(f"\n{mark}~")
     for before, message in pairwise(pieces):
         lane = re.match(r"([0-9]{1,3})\.\n", message)
@@ -83,10 +83,13 @@ def _unanswered(question: NodeQuestion, why: Unknown) -> NodeCapture:
 
 
 def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
-    # The shell drops NUL bytes, so a cut answer may be short; an answer without its end was cut.
-    full = len(output.out.encode("utf-8", "surrogateescape")) >= question.cap or output.status == CUT
+    # The shell drops NUL bytes, so a cut answer may be shorter than the cap; an answer without its end mark was cut.
+    size = len(output.out.encode("utf-8", "surrogateescape"))
+    full = size >= question.cap or output.status == CUT
     large = Unknown(Reason.TOO_LARGE, f"more than {question.cap} bytes")
     if isinstance(question, Shell):
+        if question.newest and size == question.cap - 1:
+            output = replace(output, out=output.out.partition("\n")[2])  # the first line was cut
         return NodeCapture(commands={named(question.command): large if full else output})
     if output.out.rstrip("\n") == NOTHING:
         return NodeCapture(globs=dict.fromkeys(question.globs))
@@ -104,9 +107,9 @@ def _answered(question: NodeQuestion, output: Output) -> NodeCapture:
     elif (odd := _not_mounted(output.err)) is not None:
         trouble = odd
     if trouble is not None and contents:
-        contents.popitem()  # the last one may be cut
+        contents.popitem()  # the last file may be cut
     if trouble is None and len(output.err.encode("utf-8", "surrogateescape")) >= kept(question) - 1:
-        trouble = Unknown(Reason.TOO_LARGE, "more complaints than were kept")
+        trouble = Unknown(Reason.TOO_LARGE, "more errors than were kept")
     for path, _ in complaints:
         contents.pop(path, None)
     if trouble is None:
@@ -118,23 +121,23 @@ _UNMOUNTED = re.compile(r"sh: (/[a-z/]+): is not mounted")
 
 
 def _not_mounted(err: str) -> Unknown | None:
-    """Return which kernel folder is missing, if its files were not collected for that reason."""
+    """Return the reason if files were not collected because a kernel filesystem is not mounted; else None."""
     match = _UNMOUNTED.fullmatch(err)
     return Unknown(Reason.NOT_COLLECTED, f"{match[1]} is not mounted") if match else None
 
 
 def _once(rows: Iterable[tuple[str, str]]) -> tuple[dict[str, str], dict[str, Unknown]]:
-    """Return the contents by path, and the files that occur twice and differ: a file may contain another's header."""
+    """Return the contents by path, and the files with two contents: a file may contain the header of another file."""
     contents: dict[str, str] = {}
     doubled: dict[str, Unknown] = {}
     for path, content in rows:
         if contents.setdefault(path, content) != content:
-            doubled[path] = Unknown(Reason.UNPARSABLE, "the file came twice, with two contents")
+            doubled[path] = Unknown(Reason.UNPARSABLE, "the file was returned twice, with different contents")
     return {path: content for path, content in contents.items() if path not in doubled}, doubled
 
 
 def _contents(out: str, question: Read) -> Iterator[tuple[str, str]]:
-    """Split the output of `head -v`; a header of a file that was not requested is a line of the file before it."""
+    """Split the output of `head -v` by file; a header of an unrequested file is text of the file before it."""
     name, start = "", 0
     asked = covering(question.globs)
     for match in re.finditer(r"(?:\A|\n)==> ([^\n]+) <==\n", out):
@@ -155,7 +158,7 @@ _NO_FILE = frozenset({"No such file or directory", "Not a directory", "Is a dire
 
 
 def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
-    """Yield the errors of `head`, file by file; errors about files that were not requested are ignored."""
+    """Yield the errors of `head` by file; errors about files that were not requested are ignored."""
     pattern = re.compile(
         r"^head: (?:cannot open |error reading )?['\"]?(/[^\n]*?)['\"]?(?: for reading)?: ([^\n:]+)$", re.MULTILINE
     )
@@ -168,13 +171,13 @@ def _complained(err: str, question: Read) -> Iterator[tuple[str, str]]:
 
 
 def _refused(complaints: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Unknown]]:
-    """Yield why files could not be read; a missing file is not included."""
+    """Yield the files that could not be read, and why; missing files are not included."""
     for path, complaint in complaints:
         if complaint not in _NO_FILE:
             yield path, Unknown(_WORDS.get(complaint, Reason.NOT_COLLECTED), complaint)
 
 
 def _has_matches(glob: str, rows: Sequence[str]) -> bool:
-    """Whether there is any output for a glob: one without matches stays literal, and `head` reports an error for it."""
+    """Return whether there is output for a glob; a glob without matches stays literal, and `head` reports an error."""
     at = bisect.bisect_left(rows, glob)
     return rows[at : at + 1] == [glob] or next(matching(rows, glob), None) is not None

@@ -1,4 +1,4 @@
-"""From raw output to typed facts: each declared fact of a probe ends as a value, absent, or unknown with its reason."""
+"""From raw output to typed facts: each declared fact of a probe becomes a value, absent, or unknown with a reason."""
 
 import math
 import re
@@ -22,11 +22,11 @@ FACTS = 20_000
 _TOO_MANY = Unknown(Reason.TOO_LARGE, f"more than {FACTS} facts")
 
 PATH = 1000
-"""Maximum characters of one path: keys come from the node."""
+"""Maximum length of one path, in characters: item names are from the node."""
 
 
 def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Iterable[Path] = ()) -> dict[str, Leaf]:
-    """Read a capture with every probe of its plane; returns leaves by path."""
+    """Read a capture with every probe of its plane; return the leaves by path."""
     leaves: dict[str, Leaf] = {}
     names = tuple(wanted)
     for probe in probes:
@@ -36,7 +36,7 @@ def collect(probes: Iterable[AnyProbe], capture: Capture, time: str, wanted: Ite
 
 
 class _Reading:
-    """The facts of one probe on one node, while they are read."""
+    """The facts of one probe on one node, while the probe's output is read."""
 
     def __init__(self, probe: AnyProbe, time: str) -> None:
         self.probe, self.time = probe, time
@@ -54,7 +54,7 @@ class _Reading:
         return self.leaves
 
     def _take(self, ask: Ask, capture: Capture) -> Unknown | None:
-        """Run the parser; returns why the output is incomplete, else None."""
+        """Run the parser; return why the output is incomplete, or None if it is complete."""
         whole: Unknown | None = None
         try:
             if isinstance(ask, Redfish):
@@ -82,7 +82,7 @@ class _Reading:
             return whole or Unknown(error.reason, clean(str(error)))
         except Missing as error:
             return Unknown(Reason.NOT_COLLECTED, f"not fetched: {clean(str(error))}")
-        except Exception as error:  # noqa: BLE001  a probe may be third-party code: an error costs its own facts only
+        except Exception as error:  # noqa: BLE001  third-party code is possible: errors affect only its own facts
             return Unknown(Reason.UNPARSABLE, f"probe {self.probe.name} failed: {clean(repr(error))}")
         return None
 
@@ -95,10 +95,10 @@ class _Reading:
                 raise Unreadable(f"a name of {len(text)} characters: {clean(text, 60)}", Reason.TOO_LARGE)
             path = paths.parse(text)
             if path.starred:
-                raise Unreadable(f"an item that is called {EVERY}: {text}")
+                raise Unreadable(f"an item with the name {EVERY}: {text}")
             entry = self.catalogue.find(path)
             if entry is None:
-                raise Unreadable(f"probe {self.probe.name} gives {text}, which it did not promise")
+                raise Unreadable(f"probe {self.probe.name} returns {text}, which it does not declare")
             self._put(path, typed(reading, entry.kind), entry.kind, source)
 
     def _put(self, path: Path, reading: Reading, kind: Kind, source: str) -> None:
@@ -107,14 +107,14 @@ class _Reading:
             self.items.setdefault(collection, {})[key] = None
 
     def _close(self, trouble: Unknown | None) -> None:
-        """Set each declared fact without a reading to unknown with its reason, and list every collection."""
+        """Set each declared fact without a reading to unknown with its reason, and list each collection's items."""
         patterns = [(paths.parse(p), k) for p, k in self.probe.gives.items() if not p.endswith(FAMILY)]
         patterns.sort(key=lambda entry: len(entry[0].segments))
-        left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not say")
+        left = trouble or Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")
         for pattern, kind in patterns:
             places = [text for text in self._places(pattern) if text not in self.leaves]
             if len(self.leaves) + len(places) > FACTS and len(places) > 1:
-                # The bound on facts: one leaf, at the pattern itself, holds the reason for all these items.
+                # Too many facts: one leaf, at the pattern itself, has the reason for all these items.
                 self._put(pattern, _TOO_MANY, kind, self.source)
                 continue
             for text in places:
@@ -123,7 +123,7 @@ class _Reading:
                     reading = trouble if trouble is not None else self._ordered(text)
                 self.leaves[text] = Leaf(reading, kind, self.probe.plane, self.source, self.time)
         if trouble is not None:
-            # Items that another probe lists are not visible here: their facts have the reason at the pattern itself.
+            # Items that another probe lists are not known here: one leaf, at the pattern itself, has the reason.
             for pattern, kind in patterns:
                 if self._lists_elsewhere(pattern):
                     self._put(pattern, trouble, kind, self.source)
@@ -136,7 +136,7 @@ class _Reading:
         return str(owner) not in self.probe.gives
 
     def _miss(self, trouble: Unknown | None, wanted: tuple[Path, ...]) -> None:
-        """Set each named member of a family that has no file to absent."""
+        """Set each requested member of a family to absent if it has no file."""
         ask = self.probe.ask
         if not isinstance(ask, Read) or ask.family is None:
             return
@@ -147,7 +147,7 @@ class _Reading:
                 self._put(path, trouble or Absent(f"no {file}"), entry.kind, file)
 
     def _places(self, pattern: Path) -> list[str]:
-        """Every path that a pattern matches among the listed items, as text."""
+        """Return every path that a pattern matches among the listed items, as text."""
         found = [""]
         for segment in pattern.segments:
             if segment.key == EVERY:
@@ -159,14 +159,14 @@ class _Reading:
         return found
 
     def _ordered(self, collection: str) -> tuple[str, ...]:
-        """The names of a collection's items, in order; called when all of them are known."""
+        """Return the names of a collection's items in order; call this when all names are known."""
         if collection not in self._order:
             self._order[collection] = tuple(sorted(self.items.get(collection, ()), key=natural))
         return self._order[collection]
 
 
 def _refusal(ask: Shell, output: Output | Unknown) -> Unknown | None:
-    """Return why a command's output cannot be used; None if it can."""
+    """Return why a command's output cannot be used; None if it can be used."""
     if isinstance(output, Unknown):
         return output
     if output.status in ask.ok:
@@ -185,11 +185,11 @@ _FITS: Mapping[Type, Callable[[Value], bool]] = {
     Type.LIST: lambda reading: isinstance(reading, tuple),
     Type.COLLECTION: lambda reading: isinstance(reading, tuple),
 }
-"""The check of a reading's type; all other types are texts."""
+"""The type check for each kind of reading; a kind that is not listed is text."""
 
 
 def typed(reading: Reading, kind: Kind) -> Reading:
-    """Check a reading against its kind; one of another type is unparsable."""
+    """Check a reading against its kind; a reading of another type is unparsable."""
     if isinstance(reading, (Absent, Unknown)):
         return reading
     if isinstance(reading, float) and kind.type in {Type.INTEGER, Type.QUANTITY}:
@@ -205,7 +205,7 @@ def typed(reading: Reading, kind: Kind) -> Reading:
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that no value holds and that could affect a terminal: controls, direction marks, broken bytes."""
+"""Characters that no value may contain, as they could affect a terminal: controls, direction marks, broken bytes."""
 
 
 def _bounded(reading: Value) -> Reading:

@@ -1,7 +1,7 @@
-"""Facts of a node relative to its siblings: how far a GPU is from what similar GPUs reach. Pure.
+"""Facts of a node compared with its siblings, for example how far a GPU is from the rate of similar GPUs. Pure.
 
-They are computed once their inputs are collected from all nodes, and then judged by ordinary rules of the node. They
-obey the law of information as all derived facts do; the comparison defines what a silent sibling makes unknown.
+They are computed when their inputs are collected from all nodes, and then judged by ordinary rules of the node. They
+obey the law of information as all derived facts do; each comparison defines which facts a silent sibling makes unknown.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,17 +15,17 @@ from rackcheck.probe.derived import Derivation, Ending, described, leaf, places_
 from rackcheck.probe.group import Member, Seat
 
 ItemFacts = Iterator[tuple[str, str, Reading | Sourced]]
-"""What a comparison yields: a node's name, a path and its reading."""
+"""A comparison's result: the name of a node, a path and its reading."""
 
 Compare = Callable[[Sequence[Member]], ItemFacts]
 
 
 class Comparison(Derivation[Compare]):
-    """Facts of nodes, derived from those of all of them."""
+    """Facts of nodes, derived from the facts of all nodes."""
 
 
 def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[Compare], Comparison]:
-    """Make a comparison of the decorated function; name and help are the function's, as with a probe."""
+    """Make a comparison from the decorated function, which gives its name, and as help its docstring's first line."""
     needed = tuple(needs)
     for pattern in (*needed, *gives):
         paths.parse(pattern)
@@ -40,7 +40,7 @@ def comparison(*, needs: Iterable[str], gives: Mapping[str, Kind]) -> Callable[[
 def compared(
     known: Iterable[Comparison], seats: Sequence[Seat], trees: Mapping[str, Tree], time: str
 ) -> Mapping[str, Mapping[str, Leaf]]:
-    """Return the facts that each node has relative to the others, by node; a seat without a tree counts as silent."""
+    """Return the compared facts of each node, by node; a seat without a tree counts as silent."""
     found: dict[str, dict[str, Leaf]] = {name: {} for name in trees}
     here = [seat for seat in seats if seat.name in trees]
     for each in known:

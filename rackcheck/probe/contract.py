@@ -1,4 +1,4 @@
-"""A probe: one question to a plane, and a pure parser of its output."""
+"""A probe: one question to a plane, and a parser of the answer without side effects."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Reader = ShellReader | ReadReader | RedfishReader | LoadReader
 
 @dataclass(frozen=True)
 class Probe(Generic[A]):
-    """A question, the facts it declares, and its parser."""
+    """A question, the facts that the probe declares, and its parser."""
 
     name: str
     ask: A
@@ -32,22 +32,25 @@ class Probe(Generic[A]):
 
     @property
     def plane(self) -> Plane:
-        """The plane of this probe's question."""
+        """Return the plane of this probe's question."""
         return _PLANES.get(type(self.ask), Plane.OS)
 
     def entries(self) -> Iterable[Entry]:
-        """What this probe adds to the catalogue."""
+        """Return the catalogue entries of the facts that this probe declares."""
         return (Entry(pattern, kind, self.plane, self.name) for pattern, kind in self.gives.items())
 
 
 _PLANES: Mapping[type[Ask], Plane] = {Redfish: Plane.BMC, Load: Plane.BURNIN}
-"""The plane of a question; all others are collected from the operating system."""
+"""The plane for each type of question; questions of other types are for the operating system."""
 
 AnyProbe = Probe[Shell] | Probe[Read] | Probe[Redfish] | Probe[Load]
 
 
 def names(module: str) -> tuple[str, ...]:
-    """Return the possible names of a module: its own, and in a package's folder also that with the folder's name."""
+    """Return the function names that match a module: the module's name, alone or with a prefix.
+
+    In a package, the prefix is the folder's name or the last word of that name: `kernel_log_xid`, `log_xid`.
+    """
     *package, folder, own = ("", "", *module.split("."))[-3:]
     return (own, f"{folder}_{own}", f"{folder.rpartition('_')[2]}_{own}") if package[0] else (own,)
 
@@ -61,9 +64,9 @@ def probe(ask: Redfish, *, gives: Mapping[str, Kind]) -> Callable[[RedfishReader
 @overload
 def probe(ask: Load, *, gives: Mapping[str, Kind]) -> Callable[[LoadReader], Probe[Load]]: ...
 def probe(ask: Ask, *, gives: Mapping[str, Kind]) -> Callable[..., AnyProbe]:
-    """Make a probe of the decorated parser; its name is the function's, its help the first line of a docstring.
+    """Make a probe from the decorated parser; its name is the function's, its help is the first line of a docstring.
 
-    The docstring is the module's if the function has one of the module's names, else the function's own.
+    The docstring is the module's if the function's name matches the module (see `names`), else the function's.
     """
     for pattern in gives:
         parse_path(pattern.removesuffix(FAMILY))

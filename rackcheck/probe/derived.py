@@ -1,8 +1,8 @@
-"""Facts from facts: of a node, of a node among others, of a rack or the fleet. One engine for all of them. Pure.
+"""Derived facts of a node, of a node among its siblings, of a rack or of the fleet, all with the same code. Pure.
 
-A derivation declares its inputs and the facts it provides. It collects nothing, and it obeys the law of information:
-a fact derived from an unknown one is unknown, unless every value of it gives the same. Each declared fact gets a
-reading.
+A derivation declares its inputs and the facts it provides. It collects nothing, and it obeys the law of information: a
+fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the same result.
+Each declared fact gets a reading.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,10 +21,11 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class Derivation(Generic[Function]):
-    """Facts from facts: the inputs, the declared facts, and the function between them.
+    """Derived facts: the inputs, the declared facts, and the function that computes them.
 
-    Facts in `also` are read if the run collected them for other reasons, and add no plane; those of them in `beside`
-    are planned for on planes that are collected anyway. `inputs` are the planes that its needs come from.
+    Facts in `also` are optional: they are read if they are collected for other reasons, and they add no plane. Facts in
+    `beside`, a subset of `also`, are added to the plan if their plane is collected for other reasons. `inputs` are the
+    planes from which the facts in `needs` are collected.
     """
 
     name: str
@@ -39,49 +40,49 @@ class Derivation(Generic[Function]):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Every fact that it may read."""
+        """Return every fact that the derivation may read."""
         return (*self.needs, *self.beside, *self.also)
 
     def bound(self, catalogue: Catalogue) -> Self:
-        """The same, with the plane of each fact; raises LookupError for a fact that no probe provides."""
+        """Return a copy with the plane of each fact; raises LookupError for a fact that no probe provides."""
         planes: dict[str, Plane] = {}
         inputs: set[Plane] = set()
         for need in self.reads:
             entry = catalogue.find(paths.parse(need))
             if entry is None:
-                raise LookupError(f"it needs {need}, which no probe gives")
+                raise LookupError(f"it needs {need}, which no probe provides")
             planes[need] = entry.plane
             inputs |= (entry.inputs or {entry.plane}) if need in self.needs else set()
         return replace(self, planes=planes, inputs=frozenset(inputs))
 
     def entries(self) -> Iterable[Entry]:
-        """What it adds to the catalogue, once it is bound."""
+        """Return the catalogue entries of the declared facts, once the derivation is bound."""
         return (Entry(pattern, kind, Plane.DERIVED, self.name, self.inputs) for pattern, kind in self.gives.items())
 
 
 def described(function: Callable[..., object]) -> tuple[str, str]:
-    """Return the name and the help of a derivation: those of its function, as with a probe."""
+    """Return the name and the help of a derivation: its function's name, and the first line of the docstring."""
     doc = (function.__doc__ or "").strip().splitlines()
     return getattr(function, "__name__", "derivation"), doc[0] if doc else ""
 
 
 ItemPlaces = Callable[[str], Iterable[str]]
-"""The paths that a declared pattern matches."""
+"""Returns the paths that a declared pattern matches."""
 
 
 def leaf(each: Derivation[Function], path: str, value: Reading | Sourced, source: str, time: str) -> Leaf:
-    """Make a leaf of one reading; raises KeyError for a path that was not declared."""
+    """Make a leaf of one reading; raises KeyError if the path was not declared."""
     kind = each.gives[str(paths.parse(path).pattern)]
     reading = value.reading if isinstance(value, Sourced) else value
     return Leaf(typed(reading, kind), kind, Plane.DERIVED, source, time)
 
 
 class Ending:
-    """Catches the exceptions of a derivation: it may be third-party code, and an error costs its own facts only."""
+    """Catches the exceptions of a derivation, which may be third-party code: an error affects only its own facts."""
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._left = Unknown(Reason.NOT_COLLECTED, "what it follows from does not say")
+        self._left = Unknown(Reason.NOT_COLLECTED, "its inputs do not determine it")
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +97,7 @@ class Ending:
     def fill(
         self, leaves: dict[str, Leaf], each: Derivation[Function], places: ItemPlaces, source: str, time: str
     ) -> Mapping[str, Leaf]:
-        """Set each declared fact without a reading to unknown, with the reason."""
+        """Set each declared fact without a reading to unknown with its reason."""
         for pattern, kind in each.gives.items():
             for place in places(pattern):
                 leaves.setdefault(place, Leaf(self._left, kind, Plane.DERIVED, source, time))
@@ -104,7 +105,7 @@ class Ending:
 
 
 def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
-    """Return a function from a declared pattern to its paths among a node's items; a collection has no such paths."""
+    """Return a function that lists the paths of a declared pattern among a node's items; none for a collection."""
 
     def places(pattern: str) -> Iterable[str]:
         if each.gives[pattern].type is Type.COLLECTION:
@@ -115,7 +116,7 @@ def places_of(each: Derivation[Function], tree: Tree) -> ItemPlaces:
 
 
 def _places(pattern: Path, tree: Tree) -> Iterator[Path]:
-    """Yield every path that a pattern matches among the items of a tree; none for items that are unknown."""
+    """Yield every path that a pattern matches among the items of a tree; nothing for unknown items."""
     star = next((i for i, segment in enumerate(pattern.segments) if segment.key == EVERY), None)
     if star is None:
         yield pattern

@@ -1,7 +1,7 @@
-"""Facts of a rack, or of the whole fleet: computed from those of its nodes, and judged by ordinary rules. Pure.
+"""Facts of a rack, or of the whole fleet: computed from the facts of its nodes, and judged by ordinary rules. Pure.
 
-They obey the law of information as all derived facts do: a silent node makes them unknown, unless they would be the
-same whatever the node returned.
+They obey the law of information as all derived facts do: a silent node makes them unknown, unless they are the same for
+every possible answer of that node.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes that are judged together; its `name` is never a node's: `@rack:a01`, `@fleet`."""
+    """Nodes that are judged together; `name` cannot be a node's name: `@rack:a01`, `@fleet`."""
 
     name: str
     scope: Scope
@@ -39,12 +39,12 @@ FLEET = "@fleet"
 
 
 def is_group(name: str) -> bool:
-    """Whether a name is that of a group of nodes, and not of a node."""
+    """Return whether a name is that of a group of nodes."""
     return name.startswith("@")
 
 
 def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGroup]:
-    """Yield every rack whose nodes are all audited, and the fleet if all nodes are; ordered by name."""
+    """Yield every rack whose nodes are all audited, and the fleet if all nodes are audited; ordered by name."""
     racks: dict[str, list[Seat]] = {}
     expected = sorted(expected, key=lambda seat: natural(seat.name))
     for seat in expected:
@@ -59,62 +59,62 @@ def groups(expected: Sequence[Seat], asked: frozenset[str]) -> Iterator[NodeGrou
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node of a group, with its declared facts, or the data distilled from them."""
+    """A node of a group, with its declared facts or with the data distilled from them."""
 
     seat: Seat
     facts: Inputs
     own: object = None
 
     def reading(self, path: str) -> Reading:
-        """The reading at a path of this node."""
+        """Return the reading at a path of this node."""
         return self.facts.reading(path)
 
     def items(self, collection: str) -> tuple[tuple[str, ...], Unknown | None]:
-        """The names of a collection's items, and why they may not be all."""
+        """Return the names of a collection's items, and the reason if the list may be incomplete."""
         names, why = self.facts.items(collection)
-        return names, self.told(why)
+        return names, self.named(why)
 
-    def told(self, why: Unknown | None) -> Unknown | None:
-        """Return the same reason with its node."""
+    def named(self, why: Unknown | None) -> Unknown | None:
+        """Return the reason with the node's name added."""
         return None if why is None else Unknown(why.reason, f"{self.seat.name}: {why.detail}".rstrip(": "))
 
 
 Gather = Callable[[Sequence[Member]], Facts]
 
 Distil = Callable[[Inputs], object]
-"""Returns the data held of a node, for fleets whose trees would be too large."""
+"""Returns the data to keep of a node, for fleets whose trees would need too much memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """What one gathering holds of a node in place of its facts, the newest of which was read at `newest`."""
+    """What one aggregate keeps of a node instead of its facts; `newest` is the time of the newest of these facts."""
 
     own: object
     newest: str = ""
 
 
 class GroupFault(str):
-    """Why a node's facts could not be distilled."""
+    """The reason why a node's facts could not be distilled."""
 
 
 @dataclass(frozen=True)
 class Aggregate(Derivation[Gather]):
-    """Facts of a group from those of its nodes, all of which must be present."""
+    """Facts of a group, computed from the facts of its nodes; all nodes must be present."""
 
     scope: Scope = Scope.FLEET
     distil: Distil | None = field(default=None, compare=False)
 
     def distilled(self, tree: Tree) -> Distilled:
-        """Return the data held of a node in place of its facts."""
+        """Return the data to keep of a node instead of its facts."""
         assert self.distil is not None
         newest = max((leaf.time for path in self.reads if (leaf := tree.leaves.get(path)) is not None), default="")
         try:
             return Distilled(self.distil(Inputs(tree, self.planes)), newest)
-        except Exception as error:  # noqa: BLE001  it may be third-party code: an error costs its own facts only
+        except Exception as error:  # noqa: BLE001  third-party code is possible: an error affects only its own facts
             return Distilled(GroupFault(clean(repr(error))), newest)
 
     def member(self, seat: Seat, held: Tree | Distilled) -> Member:
-        """Return a node for gathering, from its facts or from the data distilled from them."""
+        """Return a node as a group's member, from its facts or from the data distilled from them."""
         if isinstance(held, Tree) and self.distil is None:
             return Member(seat, Inputs(held, self.planes))
         own = self.distilled(held).own if isinstance(held, Tree) else held.own
@@ -132,11 +132,11 @@ def gathering(
     gives: Mapping[str, Kind],
     distil: Distil | None = None,
 ) -> Callable[[Gather], Aggregate]:
-    """Make an aggregate of the decorated function; name and help are the function's, as with a probe."""
+    """Make an aggregate from the decorated function, which gives its name, and as help its docstring's first line."""
     needed, read, planned = tuple(needs), tuple(also), tuple(beside)
     for pattern in gives:
         if paths.parse(pattern).segments[0].word != scope.value:
-            raise ValueError(f"{pattern} is no fact of a {scope.value}")
+            raise ValueError(f"{pattern} is not a fact of a {scope.value}")
 
     def made(function: Gather) -> Aggregate:
         name, words = described(function)
@@ -151,7 +151,7 @@ _EMPTY = Tree({})
 
 
 def gathered(group: NodeGroup, known: Iterable[Aggregate], held: Mapping[str, Tree | Distilled], time: str) -> Tree:
-    """Compute the facts of a group from the data held of its nodes, all of which must be present."""
+    """Compute the facts of a group from the data kept of its nodes; all nodes must be present."""
     leaves: dict[str, Leaf] = {}
     count = f"{len(group.seats)} {'node' if len(group.seats) == 1 else 'nodes'}"
     for each in known:

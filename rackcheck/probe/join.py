@@ -1,7 +1,7 @@
-"""Derived facts: the port above a GPU, the NIC nearest to it.
+"""Derived facts of one node, for example the port above a GPU, or the NIC nearest to it.
 
-A join reads facts of a node's tree and returns others; it collects nothing. It obeys the law of information: a fact
-derived from an unknown one is unknown, unless every value of it gives the same.
+A join reads facts in a node's tree and returns other facts; it collects nothing. It obeys the law of information: a
+fact derived from an unknown fact is unknown, unless every possible value of the unknown fact gives the same result.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,11 +17,11 @@ Derive = Callable[[Inputs], Facts]
 
 
 class Join(Derivation[Derive]):
-    """Facts of a node from its other facts."""
+    """Facts of a node, computed from other facts of the same node."""
 
 
 def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, Kind]) -> Callable[[Derive], Join]:
-    """Make a join of the decorated function; name and help are the function's, as with a probe."""
+    """Make a join from the decorated function, which gives its name, and as help its docstring's first line."""
     needed, beside = tuple(needs), tuple(also)
     for pattern in (*needed, *beside, *gives):
         paths.parse(pattern)
@@ -34,7 +34,7 @@ def join(*, needs: Iterable[str], also: Iterable[str] = (), gives: Mapping[str, 
 
 
 def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
-    """Return the facts derived from those of a node."""
+    """Return the facts that these joins derive from a node's facts."""
     found: dict[str, Leaf] = {}
     for each in joins:
         source = f"from {', '.join(each.needs)}"
@@ -47,10 +47,10 @@ def derive(joins: Iterable[Join], tree: Tree, time: str) -> Mapping[str, Leaf]:
 
 
 def settled(readings: Iterable[Reading]) -> Unknown | None:
-    """Return the first unknown of readings that must all be known; None if they are."""
+    """Return the first unknown among readings that must all be known; None if all are known."""
     return next((reading for reading in readings if isinstance(reading, Unknown)), None)
 
 
 def known(reading: Reading) -> bool:
-    """Whether there is a value: neither absent nor unknown."""
+    """Return whether a reading is a value: neither absent nor unknown."""
     return not isinstance(reading, (Absent, Unknown))

@@ -1,22 +1,22 @@
-"""GPUs and NICs compared by their places on the PCI bus: which are nearest to each other, and the resulting rails.
+"""Compares GPUs and NICs by their positions on the PCI bus: which are nearest to each other, and the resulting rails.
 
-Each has a name and a PCI address, which may be unknown or absent. A fact derived from an unknown or absent address is
-unknown or absent as well.
+Each device has a name and a PCI address, which may be unknown or absent. A fact derived from an unknown or absent
+address is unknown or absent as well.
 """
 
 from collections.abc import Mapping
 
 from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.probe.join import settled
-from rackcheck.probe.pcie_near import PcieLocations, nearest, nearness
+from rackcheck.probe.pcie_near import Near, PcieLocations, nearest, nearness
 
 
 def nearest_named(
     address: Reading, others: Mapping[str, Reading], hidden: Unknown | None, places: PcieLocations
 ) -> Reading:
-    """Return the names of the others nearest to an address; `hidden` is the reason why there may be more others.
+    """Return the names of the devices nearest to an address; `hidden` is the reason if devices may be missing.
 
-    One whose place is unknown might be the nearest; one without a place is not.
+    A device with an unknown position may be the nearest; a device without a position is not.
     """
     if not isinstance(address, str):
         return address
@@ -32,7 +32,7 @@ def nearest_named(
 
 
 def distance(address: Reading, found: Reading, others: Mapping[str, Reading], places: PcieLocations) -> Reading:
-    """Return the distance of those that `nearest_named` found, in the words of `Near`; absent if it found none."""
+    """Return the distance to the devices found by `nearest_named`, in the words of `Near`; absent if there are none."""
     if not isinstance(found, tuple):
         return found
     if not found:
@@ -41,16 +41,35 @@ def distance(address: Reading, found: Reading, others: Mapping[str, Reading], pl
     return near if isinstance(near, Unknown) else near.value
 
 
-def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading]) -> Reading:
-    """Return the number of the one GPU nearest to a NIC, if that NIC is the GPU's only nearest one; else absent.
+ROLES = ("compute", "network", "virtual")
+"""What an RDMA device is for, as far as its position on the PCI bus shows it."""
 
-    `gpus` are the names of the NIC's nearest GPUs, `nics` those of each GPU's nearest NICs.
+NEXT_TO = frozenset({Near.PIX.value, Near.PXB.value})
+"""Distances within one PCIe switch or several: no traffic between the two devices passes a CPU."""
+
+
+def role(virtual: Reading, near: Reading) -> Reading:
+    """Return an RDMA device's role: `compute` next to a GPU, `network` elsewhere, `virtual` for a virtual function.
+
+    `virtual` is whether the device is a virtual function, `near` the distance to the nearest GPU.
+    """
+    if virtual is not False:
+        return "virtual" if virtual is True else virtual
+    if isinstance(near, Absent):
+        return "network"
+    return near if isinstance(near, Unknown) else "compute" if near in NEXT_TO else "network"
+
+
+def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading]) -> Reading:
+    """Return the number of the only GPU nearest to a NIC, if this NIC is that GPU's only nearest NIC; else absent.
+
+    `gpus` are the names of the NIC's nearest GPUs; `nics` has the names of each GPU's nearest NICs.
     """
     if not isinstance(gpus, tuple):
         return gpus
     if len(gpus) != 1:
-        return Absent("no one GPU is nearest")
+        return Absent("no single GPU is nearest")
     mine = nics.get(gpus[0], Absent("no such GPU"))
     if not isinstance(mine, tuple):
         return mine
-    return int(gpus[0]) if mine == (nic,) and gpus[0].isdecimal() else Absent("not that GPU's one nearest NIC")
+    return int(gpus[0]) if mine == (nic,) and gpus[0].isdecimal() else Absent("not that GPU's only nearest NIC")

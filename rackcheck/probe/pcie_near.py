@@ -1,6 +1,7 @@
 """How near PCI functions are to each other in the tree of ports, host bridges and NUMA nodes.
 
-It keeps the law of derived facts, as `pcie_tree` does: unknown unless every value of the unknown inputs gives the same.
+Like `pcie_tree`, this obeys the law of derived facts: a result is unknown unless every possible value of the unknown
+inputs gives the same result.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from rackcheck.model.pcie_tree import UNTOLD, PcieTable, climbed
 
 
 class Near(StrEnum):
-    """How near two functions are, the nearest first, in the words of `nvidia-smi topo`."""
+    """How near two functions are, from near to far, in the words of `nvidia-smi topo`."""
 
     PIX = "PIX"
     PXB = "PXB"
@@ -23,7 +24,7 @@ class Near(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PcieLocations:
-    """The place of every function: the port above it, its host bridge, its NUMA node."""
+    """The position of every function: the port above it, its host bridge, its NUMA node."""
 
     upstream: PcieTable
     host_bridge: PcieTable
@@ -31,7 +32,7 @@ class PcieLocations:
     _ways: dict[str, "_Way"] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def way(self, address: str) -> "_Way":
-        """Return the path up from a function; computed once, as every function is compared with many."""
+        """Return the path up from a function; computed only once, as every function is compared with many others."""
         known = self._ways.get(address)
         if known is None:
             above, trouble = climbed(address, self.upstream)
@@ -41,7 +42,7 @@ class PcieLocations:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """The number of steps from a function to each port above it, itself first, and why no farther ports are known."""
+    """The number of steps from a function to itself and to each port above it, and why no further ports are known."""
 
     steps: Mapping[str, int]
     trouble: Unknown | None
@@ -50,14 +51,15 @@ class _Way:
 def nearness(one: str, other: str, places: PcieLocations) -> Near | Unknown:
     """Return how near two functions are.
 
-    PIX: at most one switch between them; PXB: several; PHB: one host bridge; NODE: one NUMA node; SYS: two.
+    PIX: at most one switch between them; PXB: several switches; PHB: the same host bridge; NODE: the same NUMA node;
+    SYS: different NUMA nodes.
     """
     span = _span(one, other, places)
     return span.why or span.best
 
 
 def nearest(one: str, others: Iterable[str], places: PcieLocations) -> tuple[str, ...] | Unknown:
-    """Return the nearest of the others, in their order; unknown if one more might be as near."""
+    """Return the nearest of `others`, in their order; unknown if a further function might be as near."""
     spans = {other: _span(one, other, places) for other in others}
     if not spans:
         return ()
@@ -72,7 +74,7 @@ _ORDER = {near: number for number, near in enumerate(Near)}
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """How near two functions are at best and at worst, and why it is not exact; None if it is."""
+    """How near two functions are at best and at worst, and the reason if these differ, else None."""
 
     best: Near
     worst: Near
@@ -98,21 +100,21 @@ def _span(one: str, other: str, places: PcieLocations) -> _Span:
 
 
 def _meeting(mine: _Way, theirs: _Way) -> Near | Unknown | None:
-    """Return how near two functions meet in a port above both; None if there is no such port."""
+    """Return how near two functions are through a port above both; None if there is no such port."""
     for port, steps in mine.steps.items():
         if port in theirs.steps:
-            # Across one switch, both sides have one downstream port, below the shared upstream port.
+            # With one switch between them, each side has one downstream port, below the shared upstream port.
             return Near.PIX if max(steps, theirs.steps[port]) <= 2 else Near.PXB
-    # A path with an unknown end could still join the other, wherever that leads.
+    # A path whose upper part is unknown could still join the other path.
     return mine.trouble or theirs.trouble
 
 
 def _same(one: str, other: str, table: PcieTable, what: str) -> bool | Unknown:
-    """Return whether two functions have the same value; unknown if one has none."""
+    """Return whether two functions have the same value; unknown if a value is missing."""
     mine, theirs = table.get(one, UNTOLD), table.get(other, UNTOLD)
     for reading in (mine, theirs):
         if isinstance(reading, Unknown):
             return reading
         if isinstance(reading, Absent):
-            return Unknown(Reason.NOT_COLLECTED, f"the firmware names no {what}")
+            return Unknown(Reason.NOT_COLLECTED, f"the firmware reports no {what}")
     return mine == theirs

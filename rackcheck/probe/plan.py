@@ -1,4 +1,4 @@
-"""From the facts a profile names to the fewest questions: each probe once, each question once."""
+"""Reduces the facts that a profile names to the fewest questions: each probe and each question is included once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,42 +17,59 @@ from rackcheck.probe.join import Join
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be collected: the probes, one list of node questions, one of Redfish links."""
+    """What will be collected: the probes, the questions to a node, and the Redfish links.
+
+    `spare` has the names of expensive probes that no rule needs for more than a minor finding.
+    """
 
     probes: tuple[AnyProbe, ...]
     wanted: tuple[Path, ...] = ()
     joins: tuple[Join, ...] = ()
     gatherings: tuple[Aggregate, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    spare: frozenset[str] = frozenset()
 
     @property
     def questions(self) -> tuple[Shell | Read, ...]:
-        """The questions to a node's operating system, without duplicates: commands, then the files of each place."""
+        """Return the questions to a node's operating system without duplicates: commands, then files by location."""
         asks = [probe.ask.asking(self.wanted) for probe in self.probes]
-        # The slowest command starts first: the others run meanwhile.
+        # The slowest commands start first; the others run in the meantime.
         commands = sorted(dict.fromkeys(ask for ask in asks if isinstance(ask, Shell)), key=lambda ask: -ask.seconds)
         return (*commands, *bundled(ask for ask in asks if isinstance(ask, Read)))
 
     @property
     def links(self) -> tuple[LinkPattern, ...]:
-        """The links to follow on a BMC, without duplicates."""
-        asks = (probe.ask for probe in self.probes)
+        """Return the links to follow on every BMC, without duplicates."""
+        asks = (probe.ask for probe in self.probes if probe.name not in self.spare)
         return tuple(dict.fromkeys(link for ask in asks if isinstance(ask, Redfish) for link in ask.links))
 
     @property
+    def whole_links(self) -> tuple[LinkPattern, ...]:
+        """Return further links, to follow only on a BMC that returns whole collections."""
+        asks = ((probe.name in self.spare, probe.ask) for probe in self.probes)
+        links = (
+            link
+            for spare, ask in asks
+            if isinstance(ask, Redfish)
+            for link in (*(ask.links if spare else ()), *ask.whole)
+        )
+        needed = set(self.links)
+        return tuple(dict.fromkeys(link for link in links if link not in needed))
+
+    @property
     def planes(self) -> frozenset[Plane]:
-        """The planes that are collected."""
+        """Return the planes that are collected."""
         return frozenset(probe.plane for probe in self.probes)
 
 
 CAP = 16 << 20
-"""Maximum bytes of all files of one place together."""
+"""Maximum total size of the files of one location, in bytes."""
 
 
 def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
-    """Merge the file questions of each place: one process for every probe would cost more than the files do.
+    """Merge the file questions of each location: one process per probe would take longer than reading the files.
 
-    Files of different places are not merged: a driver may hang, and then costs only the files of its own place.
+    Files of different locations are not merged: if a driver hangs, only the files of its location are lost.
     """
     places: dict[str, list[tuple[str, Read]]] = {}
     for read in reads:
@@ -69,11 +86,11 @@ def bundled(reads: Iterable[Read]) -> tuple[Read, ...]:
 
 
 DRIVEN = frozenset({"infiniband", "net", "hwmon", "drm", "scsi_host", "nvidia", "nvidia-nvswitch", "nvidia-fs"})
-"""Places whose files are served by a device's driver, which accesses the device or waits for its lock."""
+"""Locations whose files are served by a device's driver, which accesses the device or waits for its lock."""
 
 
 def _place(glob: str) -> str:
-    """Return the place that serves a file: a disk, the kernel's memory, or a driver that may wait for its device."""
+    """Return the location of a file: a disk, the kernel's memory, or a driver that may wait for its device."""
     parts = glob.split("/")[1:]
     match parts[:4]:
         case ["sys", "class", place, *_] | ["proc", "driver", place, *_] if place in DRIVEN:
@@ -81,33 +98,33 @@ def _place(glob: str) -> str:
         case ["sys", "bus", *_] | ["proc", "fs", *_]:
             return "/".join(parts[:3])
         case ["sys", "devices", "system", "cpu", *_] if "*" in glob:
-            return "cpus"  # hundreds of each: all names together must fit in one command
+            return "cpus"  # hundreds of each kind: all their names must fit in one command
         case ["proc" | "sys", *_]:
             return "kernel"
     return "disk"
 
 
 def affordable(probes: Iterable[AnyProbe], named: Iterable[str] = ()) -> tuple[AnyProbe, ...]:
-    """Return the probes to run if no profile names facts: all, but dear ones only if one of their facts is named.
+    """Return the probes to run without a profile: all cheap probes, and expensive probes of which a fact is named.
 
-    `named` are the beginnings of paths that the user typed.
+    `named` has the beginnings of the paths that the user typed.
     """
     words = tuple(named)
     return tuple(
         probe
         for probe in probes
-        if not (isinstance(probe.ask, Redfish) and probe.ask.dear)
+        if not _dear(probe)
         or any(pattern.startswith(word) or word.startswith(bare(pattern)) for pattern in probe.gives for word in words)
     )
 
 
 def bare(pattern: str) -> str:
-    """Return the beginning of a pattern up to its first item."""
+    """Return the part of a pattern before its first item."""
     return pattern.partition("/*")[0]
 
 
 ALWAYS = tuple(map(parse_path, ("node.product", "os.release.name")))
-"""Facts every audit reads in addition to those its rules name: they identify the machine of the verdict."""
+"""Facts that every audit reads in addition to the facts in its rules: they identify the machine of a verdict."""
 
 
 def plan(
@@ -117,29 +134,37 @@ def plan(
     joins: Sequence[Join] = (),
     gatherings: Sequence[Aggregate] = (),
     comparisons: Sequence[Comparison] = (),
+    spare: Iterable[Path] = (),
 ) -> Plan:
-    """Choose the probes that provide these facts or their inputs, and those that list their collections."""
+    """Choose the probes that provide these facts or their inputs, and the probes that list their collections.
+
+    An expensive probe of which only facts in `spare` are wanted is read only on BMCs that return whole collections.
+    """
     names: dict[str, None] = {}
+    needed: set[str] = set()
+    spared = frozenset(spare)
     paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
     for path in (*paths, *_followed(paths, catalogue, (*joins, *gatherings, *comparisons))):
         for asked in (path, *path.collections):
             entry = catalogue.find(asked)
             if entry is not None:
                 names[entry.probe] = None
+                needed |= set() if path in spared else {entry.probe}
     names |= _beside(names, probes, catalogue, gatherings)
     return Plan(
         tuple(probe for probe in probes if probe.name in names), paths,
         tuple(j for j in joins if j.name in names), tuple(g for g in gatherings if g.name in names),
         tuple(c for c in comparisons if c.name in names),
+        frozenset(p.name for p in probes if p.name in names and p.name not in needed and _dear(p)),
     )  # fmt: skip
 
 
 def _beside(
     names: Mapping[str, None], probes: Sequence[AnyProbe], catalogue: Catalogue, gatherings: Iterable[Aggregate]
 ) -> dict[str, None]:
-    """Name the probes of facts that chosen gatherings read on planes that are collected anyway.
+    """Return the probes for facts that the chosen aggregates can use (`beside`), on planes that are collected anyway.
 
-    Probes that need root are included only if another command runs as root: no rights are requested for them alone.
+    Probes that need root are included only if another command runs as root anyway.
     """
     chosen = [probe for probe in probes if probe.name in names]
     planes = {probe.plane for probe in chosen}
@@ -150,6 +175,10 @@ def _beside(
     return {e.probe: None for e in entries if e is not None and e.plane in planes and e.probe in given}
 
 
+def _dear(probe: AnyProbe) -> bool:
+    return isinstance(probe.ask, Redfish) and probe.ask.dear
+
+
 def _as_root(probe: AnyProbe) -> bool:
     return isinstance(probe.ask, Shell) and probe.ask.root
 
@@ -157,7 +186,7 @@ def _as_root(probe: AnyProbe) -> bool:
 def _followed(
     paths: Iterable[Path], catalogue: Catalogue, givers: Iterable[Join | Aggregate | Comparison]
 ) -> Iterable[Path]:
-    """Yield every input of the wanted facts, and the inputs of these."""
+    """Yield every input of the requested facts, and the inputs of these inputs."""
     needs = {giver.name: [parse_path(need) for need in giver.needs] for giver in givers}
     todo, found = list(paths), dict[Path, None]()
     while todo:

@@ -14,7 +14,7 @@ from rackcheck.model.catalogue import Catalogue, Clash, Entry
 from rackcheck.model.fact import Plane
 from rackcheck.model.path import Path
 from rackcheck.model.path import parse as parse_path
-from rackcheck.model.profile import Phase
+from rackcheck.model.profile import Phase, Profile
 from rackcheck.model.sibling_silence import ENTRY
 from rackcheck.probe.compare import Comparison
 from rackcheck.probe.contract import AnyProbe, Probe, names
@@ -27,7 +27,7 @@ GROUP = "rackcheck.probes"
 
 @dataclass(frozen=True)
 class Registry:
-    """All probes and the catalogue of their facts; `broken` maps modules that could not be loaded to the reason."""
+    """All probes and the catalogue of their facts; `broken` has the modules that could not be loaded, and why."""
 
     probes: tuple[AnyProbe, ...]
     catalogue: Catalogue
@@ -36,9 +36,10 @@ class Registry:
     gatherings: tuple[Aggregate, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
 
-    def planned(self, wanted: Iterable[Path], phases: Iterable[Phase]) -> Plan:
-        """The same, with all facts of a burn-in if it is included: that needs no further collection."""
-        return self.plan((*wanted, *(self._measured if Phase.BURN_IN in phases else ())))
+    def planned(self, profile: Profile, phases: Iterable[Phase]) -> Plan:
+        """Plan the facts of a profile; with a burn-in, also all facts of the burn-in, which need no collection."""
+        measured = self._measured if Phase.BURN_IN in phases else ()
+        return self.plan((*profile.facts(), *measured), profile.spare_facts())
 
     @cached_property
     def _measured(self) -> tuple[Path, ...]:
@@ -46,25 +47,25 @@ class Registry:
         entries = self.catalogue.entries.items()
         return tuple(parse_path(p) for p, e in entries if e.plane is Plane.BURNIN or e.inputs == burnt)
 
-    def plan(self, wanted: Iterable[Path]) -> Plan:
-        """Choose the fewest questions that provide these facts."""
-        return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons)
+    def plan(self, wanted: Iterable[Path], spare: Iterable[Path] = ()) -> Plan:
+        """Plan the fewest questions that provide these facts; those in `spare` only if they are cheap to read."""
+        return plan(wanted, self.probes, self.catalogue, self.joins, self.gatherings, self.comparisons, spare)
 
 
 @cache
 def registry() -> Registry:
-    """Load every probe once; a module that fails is reported, and only its own probes are left out."""
+    """Load all probes once; a module that fails is reported, and only the probes of that module are missing."""
     loading = _Loading()
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name)):
-        with loading.told(point.value):
+        with loading.recording(point.value):
             package = point.load()
             loading.take(package)
             found: list[ModuleType] = []
             for name in modules(package.__name__, getattr(package, "__path__", ())):
-                with loading.told(name):
+                with loading.recording(name):
                     found.append(import_module(name))
             for module in sorted(found, key=_called):
-                with loading.told(module.__name__):
+                with loading.recording(module.__name__):
                     loading.take(module)
     loading.bind()
     return Registry(
@@ -78,7 +79,7 @@ def registry() -> Registry:
 
 
 def modules(package: str, places: Iterable[str]) -> Iterator[str]:
-    """Yield the names of a package's modules and of those in its folders, except payload modules, run on the node."""
+    """Yield the names of a package's modules, also in folders, without payload modules, which run on a node."""
     for info in sorted(pkgutil.iter_modules(places), key=lambda info: info.name):
         name = f"{package}.{info.name}"
         if not info.ispkg:
@@ -89,14 +90,14 @@ def modules(package: str, places: Iterable[str]) -> Iterator[str]:
 
 
 def _called(module: ModuleType) -> str:
-    """Return the name by which a module is sorted: that of the object it holds if they match, else its own."""
+    """Return the name by which a module is sorted: FOLDER_NAME if its probe or derivation has this name, else NAME."""
     held = {each.name for each in vars(module).values() if isinstance(each, Probe | Join | Aggregate | Comparison)}
     own, *longer = names(module.__name__)
     return next((name for name in longer if name in held), own)
 
 
 class _Loading:
-    """What has been loaded so far; if two provide the same fact, the first wins."""
+    """The probes and facts that are loaded so far; if two probes provide the same fact, the first one is used."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
@@ -110,8 +111,8 @@ class _Loading:
         self._unbound_comparisons: dict[int, Comparison] = {}
 
     @contextmanager
-    def told(self, name: str) -> Iterator[None]:
-        """Record exceptions by the name of the module: third-party code, never fatal."""
+    def recording(self, name: str) -> Iterator[None]:
+        """Record exceptions under the module's name: third-party code must not end the program."""
         try:
             yield
         except Clash as clash:
@@ -120,7 +121,7 @@ class _Loading:
             self.broken.append(f"{name}: {type(error).__name__}: {error}")
 
     def take(self, module: ModuleType) -> None:
-        """Take a module's probes, or none of them; a module may re-export those of another, which are taken once."""
+        """Add a module's probes, or none of them; a probe that is re-exported by another module is added only once."""
         values = list(vars(module).values())
         probes = {id(v): v for v in values if isinstance(v, Probe) and id(v) not in self.probes}
         self._add(entry for probe in probes.values() for entry in probe.entries())
@@ -130,19 +131,19 @@ class _Loading:
         self._unbound_comparisons |= {id(v): v for v in values if isinstance(v, Comparison)}
 
     def bind(self) -> None:
-        """Bind joins once all facts they may need are known, then derivations over several nodes."""
+        """Bind joins once all facts that they may need are known, then derivations over several nodes."""
         for key, join in self._unbound.items():
-            with self.told(f"join {join.name}"):
+            with self.recording(f"join {join.name}"):
                 bound = join.bound(Catalogue(self.entries))
                 self._add(bound.entries())
                 self.joins[key] = bound
         for key, gathering in self._unbound_gatherings.items():
-            with self.told(f"gathering {gathering.name}"):
+            with self.recording(f"gathering {gathering.name}"):
                 gathered = gathering.bound(Catalogue(self.entries))
                 self._add(gathered.entries())
                 self.gatherings[key] = gathered
         for key, comparison in self._unbound_comparisons.items():
-            with self.told(f"comparison {comparison.name}"):
+            with self.recording(f"comparison {comparison.name}"):
                 compared = comparison.bound(Catalogue(self.entries))
                 self._add(compared.entries())
                 self.comparisons[key] = compared
@@ -151,5 +152,5 @@ class _Loading:
         fresh = Catalogue.of(entries).entries
         for pattern, entry in fresh.items():
             if pattern in self.entries:
-                raise Clash(f"{pattern} is given by both {self.entries[pattern].probe} and {entry.probe}")
+                raise Clash(f"{pattern} is provided by both {self.entries[pattern].probe} and {entry.probe}")
         self.entries |= fresh

@@ -1,9 +1,9 @@
 """One POSIX script for all questions to a node.
 
-The script is sent on standard input of `sh -s` and leaves nothing behind. All commands run at the same time, each
-under its own timeout and byte cap, with nothing on its standard input. An answer is printed in one piece, between
-marks that are random for each run, by the holder of the single token in a pipe: answers never mix, and an answer
-that was cut on its way is missing, not short.
+The script is sent on standard input of `sh -s` and leaves nothing on the node. All commands run in parallel, each with
+its own timeout and size cap, and with empty standard input. A pipe contains one token. Only the process that holds the
+token prints, and it prints its whole answer between marks that are random for each run. So answers are never mixed, and
+an answer that was cut in transit counts as missing, not as short.
 """
 
 import re
@@ -15,14 +15,16 @@ from rackcheck.model.question import Read, Shell
 
 NodeQuestion = Shell | Read
 
-# The token is one line in a pipe that the shell opens for itself at both ends (7): reading takes it, writing returns
-# it. A command's output goes to a separate descriptor (9) from its errors, of which the last bytes are kept; its status
-# and its errors follow the output with a mark at their end: an answer without that mark was cut.
-# A question about missing devices, or for a missing program, is answered without running it, with the question's own
-# fallback text if it has one: most machines have few of the programs. One shell looks for all of them, under a timeout,
-# since a folder of PATH may hang; questions without a program do not wait for it, and if it fails all questions run.
-# Files in a /sys that is not mounted, or that this login may not enter, are not read: they would look absent.
-# SIGPIPE is ignored while an answer is printed: if the holder died, the others would wait for ever on the node.
+# The token is one line in a pipe. The shell opens both ends of the pipe (descriptor 7): a process takes the token by
+# reading the line, and returns the token by writing the line. A command writes its output to descriptor 9; the last
+# bytes of its errors are kept. Its status and its errors follow the output, with a mark at their end: an answer without
+# that mark was cut.
+# A question whose devices or program are missing is answered without running its command, with the question's own
+# fallback text if it has one: most machines have few of the programs. One shell looks for all programs, under a
+# timeout, since a folder of PATH may hang. Questions without a program do not wait for that shell; if the shell fails,
+# all questions run.
+# Files in a /sys that is not mounted, or that this login may not enter, are not read: they would appear to be absent.
+# SIGPIPE is ignored while an answer is printed: if the token's holder died, the others on the node would wait forever.
 _FRAME = """\
 LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/bin:/usr/sbin:/sbin:/usr/local/sbin; export PATH
 unset ENV BASH_ENV CDPATH m M S
@@ -70,7 +72,7 @@ printf '\\n%s>%s\\n' "$m" {count}
 }}
 """
 
-# Whether a question reads files in a kernel folder that is not accessible; sets the reason.
+# Tests whether a question reads files of a kernel filesystem that is not accessible; sets the reason.
 _SHUT = """\
 shut() {
 for i in $S; do case "$i $1" in "/sys "*[!c]/sys/*|"/proc/sys "*/proc/sys/*) e="sh: $i: is not mounted"
@@ -83,8 +85,8 @@ _HAVE = """\
 have=$(timeout -k 2 5 sh -c 'IFS=:; for f; do if command -v "$f" >/dev/null; then printf "/%s/" "$f"
 else for d in $PATH; do [ ! -e "$d/$f" ] || printf "!%s!" "$f"; done; fi; done' sh {programs} 7>&-) || have=/{all}/ ;"""
 
-# Quick questions, and those of a lane, run one after the other in one shell, which gets the mark from a variable that
-# it does not export: its arguments are visible to other users.
+# Quick questions run one after the other in the shell of their lane. The shell gets the mark from a variable that
+# it does not export, because its arguments are visible to other users.
 _LANE = f"""\
 m=$M; unset M; exec 3>&1
 {_SHUT}while [ $# -gt 0 ]; do
@@ -95,14 +97,14 @@ shift 2
 done"""
 
 LANES = 3
-"""Shells that the quick questions share: one that hangs costs at most a third of them."""
+"""Number of shells that run the quick questions: if one shell hangs, at most a third of the questions is lost."""
 
-# sudo is used for each command: if only a list of commands is granted, that list is enough.
+# sudo is called for each command separately, so a grant of the listed commands is enough.
 _SUDO = """if [ "$(id -u)" = 0 ]; then ROOT=; else ROOT='sudo -n'; fi; export ROOT\n"""
 _NO_SUDO = "ROOT=; export ROOT\n"
 
 
-# A name that begins with a dash would be an option of the command: it is not run, and its item gets a status for that.
+# A name that begins with a dash would be an option of the command: the command is not run; the item gets status 126.
 _EACH = """\
 for f in {globs}; do
 [ -e "$f" ] || continue
@@ -113,7 +115,11 @@ printf '\\n<== %s\\n' "$?"
 done"""
 
 
-# A folder that may be entered but not listed leaves a glob literal, and `head` then reports that there is no such file.
+# The shell has no status of a command in a pipe: it is printed to descriptor 3.
+_NEWEST = "exec 8>&1; s=$({{ {{ ({command}); echo $? >&3; }} | tail -c {most} >&8; }} 3>&1); exit $s"
+
+
+# In a folder that may be entered but not listed, a glob stays literal, and `head` reports a missing file.
 _HIDDEN = """
 s=$?
 for d in {folders}; do [ ! -d "$d" ] || [ -r "$d" ] || echo "hidden $d" >&2; done
@@ -121,7 +127,7 @@ exit $s"""
 
 
 def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) -> str:
-    """Return the script; `mark` is 32 random hexadecimal digits; without `sudo`, root's questions run as the login."""
+    """Return the script; `mark` is 32 random hex digits; without `sudo`, root's questions run as the login user."""
     questions = tuple(questions)
     needs = any(isinstance(question, Shell) and question.root for question in questions)
     quick = lanes(questions)
@@ -140,7 +146,7 @@ def compose(questions: Iterable[NodeQuestion], mark: str, *, sudo: bool = True) 
 
 
 def lanes(questions: Sequence[NodeQuestion]) -> tuple[tuple[int, ...], ...]:
-    """Distribute the quick questions, then group those of each lane; returns their indexes in the list."""
+    """Distribute the quick questions over lanes, and add the named lanes; return the questions' indexes per lane."""
     asked = {index: question for index, question in enumerate(questions) if isinstance(question, Shell)}
     quick = [index for index, question in asked.items() if question.quick]
     named = dict.fromkeys(question.lane for question in asked.values() if question.lane)
@@ -165,18 +171,20 @@ def _own(index: int, question: NodeQuestion, look: "_Look") -> str:
 
 
 def _root(question: NodeQuestion) -> str:
-    """Return the mark of a program that root may be allowed to run while this login is not."""
+    """Return the mark of a question that runs as root: root may be allowed to run a program that this login may not."""
     return "+" if isinstance(question, Shell) and question.root else ""
 
 
 def kept(question: NodeQuestion) -> int:
-    """Return how many bytes of errors are kept: a file with an error of `head` must not look like a missing one."""
+    """Return how many bytes of errors are kept: enough that an error of `head` is not mistaken for a missing file."""
     return 1 << 18 if isinstance(question, Read) else 4096
 
 
 def _command(question: NodeQuestion) -> str:
     if isinstance(question, Shell):
         command = f"$ROOT {question.command}" if question.root else question.command
+        if question.newest:
+            return _NEWEST.format(command=command, most=question.cap - 1)
         return (
             _EACH.format(globs=_globs(question.each.split()), command=command.replace("{}", '"$i"'))
             if question.each
@@ -189,7 +197,7 @@ def _command(question: NodeQuestion) -> str:
 
 
 def folder(glob: str) -> str:
-    """Return the folder that a glob lists, if permissions could prevent it; the kernel's folders are open."""
+    """Return the folder that a glob lists, if permissions could prevent that; the kernel's folders are open to all."""
     start = re.split(r"[*?\[]", glob, maxsplit=1)[0]
     return "" if start == glob or start.startswith(("/sys/", "/proc/")) else start.rpartition("/")[0]
 
@@ -205,7 +213,7 @@ _OR_ENDS = re.compile(rf"command -v {_NAME} >/dev/null \|\| \{{ echo '[^'\n]+' >
 
 @dataclass(frozen=True)
 class _Look:
-    """The conditions of a question: a program, one of some places; and the output if they are not met."""
+    """The conditions of a question (its program, at least one of its files or folders), and the output without them."""
 
     program: str = ""
     without: str = ""
@@ -213,14 +221,14 @@ class _Look:
 
 
 NOTHING = "nothing is there"
-"""The answer to a question for kernel files whose folders do not exist."""
+"""The answer to a question about kernel files whose folders do not exist."""
 
 
 def _look(question: NodeQuestion) -> _Look:
     """Return the conditions of a question.
 
-    These are the program of a plain command, or the program or place that a script tests before it does anything else;
-    the devices of a command that runs for each; the folders whose files are read.
+    A plain command needs its program; a script needs the program or file that it tests first; a command that runs for
+    each device needs the devices; a question for files needs the folders of these files.
     """
     if isinstance(question, Read):
         folders = list(dict.fromkeys(re.split(r"[^/]*[*?\[]", glob, maxsplit=1)[0] for glob in question.globs))

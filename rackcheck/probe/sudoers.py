@@ -1,4 +1,4 @@
-"""The sudoers list of a login: the commands that probes declare as root's, and nothing else."""
+"""The sudoers list for a login: exactly the commands that probes declare as root commands."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,22 @@ from rackcheck.model.question import Shell
 from rackcheck.probe.contract import AnyProbe
 
 PLACES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")
-"""Where a node may have a program: sudo matches a command by its full path."""
+"""Folders in which a node may have a program: sudo matches a command by its full path."""
 
 ALIAS = "RACKCHECK"
 
 _HEAD = """\
-# What rackcheck may run as root, and nothing else: reading, with exactly these words.
+# Commands that rackcheck may run as root: read-only, with exactly these arguments.
 # Made by `rackcheck doctor --sudoers`; check it with visudo -cf FILE, install it as
-# /etc/sudoers.d/rackcheck, owner root, mode 0440. Make it anew when probes are added.
+# /etc/sudoers.d/rackcheck, owner root, mode 0440. Make it again when probes are added.
 """
 
 
 _NAME = re.compile(r"%?[A-Za-z_][A-Za-z0-9_.-]*(?:[@\\][A-Za-z0-9_][A-Za-z0-9_.-]*)?\$?")
-"""A user or a %group, also of a domain: `user@DOM.LAN`, `ad\\user`."""
+"""Pattern of a user or a %group, also with a domain: `user@DOM.LAN`, `ad\\user`."""
 
 _ALIAS = re.compile(r"[A-Z][A-Z0-9_]*")
-"""An alias of users for sudo; one of them, ALL, matches everybody (sudoers(5), User_List)."""
+"""Pattern of a sudo user alias; ALL is an alias that matches all users (sudoers(5), User_List)."""
 
 LONGEST = 255
 
@@ -35,22 +35,22 @@ def root_probes(probes: Iterable[AnyProbe]) -> tuple[AnyProbe, ...]:
 
 
 def commands(probes: Iterable[AnyProbe]) -> tuple[str, ...]:
-    """Return the commands that these probes run as root, each once, in order."""
+    """Return the commands that these probes run as root, in order and without duplicates."""
     asks = (probe.ask for probe in root_probes(probes))
     return tuple(sorted({command for ask in asks if isinstance(ask, Shell) for command in ask.named}))
 
 
 def text(listed: Sequence[str], user: str) -> str:
-    """Format the list for a user, or for a %group; raises UserError for an invalid name."""
+    """Format the list for a user or a %group; raises UserError if the name is invalid."""
     if len(user) > LONGEST or _NAME.fullmatch(user) is None:
-        raise UserError(f"no name of a user or a %group: {clean(user, 80)!r}; one is spelt as `id -un` spells it")
+        raise UserError(f"not a name of a user or a %group: {clean(user, 80)!r}; write the name as `id -un` prints it")
     if _ALIAS.fullmatch(user):
-        raise UserError(f"sudo takes {clean(user, 80)} for an alias, and ALL for everybody: name a user or a %group")
+        raise UserError(f"sudo reads {clean(user, 80)} as an alias (ALL: all users): name a user or a %group")
     if not listed:
-        return f"{_HEAD}# No probe that is asked for needs root.\n"
+        return f"{_HEAD}# No requested probe needs root.\n"
     entries = [entry for command in listed for entry in _entries(command)]
     alias = ", \\\n    ".join(entries)
-    # Without a terminal no password can be entered, and a caller's environment must not reach root's commands.
+    # No password can be entered without a terminal, and a caller's environment must not affect root's commands.
     named = user.replace("\\", r"\\")
     options = f"Defaults!{ALIAS} !requiretty, env_reset, !setenv"
     return f"{_HEAD}Cmnd_Alias {ALIAS} = \\\n    {alias}\n{options}\n{named} ALL=(root) NOPASSWD: {ALIAS}\n"

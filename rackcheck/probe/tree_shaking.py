@@ -1,19 +1,19 @@
-"""Removes what a program does not use from a module, so that the payload sent to a node is small. Pure."""
+"""Removes the unused parts of a module, so that the payload sent to a node is small. Pure."""
 
 import ast
 import re
 
 _BLOCK = re.compile(r"^(?!(?:else|elif|except|finally)\b)(?=[A-Za-z_@'\"])", re.MULTILINE)
-"""The start of a statement of a module; comments and closing brackets belong to the one before."""
+"""The start of a statement in a module; comments and closing brackets belong to the statement before them."""
 _DEFINED = re.compile(r"(?:@.*\n)*(?:(?:def|class)[ ]+(\w+)|(\w+)[ ]*=[^=])")
 _LOOKED_UP = re.compile(r"NVML_(?:ERROR_|SUCCESS)\w*")
 """Names that pynvml finds by listing its own namespace."""
 
 
 def needed(module: str, program: str) -> str:
-    """Keep of a module only what a program names, directly or indirectly, and what pynvml looks up by itself.
+    """Keep only the parts of a module that a program names, directly or indirectly, and the parts that pynvml looks up.
 
-    The remaining text is the module's own, with its licence at the top; a name in a comment counts as used.
+    The remaining text is unchanged, with the module's licence at the top; a name in a comment counts as used.
     """
     head, *blocks = _BLOCK.split(module)
     joined: list[str] = []
@@ -35,6 +35,6 @@ def needed(module: str, program: str) -> str:
     rest = head + "".join(b for name, b in zip(names, joined, strict=True) if not name or name in kept)
     try:
         ast.parse(rest)
-    except SyntaxError:  # layout that this parser does not split
+    except SyntaxError:  # a layout that the pattern does not split
         return module
     return rest

@@ -1,6 +1,6 @@
-"""Compare two versions of a rule: whether the newer one is looser, stricter or different. Pure.
+"""Compares two versions of a rule: whether the newer one is weaker, stricter or different. Pure.
 
-What cannot be decided is "different": an overlay is never called stricter if it might let something through.
+If that cannot be decided, the change is "different": an overlay is never called stricter if it might accept more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,10 +30,10 @@ class Difference:
 
 
 LESS = frozenset({"at-least", "above", "warn-below"})
-"""Operators that are stricter where their number is larger."""
+"""Operators for which a larger number is stricter."""
 
 MORE = frozenset({"at-most", "below", "warn-above", "spread", "rate"})
-"""Operators that are stricter where their number is smaller."""
+"""Operators for which a smaller number is stricter."""
 
 
 def differences(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterator[Difference]:
@@ -45,7 +45,7 @@ def differences(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterat
         rows = list(_differences(old, rule))
         leans = {lean for lean, _ in rows}
         lean = leans.pop() if len(leans) == 1 else Lean.DIFFERENT
-        yield Difference(rule_id, lean, "; ".join(how for _, how in rows) or "it judges other things")
+        yield Difference(rule_id, lean, "; ".join(how for _, how in rows) or "evaluates something else")
 
 
 def _differences(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
@@ -54,7 +54,7 @@ def _differences(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
         weaker = severities.index(new.severity) > severities.index(old.severity)
         yield Lean.WEAKER if weaker else Lean.STRICTER, f"severity: {old.severity.value} -> {new.severity.value}"
     if new.from_memory is not old.from_memory:
-        yield (Lean.WEAKER, "may only warn") if new.from_memory else (Lean.STRICTER, "may fail, and not only warn")
+        yield (Lean.WEAKER, "may only warn") if new.from_memory else (Lean.STRICTER, "may fail, not only warn")
     if new.when != old.when:
         yield _condition(old, new)
     if set(new.roles) != set(old.roles):
@@ -63,6 +63,8 @@ def _differences(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
         yield Lean.DIFFERENT, f"phase: {old.phase.value} -> {new.phase.value}"
     if set(new.needs) != set(old.needs):
         yield Lean.DIFFERENT, f"needs: {', '.join(old.needs) or 'none'} -> {', '.join(new.needs) or 'none'}"
+    if new.unknown_is_minor is not old.unknown_is_minor:
+        yield (Lean.WEAKER, "unknown: minor") if new.unknown_is_minor else (Lean.STRICTER, "unknown: minor removed")
     if bool(new.unset) is not bool(old.unset):
         yield (Lean.WEAKER, "waits for a site value") if new.unset else (Lean.STRICTER, "its site value is set")
     if new.across != old.across:
@@ -88,16 +90,16 @@ def _condition(old: Rule, new: Rule) -> tuple[Lean, str]:
 
 def _look(old: RuleSelection | None, new: RuleSelection | None) -> Iterator[tuple[Lean, str]]:
     if old is None or new is None or (old.mode, old.collection, old.where) != (new.mode, new.collection, new.where):
-        yield Lean.DIFFERENT, "looks elsewhere"
+        yield Lean.DIFFERENT, "selects other items"
         return
     if new.allow_failing != old.allow_failing:
         lean = Lean.WEAKER if new.allow_failing > old.allow_failing else Lean.STRICTER
         yield lean, f"allow-failing: {old.allow_failing} -> {new.allow_failing}"
     if new.allow_empty is not old.allow_empty:
-        yield (Lean.WEAKER, "allow-empty") if new.allow_empty else (Lean.STRICTER, "no allow-empty any more")
+        yield (Lean.WEAKER, "allow-empty") if new.allow_empty else (Lean.STRICTER, "allow-empty removed")
     if new.expect_count != old.expect_count:
         if new.expect_count is None:
-            yield Lean.WEAKER, "no expect-count any more"
+            yield Lean.WEAKER, "expect-count removed"
         elif old.expect_count is None:
             yield Lean.STRICTER, f"expect-count: {new.expect_count}"
         else:
@@ -105,9 +107,9 @@ def _look(old: RuleSelection | None, new: RuleSelection | None) -> Iterator[tupl
 
 
 def _across(old: Across | None, new: Across | None) -> Iterator[tuple[Lean, str]]:
-    """A larger quorum is harder to reach and judges less; whether that is stricter depends on the nodes."""
+    """Compare `across`; a changed quorum is DIFFERENT: a larger quorum is harder to reach, so it decides less often."""
     if old is None or new is None or old.role != new.role:
-        yield Lean.DIFFERENT, "looks across other nodes"
+        yield Lean.DIFFERENT, "compares other nodes"
         return
     if new.quorum != old.quorum:
         yield Lean.DIFFERENT, f"quorum: {old.quorum:g} % -> {new.quorum:g} %"
@@ -121,7 +123,7 @@ def _across(old: Across | None, new: Across | None) -> Iterator[tuple[Lean, str]
 def _clauses(old: Rule, new: Rule) -> Iterator[tuple[Lean, str]]:
     same = len(old.clauses) == len(new.clauses) and old.join == new.join
     if not same or any(a.fact != b.fact or a.other != b.other for a, b in zip(old.clauses, new.clauses, strict=False)):
-        yield Lean.DIFFERENT, "asks for other facts"
+        yield Lean.DIFFERENT, "tests other facts"
         return
     for before, after in zip(old.clauses, new.clauses, strict=True):
         yield from _tests(before, after)
@@ -131,7 +133,7 @@ def _tests(before: Clause, after: Clause) -> Iterator[tuple[Lean, str]]:
     was, now = ({test.op: test for test in clause.tests} for clause in (before, after))
     for op in dict.fromkeys((*was, *now)):
         if op not in now:
-            yield Lean.WEAKER, f"no `{op}` any more (it was {_words(was[op], before)})"
+            yield Lean.WEAKER, f"`{op}` removed (it was {_words(was[op], before)})"
         elif op not in was:
             yield Lean.STRICTER, f"{after.fact} {_words(now[op], after)}"
         elif was[op].operand != now[op].operand:

@@ -13,10 +13,10 @@ import yaml
 from rackcheck.base.user_error import UserError
 
 DEPTH = 24
-"""Levels of nesting a file may have."""
+"""Maximum nesting depth of a file."""
 
 SIZE = 2 << 20
-"""Bytes a file may have."""
+"""Maximum number of characters of a file."""
 
 MARK = "\ufeff"
 """A byte order mark: accepted at the start of a file, an error inside it."""
@@ -30,7 +30,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourcePlace:
-    """A place in a file, counted from 1."""
+    """A location in a file; lines and columns count from 1."""
 
     file: str
     line: int
@@ -42,7 +42,7 @@ class SourcePlace:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing wrong at one place."""
+    """One error and its location."""
 
     place: SourcePlace
     text: str
@@ -52,7 +52,7 @@ class Problem:
 
 
 class BadFile(UserError):
-    """A user's file that cannot be used, with all its problems, at most 20."""
+    """A user's file that cannot be used, with its problems (at most 20 are shown)."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = sorted(set(problems))
@@ -80,7 +80,7 @@ class YamlSequence:
 
 @dataclass(frozen=True, slots=True)
 class YamlMapping:
-    """A mapping; `keys` maps each key to its place."""
+    """A mapping; `keys` maps each key to its location."""
 
     items: Mapping[str, "YamlNode"]
     keys: Mapping[str, SourcePlace]
@@ -95,13 +95,13 @@ YamlNode = Scalar | YamlSequence | YamlMapping
 
 
 QUICK = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""PyYAML's C parser, ten times as fast. It accepts some texts that the Python parser rejects; its errors are terser."""
+"""PyYAML's C parser. It is ten times as fast as the Python parser, accepts more texts, and has terse errors."""
 
 
 def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
-    """Read one YAML document; raises BadFile with the places of the problems.
+    """Read one YAML document; raises BadFile with all problems and their locations.
 
-    A shipped file (`ours`) is read by the quick parser; a test compares both parsers on every shipped file.
+    A shipped file (`ours`) is read by the C parser; a test compares both parsers on every shipped file.
     """
     if len(text) > SIZE:
         raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
@@ -119,10 +119,8 @@ def read(text: str, file: str, *, ours: bool = False) -> YamlNode:
         before = text[: error.position]
         at = SourcePlace(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
         raise BadFile([Problem(at, f"a character YAML does not allow: {chr(error.character)!a}")]) from None
-    except (ValueError, OverflowError) as error:  # of PyYAML, which reads escapes and version numbers without a bound
-        raise BadFile(
-            [Problem(builder.place, f"after this, an escape or a number out of all bounds: {error}")]
-        ) from None
+    except (ValueError, OverflowError) as error:  # PyYAML raises these for escapes and version numbers out of range
+        raise BadFile([Problem(builder.place, f"after this, an escape or a number out of range: {error}")]) from None
 
 
 def _mark(mark: Any, file: str) -> SourcePlace:
@@ -132,13 +130,13 @@ def _mark(mark: Any, file: str) -> SourcePlace:
 def _yaml_message(error: yaml.MarkedYAMLError) -> str:
     problem = str(error.problem or error.context)
     if "'\\t'" in problem:
-        return "a tab; YAML wants blanks here"
+        return "a tab; YAML requires spaces here"
     if problem.startswith("mapping values are not allowed"):
-        return "a `: ` that begins no value here; a text that holds one is put in quotes"
+        return "a `: ` is not allowed here; put a text that contains one in quotes"
     if problem.startswith("expected chomping"):
-        return "`>` and `|` begin a block of text; a value that begins with one is put in quotes"
+        return "`>` and `|` begin a block of text; put a value that begins with one in quotes"
     if problem.endswith("that cannot start any token"):
-        return f"{problem.removeprefix('found character ').split(' ')[0]} begins no value; put the value in quotes"
+        return f"{problem.removeprefix('found character ').split(' ')[0]} cannot begin a value; put the value in quotes"
     return problem
 
 
@@ -163,7 +161,7 @@ class _Builder:
         self.place = SourcePlace(file, 1, 1)
 
     def build(self, events: Iterator[yaml.Event]) -> YamlNode:
-        # One open container per level: its start, its flow style, its nodes so far (keys and values in turn).
+        # One open container per level: its start, its flow style, its nodes so far (keys and values alternate).
         levels: list[tuple[SourcePlace, bool, bool, list[YamlNode]]] = []
         root: list[YamlNode] = []
         documents = 0
@@ -173,7 +171,7 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise BadFile([Problem(place, "a second document; a file holds one")])
+                    raise BadFile([Problem(place, "a second document; a file must contain one")])
             elif isinstance(event, yaml.AliasEvent):
                 raise BadFile([Problem(place, f"an alias (*{event.anchor}); write it out")])
             elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
@@ -202,12 +200,12 @@ class _Builder:
 
     def _scalar(self, event: yaml.ScalarEvent, place: SourcePlace, *, in_flow: bool) -> Scalar:
         if in_flow and event.style is None and event.value.count('"') % 2 and place.line != self.odd:
-            self.problems.append(Problem(place, f"put the whole in single quotes: '{event.value}…'"))
+            self.problems.append(Problem(place, f"put the whole value in single quotes: '{event.value}…'"))
             self.odd = place.line  # the other half of the value that the comma split
         if event.style is None and MARK in event.value:
-            self.problems.append(Problem(place, "a byte order mark (U+FEFF), which nobody sees; delete it"))
+            self.problems.append(Problem(place, "an invisible byte order mark (U+FEFF); delete it"))
         if any("\ud800" <= c <= "\udfff" for c in event.value):
-            self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF stands for none"))
+            self.problems.append(Problem(place, "half a character: a \\u escape of D800 to DFFF is not a character"))
         return Scalar(event.value, place)
 
     def _table(self, start: SourcePlace, nodes: list[YamlNode]) -> YamlMapping:
@@ -215,12 +213,12 @@ class _Builder:
         keys: dict[str, SourcePlace] = {}
         for key, value in zip(nodes[::2], nodes[1::2], strict=True):
             if not isinstance(key, Scalar):
-                self.problems.append(Problem(key.place, "a key is a plain text"))
+                self.problems.append(Problem(key.place, "a key must be a plain text"))
             elif key.text == "<<":
                 self.problems.append(Problem(key.place, "a merge key; write the keys out"))
             elif key.text in items:
                 first = keys[key.text]
-                self.problems.append(Problem(key.place, f"`{key.text}` stands here twice; first at line {first.line}"))
+                self.problems.append(Problem(key.place, f"duplicate key `{key.text}`; first at line {first.line}"))
             else:
                 items[key.text], keys[key.text] = value, key.place
         return YamlMapping(items, keys, start)

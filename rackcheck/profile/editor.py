@@ -1,7 +1,7 @@
-"""The schema for editors: the grammar's schema, with every word that can be chosen.
+"""The schema for editors: the grammar's schema, extended with every word that an editor can offer.
 
-It accepts everything that the grammar's schema accepts: a list of words is in an `anyOf` beside `{}`, which accepts
-anything. rackcheck itself never reads it; `rackcheck profile schema` prints it.
+It accepts everything that the grammar's schema accepts: each list of words is in an `anyOf` beside `{}`, which accepts
+anything. rackcheck itself never reads this schema; `rackcheck profile schema` prints it.
 """
 
 import json
@@ -13,28 +13,28 @@ from typing import Any
 from rackcheck.model.catalogue import FAMILY, Catalogue, Entry, Type
 from rackcheck.model.fact import Class
 from rackcheck.model.path import EVERY
-from rackcheck.profile import editor_help as said
+from rackcheck.profile import editor_help as editor_texts
 from rackcheck.profile.editor_words import EditorWords, shipped
 from rackcheck.profile.schema import LOOKS, VALUE, Schema, profile
 
 MANY = 40
-"""Maximum number of facts with the same first word that an editor shows as one list, beside the description."""
+"""Maximum number of facts with the same first word for which an editor still shows one list."""
 
 ITEM = f"/{EVERY}."
-"""Separates a collection's path from that of a fact of its items."""
+"""Separates a collection's path from the path of a fact below the collection's items."""
 
 CHOICES = ("is", "is-not")
 LISTS = ("one-of", "none-of")
 TRUTH = (True, False)
 TYPED: Schema = {"type": ["string", "object", "number", "boolean"]}
-"""The types of a `fact` anywhere: it rejects nothing; an editor that inserts the key uses the first word."""
+"""The types of every `fact`: nothing is rejected; an editor that inserts the key inserts the first type."""
 
 LEAVES = ("all-of", "any-of")
 
 
 def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
     """Return the schema of a profile, with the catalogue's facts and these words as choices."""
-    whole: Schema = json.loads(json.dumps(profile()))  # its parts are shared, and each gets its own words
+    whole: Schema = json.loads(json.dumps(profile()))  # a copy: `profile()` shares parts, and each gets other words
     facts = {path: entry for path, entry in catalogue.entries.items() if not path.endswith(FAMILY)}
     collections = {path: entry for path, entry in facts.items() if entry.kind.type is Type.COLLECTION}
     plain = {path: entry for path, entry in facts.items() if path not in collections}
@@ -50,11 +50,11 @@ def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
             looks.append({"if": _looks_at(path), "then": _rule_of(name)})
     defs["looks"] = {"allOf": looks}
     defs["shared"] = _choice([*_areas(plain), *(p for p, e in plain.items() if EVERY in p and _alike(e))])
-    _add_help(whole["properties"], said.FILE)
+    _add_help(whole["properties"], editor_texts.FILE)
     _offer(whole["properties"]["extends"], _choice(words.profiles, words.profiles.values()))
     _offer(whole["properties"]["include"]["items"], _choice(words.profiles, words.profiles.values()))
-    _add_help(whole["properties"]["applies-to"]["properties"], said.APPLIES)
-    _add_help(whole["properties"]["params"]["additionalProperties"]["properties"], said.PARAM)
+    _add_help(whole["properties"]["applies-to"]["properties"], editor_texts.APPLIES)
+    _add_help(whole["properties"]["params"]["additionalProperties"]["properties"], editor_texts.PARAM)
     defs["sources"] = _choice(words.sources, words.sources.values())
     defs["roles"] = _choice(words.roles)
     _fill_rule(whole["properties"]["rules"]["additionalProperties"])
@@ -63,21 +63,21 @@ def schema(catalogue: Catalogue, words: EditorWords) -> Schema:
 
 
 def _fill_rule(rule: Schema) -> None:
-    """Add the choices to a rule's schema, by the collection it looks at."""
+    """Add the choices to a rule's schema, by the collection it selects from."""
     keys = rule["properties"]
-    _add_help(keys, {**said.RULE, **said.TEST})
+    _add_help(keys, {**editor_texts.RULE, **editor_texts.TEST})
     for leaf in (keys["where"], keys["when"], *(keys[key]["items"] for key in LEAVES)):
-        _add_help(leaf["properties"], {**said.TEST, "fact": said.RULE["fact"]})
+        _add_help(leaf["properties"], {**editor_texts.TEST, "fact": editor_texts.RULE["fact"]})
     short = {key: keys["fact"].pop(key) for key in ("properties", "additionalProperties", "required", "minProperties")}
     keys["fact"] |= {"if": {"type": "object"}, "then": {"type": "object"} | short}
-    _add_help(short["properties"], said.TEST)
+    _add_help(short["properties"], editor_texts.TEST)
     for look in LOOKS:
         _offer(keys[look], _ref("collections"))
     _offer(keys["when"], _ref("node"))
     _offer(keys["refs"]["items"], _ref("sources"))
     keys["role"]["anyOf"] = [_ref("roles"), {"items": _ref("roles")}]
     across = keys["across"]["properties"]
-    _add_help(across, said.ACROSS)
+    _add_help(across, editor_texts.ACROSS)
     _offer(across["role"], _ref("roles"))
     for key in ("facts", "except"):
         across[key]["items"] = across[key]["items"] | {"allOf": [_ref("shared"), _ref("node-facts")]}
@@ -87,14 +87,14 @@ def _fill_rule(rule: Schema) -> None:
 
 
 def _rule_of(name: str) -> Schema:
-    """Return the schema of a rule whose facts, in the rule and in each test, are from this definition."""
+    """Return the schema of a rule for which the editor offers this definition's facts, also in each of its tests."""
     leaf = _ref(name)
     keys = {"fact": TYPED | {"allOf": [leaf]}, "where": leaf} | {key: {"items": leaf} for key in LEAVES}
     return {"allOf": [leaf], "properties": keys}
 
 
 def _looks_at(path: str) -> Schema:
-    """Return the schema of a rule that looks at this collection, for any keys of the items above it."""
+    """Return the schema of a rule that selects from this collection, for any keys of the items above the collection."""
     spelt = re.escape(path).replace(re.escape(f"/{EVERY}"), "/.+")
     return {"patternProperties": {f"^({'|'.join(LOOKS)})$": {"pattern": f"^{spelt}$"}}}
 
@@ -110,7 +110,7 @@ def _leaf(facts: Mapping[str, Entry], defs: dict[str, Schema], name: str, *, ite
 
 
 def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
-    """Yield the allowed words of the facts that have a fixed list of them."""
+    """Yield the allowed words of each fact that has a fixed list of words."""
     spoken: dict[tuple[Any, ...], list[str]] = {}
     for path, entry in facts.items():
         words = TRUTH if entry.kind.type is Type.FLAG else tuple(map(_bare, entry.kind.words))
@@ -125,12 +125,12 @@ def _closed(facts: Mapping[str, Entry]) -> Iterable[Schema]:
 
 
 def _bare(word: str) -> str | int:
-    """Return a whole number as an integer, which an editor writes without quotes; rackcheck reads both as text."""
+    """Return a whole number as an integer, so that an editor writes no quotes; rackcheck reads both as text."""
     return int(word) if re.fullmatch(r"0|[1-9]\d{0,8}", word) else word
 
 
 def _areas(facts: Iterable[str]) -> list[str]:
-    """Return the wildcards for all facts below a word."""
+    """Return a wildcard for each word that has facts below it."""
     return list(dict.fromkeys(f"{path.split('.')[0]}.{EVERY}" for path in facts if "/" not in path.split(".")[0]))
 
 
@@ -139,7 +139,7 @@ def _alike(entry: Entry) -> bool:
 
 
 def _offered(facts: Mapping[str, Entry]) -> Schema:
-    """Offer paths with their help, in lists short enough to show beside a description."""
+    """Offer paths with their help, in lists that are short enough for an editor to show."""
     first = Counter(_words(path, 1) for path in facts)
     second = Counter(_words(path, 2) for path in facts)
     groups: dict[str, dict[str, str]] = {}
@@ -159,7 +159,7 @@ def _help(entry: Entry) -> str:
 
 
 def _choice(words: Iterable[Any], helps: Iterable[str] = ()) -> Schema:
-    """Offer words, each with its help if there is one, and accept any other."""
+    """Offer words, each with its help if it has one; any other word is accepted too."""
     found: Schema = {"enum": list(words)}
     rows = list(helps)
     if rows:

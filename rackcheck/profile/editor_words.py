@@ -1,4 +1,4 @@
-"""Choices of an editor beside the facts: the profiles, the sources and the roles of some folders."""
+"""Words that an editor offers besides facts: the profiles, sources and roles of some folders."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from rackcheck.profile.layers import entries, texts, version_of, word
 
 @dataclass(frozen=True)
 class EditorWords:
-    """Choices of an editor beside the facts: ids with their descriptions."""
+    """Words that an editor offers besides facts: ids with their descriptions."""
 
     profiles: Mapping[str, str] = field(default_factory=dict)
     """NAME@VERSION of each profile, with its title."""
@@ -22,11 +22,11 @@ class EditorWords:
 
 
 ROLES = ("any", "compute")
-"""Roles with a meaning in rackcheck itself."""
+"""Roles that rackcheck itself gives a meaning."""
 
 
 def shipped() -> EditorWords:
-    """Return the shipped words, independent of this machine and its user."""
+    """Return the shipped words: the same on every machine and for every user."""
     return words([library.shipped("profiles")])
 
 
@@ -36,7 +36,7 @@ def here(extra: Sequence[Path] = ()) -> EditorWords:
 
 
 def words(folders: Sequence[Path]) -> EditorWords:
-    """Read the profiles and the sources of these folders, first match first; unreadable files are skipped."""
+    """Read the profiles and sources of these folders; the first folder wins, and unreadable files are skipped."""
     profiles: dict[str, str] = {}
     sources: dict[str, str] = {}
     roles = dict.fromkeys(ROLES)
@@ -56,7 +56,7 @@ def _tables(folders: Sequence[Path]) -> Iterator[YamlMapping]:
     for folder in folders:
         for path in sorted(folder.glob("*.yaml")):
             if path.name in seen and path.name != library.SOURCES:
-                continue  # a name resolves to the first folder's
+                continue  # an earlier folder has a profile of this name
             seen.add(path.name)
             try:
                 table = read(library.text_of(path), path.name, ours=folder == library.shipped("profiles"))

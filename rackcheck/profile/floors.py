@@ -1,4 +1,4 @@
-"""Which of a rule's operands are floors, and how they compare to the peak of the part."""
+"""Finds the floors among a rule's operands, and compares each with the peak of the part."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -17,10 +17,10 @@ from rackcheck.profile.physical_limits import ANY, Peak, closest, of, slip
 from rackcheck.profile.physical_limits import peaks as read_peaks
 
 FLOORS = frozenset({"at-least", "above", "warn-below", "within"})
-"""Operators that set a minimum; `is` and `one-of` name values that must be possible, too."""
+"""Operators that set a minimum. The values of `is` and `one-of` must be possible too."""
 
 NAMED_BY = frozenset({"name", "model", "product", "type", "device", "part", "architecture", "board"})
-"""The last segments of facts that name a part."""
+"""A fact whose path ends in one of these words names a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Floor:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys below the clause that lead to it."""
+        """The keys from the clause to the floor."""
         return (self.test.op, "of") if isinstance(self.test.operand, Within) else (self.test.op,)
 
     @property
     def for_any_part(self) -> bool:
-        """Whether the peak is that of the fastest part in the table, not of the one that the profile names."""
+        """Whether the profile names no part of the table, so that the peak is the peak of the table's fastest part."""
         return any(ANY in peak.parts for peak in self.peaks)
 
     @property
@@ -55,22 +55,22 @@ class Floor:
 
     @property
     def too_high(self) -> bool:
-        """Whether it exceeds the peak of every part that the profile is for."""
+        """Whether the floor exceeds the peak of every part that the profile is for."""
         return all(peak.passed_by(self.number, self.clause.kind.unit) for peak in self.peaks)
 
-    def told(self) -> str:
-        """Format how it compares to the peak."""
+    def text(self) -> str:
+        """Format how the floor compares to the peak."""
         name = self.clause.kind.unit
         most = max(self.peaks, key=lambda peak: peak.in_unit(name) or 0.0)
         share = self.number / self.most
         asked = f"{unit.spell(self.number, name)} of {self.fact}"
         can = f"{unit.spell(self.most, name)} ({most.shape}; {most.source})"
         if self.too_high:
-            return f"asks for {asked}, and the peak is {can}"
-        return f"asks for {asked}, {share:.2g} of the peak of {can}: it can hardly fail"
+            return f"floor {asked} is above the peak of {can}"
+        return f"floor {asked} is {share:.2g} of the peak of {can}: it can hardly fail"
 
     def meant(self, written: str) -> str:
-        """Format the unit that would fit the number as written (`400 GB/s`), as the end of a message."""
+        """Format, as the end of a message, the unit with which the number as written (`400 GB/s`) would be possible."""
         try:
             quantity = unit.parse(written)
         except BadUnit:
@@ -97,7 +97,7 @@ def floors(rule: Rule, profile: Profile, table: Sequence[Peak]) -> Iterator[Floo
         of_fact = [peak for peak in of(table, fact) if peak.in_unit(clause.kind.unit) is not None]
         found = closest(of_fact, words_of(rule, profile)) if of_fact else ()
         for test in clause.tests if found else ():
-            for number in _asked(test):
+            for number in _bounds(test):
                 yield Floor(clause, test, fact, number, found)
 
 
@@ -114,7 +114,7 @@ def as_written(node: YamlNode | None, profile: Profile) -> str:
 
 
 def words_of(rule: Rule, profile: Profile) -> tuple[str, ...]:
-    """Return the words by which a rule, else its profile, names the parts it is for."""
+    """Return the words by which a rule names its parts, or its profile names parts if the rule names none."""
     own = tuple(_named(rule))
     if own:
         return own
@@ -137,7 +137,7 @@ def _whole(rule: Rule, clause: Clause) -> Path:
     return clause.fact if rule.look is None else rule.look.collection.item("*") + clause.fact
 
 
-def _asked(test: Test) -> Iterator[float]:
+def _bounds(test: Test) -> Iterator[float]:
     operand = test.operand
     if isinstance(operand, Within):
         yield operand.of - (abs(operand.of) * operand.by / 100 if operand.share else operand.by)

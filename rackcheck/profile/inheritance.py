@@ -1,6 +1,6 @@
-"""Resolves the files of a profile: finds its parents and the fragments they include, checks them and merges them.
+"""Resolves the files of a profile: finds its parents and all included fragments, checks and merges them.
 
-A file counts once, however often it is reached, so the order of an `include` list changes no verdict.
+A file is merged once, however often it is included, so the order of an `include` list changes no verdict.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,25 +10,25 @@ from rackcheck.profile.document import BadFile, Problem, Scalar, SourcePlace, Ya
 from rackcheck.profile.layers import Layers, Pile, texts, version_of, word
 
 Finder = Callable[[str, SourcePlace], YamlMapping]
-"""Returns a profile's file by its name, for the place that refers to it."""
+"""Returns a profile's file by its name; the location is where the name is used."""
 
 DEPTH = 8
-"""Maximum nesting of fragments; it keeps profiles readable and bounds the loader."""
+"""Maximum nesting of fragments, so that profiles stay readable and the loader's work is limited."""
 
 
 def is_fragment(table: YamlMapping) -> bool:
-    """Whether a file declares itself a fragment: to be included, not to be used as a profile."""
+    """Whether a file declares itself a fragment: it is included in profiles and is not used as a profile."""
     return word(table, "fragment") == "true"
 
 
 def layers(table: YamlMapping, find: Finder, built_in: YamlMapping | None = None) -> Layers:
     """Merge a profile over its parents and fragments, and all of them over `built_in`.
 
-    Raises BadFile on a wrong version, a circle or a clash.
+    Raises BadFile on a wrong version, a cycle or a conflict.
     """
     if is_fragment(table) and "extends" in table.items:
         name = word(table, "profile")
-        message = f"{name} calls itself a fragment, and a fragment extends nothing: leave `fragment` or `extends` away"
+        message = f"{name} is a fragment, and a fragment extends nothing: remove `fragment` or `extends`"
         raise BadFile([Problem(table.keys["fragment"], message)])
     shelf, pile = _Shelf(find), Pile()
     if built_in is not None:
@@ -59,30 +59,34 @@ class _Shelf:
         while isinstance(parent := chain[-1].get("extends"), Scalar):
             wanted = parent.text.partition("@")[0]
             if wanted in names:
-                own = ", for a profile has another name than its parent" if wanted == names[-1] else ""
-                raise BadFile([Problem(parent.place, f"{' extends '.join((*names, wanted))}: a circle{own}")])
+                own = "; a profile needs another name than its parent" if wanted == names[-1] else ""
+                raise BadFile([Problem(parent.place, f"{' extends '.join((*names, wanted))}: a cycle{own}")])
             chain.append(self._found(parent, "extends"))
             names.append(wanted)
         return chain[::-1]
 
     def fragments(self, chain: Sequence[YamlMapping]) -> Iterator[YamlMapping]:
-        """Yield what the first of a chain includes and none below it does; the rest of the chain is merged over it."""
+        """Yield the fragments that the first profile of a chain includes, except the fragments of its parents.
+
+        The other profiles of the chain are its children.
+        """
         names = [word(table, "profile") for table in reversed(chain)]
         before = set(self.heights)
         self._climb(chain[0], (" extends ".join(names),), frozenset(names))
         yield from (self.tables[name] for name in self.heights if name not in before and name != names[-1])
 
     def _climb(self, table: YamlMapping, way: tuple[str, ...], above: frozenset[str]) -> None:
-        """Record a file after everything it includes; `way` are the names that lead to it, `above` the same as words.
+        """Record a file after everything it includes.
 
-        A file above it cannot be one of its fragments.
+        `way` are the steps that lead to the file, `above` the names of the files in these steps. The file must not
+        include any file in `above`.
         """
         height = 0
         for ref in texts(table, "include"):
             wanted = ref.text.partition("@")[0]
             trail = " includes ".join((*way, wanted))
             if wanted in above:
-                raise BadFile([Problem(ref.place, f"{trail}: a circle")])
+                raise BadFile([Problem(ref.place, f"{trail}: a cycle")])
             fragment = self._found(ref, "includes")
             if "extends" in fragment.items:
                 message = (
@@ -93,11 +97,11 @@ class _Shelf:
                 self._climb(fragment, (*way, wanted), above | {wanted})
             height = max(height, 1 + self.heights.get(wanted, DEPTH))
             if height > DEPTH:
-                raise BadFile([Problem(ref.place, f"{trail}: fragments in one another, more than {DEPTH} deep")])
+                raise BadFile([Problem(ref.place, f"{trail}: fragments are nested more than {DEPTH} deep")])
         self.heights[word(table, "profile")] = height
 
     def _found(self, ref: Scalar, how: str) -> YamlMapping:
-        """Find the file of NAME or NAME@VERSION, once; raises BadFile if its version is another."""
+        """Find the file of NAME or NAME@VERSION; cached. Raises BadFile if the file has another version."""
         wanted, versioned, version = ref.text.partition("@")
         if wanted not in self.tables:
             self.tables[wanted] = self.find(wanted, ref.place)

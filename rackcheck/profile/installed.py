@@ -1,4 +1,4 @@
-"""Finds rules in Python from installed packages, by entry point, for profiles that call them."""
+"""Finds the Python rules of installed packages, by entry point, for profiles that call them."""
 
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
@@ -10,7 +10,7 @@ GROUP = "rackcheck.rules"
 
 
 def called(name: str) -> Called:
-    """Return the rule of this name, with its package; raises LookupError with what to do."""
+    """Return the rule of this name, with its package; raises LookupError with a text for the user."""
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, _package(point)))
     found = [point for point in points if point.name == name]
     if not found:
@@ -26,9 +26,9 @@ def called(name: str) -> Called:
         raise LookupError(f"rule {name} of {_package(point)} cannot be loaded: {error!r}") from None
     if isinstance(rule, Called):
         return replace(rule, name=name, package=_package(point))
-    raise LookupError(f"{point.value} of {_package(point)} is no rule: `@rackcheck.rule(facts=…)` makes one")
+    raise LookupError(f"{point.value} of {_package(point)} is not a rule: `@rackcheck.rule(facts=…)` makes one")
 
 
 def _package(point: EntryPoint) -> str:
-    """Return a distribution's name and version: another version may judge differently."""
+    """Return a distribution's name and version; another version of the distribution may judge differently."""
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.module

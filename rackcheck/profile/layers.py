@@ -1,6 +1,6 @@
-"""Merges a profile with its parents and fragments: rules and params merge by id, lists and operators replace.
+"""Merges a profile with its parents and fragments: rules and params merge by id; lists and operators are replaced.
 
-From the bottom up: the oldest parent, then what each profile includes, then what it writes itself. `drop` removes.
+The oldest parent is merged first; for each profile, its fragments come before its own entries. `drop` removes a rule.
 """
 
 import difflib
@@ -20,18 +20,18 @@ FORMS = (
     (("across",), ("across", "agree")),
     (("call",), ("call",)),
 )
-"""The kinds of rules: the keys that define each, with all keys that belong to it."""
+"""The kinds of rules: the keys that define each kind, with all keys that belong to the kind."""
 
 MACHINE = frozenset({"product", "board", "cpu", "device"})
-"""Keys of `applies-to` that name a machine; one match is enough."""
+"""Keys of `applies-to` that name a machine; one matching key is enough."""
 
 BEGUN = 3
-"""Minimum length of a prefix that counts as an unfinished word."""
+"""Minimum length of a prefix that is treated as an unfinished word."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerEntry:
-    """A rule or a param as one file writes it; `layer` is that file's NAME@VERSION, `place` that of the key."""
+    """A rule or a param as one file writes it; `layer` is the file's NAME@VERSION, `place` the key's location."""
 
     layer: str
     place: SourcePlace
@@ -40,10 +40,11 @@ class LayerEntry:
 
 @dataclass(frozen=True)
 class Layers:
-    """A profile's file with its parents and fragments under it, merged; `dropped` rules have their reason.
+    """A profile's file merged with its parents and fragments; `dropped` maps rules to the reason.
 
-    `built_in` are the ids of rules that belong to every profile, dropped ones too. `rules_written` and `params_written`
-    contain by id every entry that was written for it, the lowest layer first, including one that dropped a rule.
+    `built_in` has the ids of the rules that are part of every profile, including dropped rules. `rules_written` and
+    `params_written` map each id to all entries that the files write for this id, the lowest layer first, including
+    entries that drop a rule.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Layers:
 
 @dataclass
 class Pile:
-    """The layers merged so far; problems are collected so that all are reported at once."""
+    """The layers merged so far; problems are collected, so that all are reported together."""
 
     params: dict[str, YamlNode] = field(default_factory=dict)
     rules: dict[str, YamlMapping] = field(default_factory=dict)
@@ -72,12 +73,12 @@ class Pile:
     built_in: frozenset[str] = frozenset()
 
     def build_in(self, table: YamlMapping) -> None:
-        """Put the rules of every profile at the bottom."""
+        """Add the built-in rules as the lowest layer."""
         self.add(table)
         self.built_in = frozenset(self.rules)
 
     def lay(self, table: YamlMapping) -> None:
-        """Merge a profile's own entries over the pile."""
+        """Merge a profile's own entries over the layers so far."""
         for rule_id, written in _written(table, "rules"):
             rule = written.node
             assert isinstance(rule, YamlMapping)
@@ -98,25 +99,25 @@ class Pile:
             self.params[name] = _param_over(self.params.get(name), written.node)
             self.params_written.setdefault(name, []).append(written)
         applies = entries(table, "applies-to")
-        if MACHINE & applies.keys():  # a child's `applies-to` replaces its parent's machines, it does not add to them
+        if MACHINE & applies.keys():  # a child's machines replace its parent's machines, they are not added
             self.applies = {key: node for key, node in self.applies.items() if key not in MACHINE}
         self.applies |= applies
 
     def add(self, fragment: YamlMapping) -> None:
-        """Add a fragment's rules and params to the pile without changing existing ones."""
+        """Add a fragment's rules and params without changing existing ones."""
         name = word(fragment, "profile")
         for rule_id, written in _written(fragment, "rules"):
             rule = written.node
             assert isinstance(rule, YamlMapping)
             there = self.rules_written.get(rule_id)
             if "drop" in rule.items:
-                message = f"fragment {name} drops `{rule_id}`; a fragment only adds: who includes it may drop"
+                message = f"fragment {name} drops `{rule_id}`; a fragment only adds: an including profile may drop it"
                 self._note(written.place, message)
             elif there and rule_id in self.dropped:
                 message = f"rule `{rule_id}` of fragment {name} was dropped by {there[-1].layer}: {there[-1].place}"
                 self._note(written.place, message)
             elif there:
-                message = f"rule `{rule_id}` of fragment {name} stands in {there[0].layer} too: {there[0].place}"
+                message = f"rule `{rule_id}` of fragment {name} is also in {there[0].layer}: {there[0].place}"
                 self._note(written.place, f"{message}; a fragment only adds")
             else:
                 self.rules[rule_id] = rule
@@ -149,7 +150,7 @@ class Pile:
 
 
 def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
-    """Yield the rules or params that a file writes: the id, and the entry with its layer and place."""
+    """Yield the rules or params that a file writes: the id, and the entry with its layer and location."""
     held = table.get(key)
     if isinstance(held, YamlMapping):
         for name, node in held.items.items():
@@ -157,7 +158,7 @@ def _written(table: YamlMapping, key: str) -> Iterator[tuple[str, LayerEntry]]:
 
 
 def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
-    """Merge a rule key by key; a new look or fact replaces the old one and the keys that narrowed or judged it."""
+    """Merge a rule key by key; a new selection or fact replaces the old one and its filters or operators."""
     if under is None:
         return over
     gone: set[str] = set()
@@ -172,7 +173,7 @@ def rule_over(under: YamlMapping | None, over: YamlMapping) -> YamlMapping:
 
 
 def _whole(param: YamlNode) -> YamlNode:
-    """Return a param in its full form: a bare value is its default."""
+    """Return a param in its full form; a bare value is the default."""
     return (
         YamlMapping({"default": param}, {"default": param.place}, param.place) if isinstance(param, Scalar) else param
     )
@@ -215,7 +216,7 @@ def texts(table: YamlMapping, key: str) -> tuple[Scalar, ...]:
 
 
 def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
-    """Return the values that a node holds: one, or a list of them."""
+    """Return the values of a node: one, or a list of them."""
     if isinstance(node, Scalar):
         return (node,)
     return tuple(i for i in node.items if isinstance(i, Scalar)) if isinstance(node, YamlSequence) else ()
@@ -224,7 +225,7 @@ def listed(node: YamlNode | None) -> tuple[Scalar, ...]:
 def did_you_mean(word: str, words: list[str]) -> str:
     """Format the nearest known word as the end of a message; empty if none is near.
 
-    A word with the same prefix is nearer than any other, then one of the same parts in another order; case is ignored.
+    Words with the same prefix are nearest, then words with the same parts in another order. Case is ignored.
     """
     small = word.casefold()
     known = {each.casefold(): each for each in words}

@@ -1,4 +1,4 @@
-"""Finds and loads profiles and schemas, and reports which folder each came from."""
+"""Finds and loads profiles and schemas, with the kind of folder that contains each."""
 
 import os
 import re
@@ -24,10 +24,10 @@ from rackcheck.profile.schema import sources as sources_schema
 from rackcheck.profile.schema_check import conform
 
 SOURCES = "sources.yaml"
-"""The file beside profiles that contains the sources they cite."""
+"""The file beside profiles with the sources that they cite."""
 
 BUILT_IN = "built-in.yaml"
-"""The file beside shipped profiles that contains the rules of every profile."""
+"""The file beside the shipped profiles with the rules that every profile has."""
 
 _SOURCE = ("title", "section", "publisher", "date", "confidence")
 
@@ -67,7 +67,7 @@ def profiles(extra: Sequence[Path] = ()) -> dict[str, ProfileFile]:
 
 
 def seems_fragment(found: ProfileFile) -> bool:
-    """Whether a file seems to be a fragment: a text search without parsing, as completion must be fast."""
+    """Whether a file seems to be a fragment, by text search without parsing: shell completion must be fast."""
     try:
         return _FRAGMENT.search(text_of(found.path)) is not None
     except UserError:
@@ -75,10 +75,10 @@ def seems_fragment(found: ProfileFile) -> bool:
 
 
 def _files(folder: Path) -> Sequence[Path]:
-    """Return the profiles of a folder, empty if it is missing or not readable."""
+    """Return the profiles of a folder; empty if the folder is missing or not readable."""
     try:
         return sorted(path for path in folder.iterdir() if path.suffix == ".yaml")
-    except OSError:  # `closed` reports which one, and why
+    except OSError:  # `closed` reports the folder and the reason
         return ()
 
 
@@ -90,7 +90,7 @@ def closed() -> Iterator[str]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            yield f"no profile was looked for in {folder}: {error.strerror}"
+            yield f"folder {folder} was not searched for profiles: {error.strerror}"
 
 
 def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
@@ -103,9 +103,9 @@ def find(name: str, extra: Sequence[Path] = ()) -> ProfileFile:
         return ProfileFile(path.stem, path, "file")
     known = profiles(extra)
     if name not in known:
-        here = f"; the file is meant by ./{name}" if Path(name).is_file() else ""
+        here = f"; for the file write ./{name}" if Path(name).is_file() else ""
         near = here or did_you_mean(name.partition("@")[0], list(known))
-        raise UserError(f"no profile {name or repr(name)}{near or '; rackcheck profile list tells which there are'}")
+        raise UserError(f"no profile {name or repr(name)}{near or '; rackcheck profile list shows all'}")
     return known[name]
 
 
@@ -119,7 +119,7 @@ def load(
 def load_laid(
     name: str, catalogue: Catalogue, values: Mapping[str, str] | None = None, extra: Sequence[Path] = ()
 ) -> tuple[Profile, Layers]:
-    """Load a profile with the layers that it is made of; raises UserError or BadFile."""
+    """Load a profile with the layers it consists of; raises UserError or BadFile."""
     found = find(name, extra)
     files: dict[str, str] = {}
     problems: list[Problem] = []
@@ -147,14 +147,14 @@ def load_laid(
         for source in _sources(folder / SOURCES):
             known.setdefault(source.id, source)
     compiled = compile_profile(laid, catalogue, known, values or {}, problems)
-    # A rule that a child drops or cites anew still belongs to its parent: each stored file must load by itself.
+    # Sources of rules that a child drops or changes are kept for its parent: each stored file must load by itself.
     cited = [known[ref] for ref in sorted(refs) if ref in known]
     meant = _meant(found.name, extra) if compiled.fragment else ""
     return replace(compiled, files={**files, SOURCES: _cited(cited)}, meant=meant), laid
 
 
 def _built_in(catalogue: Catalogue) -> YamlMapping | None:
-    """Return the rules of every profile, if the catalogue has their facts: a made catalogue has none."""
+    """Return the built-in rules if the catalogue has their facts: a catalogue made by a test has none."""
     table = _built_in_table()
     facts = (word(rule, "fact") for rule in entries(table, "rules").values() if isinstance(rule, YamlMapping))
     return table if all(catalogue.find(parse(fact)) is not None for fact in facts) else None
@@ -170,7 +170,7 @@ def _built_in_table() -> YamlMapping:
 
 
 def _meant(name: str, extra: Sequence[Path]) -> str:
-    """Return the profile that was meant by a fragment's name, from the heads of all profiles."""
+    """Return the profile that the user may have meant by a fragment's name, from the heads of all profiles."""
     heads = {each: text_of(found.path) for each, found in profiles(extra).items()}
     whole = {each: frozenset(_below(each, heads)) for each, text in heads.items() if not _FRAGMENT.search(text)}
     return meant(name, whole)
@@ -181,7 +181,7 @@ _BELOW = re.compile(r"^(?:extends: *([a-z0-9_.-]+)|include: *\[([^]]*)\])", re.M
 
 
 def _below(name: str, heads: Mapping[str, str]) -> Iterator[str]:
-    """Yield what a profile extends and includes, recursively: a text search without loading."""
+    """Yield what a profile extends and includes, recursively, by text search without loading."""
     todo, seen = [name], {name}
     while todo:
         for parent, included in _BELOW.findall(heads.get(todo.pop(), "")):
@@ -218,7 +218,7 @@ def _read(path: Path, files: dict[str, str], problems: list[Problem]) -> YamlMap
     problems += wrong
     name = word(table, "profile")
     if f"{name}.yaml" == SOURCES:
-        raise BadFile([Problem(table.items["profile"].place, f"no profile is called {name}: {SOURCES} holds sources")])
+        raise BadFile([Problem(table.items["profile"].place, f"no profile is called {name}: {SOURCES} is for sources")])
     files[f"{name}.yaml"] = text
     return table
 
@@ -236,7 +236,7 @@ def _ships(path: Path) -> bool:
 
 @lru_cache(maxsize=256)
 def _shipped(name: str) -> str:
-    """Return the text of a shipped profile; a run stores copies, which are parsed the same way."""
+    """Return the text of a shipped profile; the copies in runs are parsed in the same way if they are identical."""
     try:
         return text_of(shipped("profiles") / name)
     except UserError:
@@ -244,7 +244,7 @@ def _shipped(name: str) -> str:
 
 
 def _shown(path: Path) -> str:
-    """Return a file's short name: as typed below the working folder, else its last part."""
+    """Return a file's short name: its relative path if it is below the working folder, else its last part."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
@@ -255,7 +255,7 @@ def _sources(path: Path) -> Iterator[Source]:
     try:
         if not path.is_file():
             return
-    except OSError:  # in a folder that may not be entered: `closed` reports it
+    except OSError:  # this login cannot enter the folder: `closed` reports the folder
         return
     yield from _sources_found(text_of(path), _shown(path), ours=_ships(path))
 

@@ -1,7 +1,7 @@
-"""Lint of a profile that loads: rules that cannot pass, that contradict themselves, or that cannot fail.
+"""Checks a profile that loads for rules that cannot pass, that contradict themselves, or that cannot fail.
 
-Errors that make a file invalid are reported by the loader. This module reports what is valid but has no effect or is
-probably a mistake: an error where nothing can pass or fail, a warning where a person should look, a hint where text is
+The loader reports errors that make a file invalid. This module reports valid keys that have no effect or are probably
+mistakes: an error if nothing can pass or nothing can fail, a warning if a person should check, a hint if a text is
 missing that shipped profiles have.
 """
 
@@ -28,11 +28,11 @@ LOW = 2
 """A floor below 1/LOW of the peak needs a written reason."""
 
 HOPELESS = 10
-"""A floor below 1/HOPELESS of the peak is an error whatever the reason: a digit or a unit is wrong."""
+"""A floor below 1/HOPELESS of the peak is an error even with a reason: a digit or a unit is wrong."""
 
 
 class Level(StrEnum):
-    """Severity of a finding: an error rejects the profile, a warning is shown, a hint is shown only with `strict`."""
+    """Level of a finding: an error rejects the profile, a warning is shown, a hint is shown only with `strict`."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -41,7 +41,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class LintFinding:
-    """One finding and its place."""
+    """One finding and its location."""
 
     place: SourcePlace
     level: Level
@@ -52,7 +52,7 @@ class LintFinding:
         return f"{self.place}: {self.level.value}: {self.text}"
 
     def plain(self) -> dict[str, str | int]:
-        """Return the finding as plain strings and numbers, for machines."""
+        """Return the finding as plain strings and numbers, for JSON."""
         at = self.place
         return {
             "file": at.file, "line": at.line, "column": at.column, "level": self.level.value, "rule": self.rule,
@@ -76,7 +76,7 @@ def refused(found: Sequence[LintFinding], *, strict: bool) -> bool:
 
 
 def findings(profile: Profile, laid: Layers, peaks: Sequence[Peak] | None = None) -> list[LintFinding]:
-    """Lint a loaded profile and its layers; findings are sorted by place."""
+    """Check a loaded profile and its layers; findings are sorted by location."""
     at = LayerPlaces(laid)
     profile = replace(profile, rules=profile.own)
     table = shipped_peaks() if peaks is None else peaks
@@ -120,7 +120,7 @@ def _roles(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
 def _of_fragment(laid: Layers, at: LayerPlaces) -> Iterator[LintFinding]:
     """Yield findings for keys that have no effect in a fragment."""
     if "applies-to" in laid.head.items:
-        text = "a fragment's `applies-to` is ignored: who includes it says which machines that is for"
+        text = "a fragment's `applies-to` is ignored: the profile that includes it names its machines"
         yield LintFinding(at.head("applies-to"), Level.WARNING, text)
 
 
@@ -130,10 +130,10 @@ def _verdict(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     decided = {rule.phase for rule in own if rule.severity.decides}
     if not decided:
         yield LintFinding(
-            at.head("profile"), Level.WARNING, "it can give no verdict: no rule of a node is a blocker or major"
+            at.head("profile"), Level.WARNING, "it cannot reach a verdict: no rule of a node is a blocker or major"
         )
     elif Phase.CONFIG in {rule.phase for rule in own} - decided:
-        text = "an audit by it can give no verdict: no rule of phase config is a blocker or major"
+        text = "an audit by it cannot reach a verdict: no rule of phase config is a blocker or major"
         yield LintFinding(at.head("profile"), Level.WARNING, text)
 
 
@@ -142,7 +142,7 @@ def _twins(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     for rule in profile.rules:
         asks = rule.look or rule.across or rule.called or any(clause.tests for clause in rule.clauses)
         if rule.unset or not asks:
-            continue  # its param has no site value yet, or it is judged by something other than clauses
+            continue  # a param has no site value yet, or there is nothing to compare
         same = (
             rule.look, frozenset(rule.clauses), rule.join, rule.when, rule.phase, frozenset(rule.roles),
             rule.scope, rule.across, rule.called,
@@ -150,14 +150,14 @@ def _twins(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
         other = first.setdefault(same, rule)
         if other is not rule:
             where = at.rule(other.id)
-            text = f"rule {rule.id} asks what {other.id} asks ({where.file}:{where.line}); one of them is enough"
+            text = f"rule {rule.id} checks the same as {other.id} ({where.file}:{where.line}); one of them is enough"
             yield LintFinding(at.rule(rule.id), Level.WARNING, text, rule.id)
 
 
 def _dropped(profile: Profile, at: LayerPlaces) -> Iterator[LintFinding]:
     for rule_id, reason in profile.dropped.items():
         if reason.strip().casefold() in NO_REASON:
-            text = f"rule {rule_id} is dropped, and nobody says why: `drop` holds the reason, not {reason!r}"
+            text = f"rule {rule_id} is dropped without a reason: `drop` must contain the reason, not {reason!r}"
             yield LintFinding(at.rule(rule_id), Level.WARNING, text, rule_id)
 
 
@@ -181,7 +181,7 @@ def _needs(rule: Rule, profile: Profile, at: LayerPlaces) -> Iterator[LintFindin
 
 
 def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield findings for a clause that nothing passes, and for a `where` that removes all that could pass or fail."""
+    """Yield a finding for a clause that no value passes, or for a `where` or `when` that decides the result alone."""
     named, given = ("where", rule.look.where) if rule.look is not None else ("when", rule.when)
     mode = rule.look.mode if rule.look is not None else ""
     for clause in (*rule.clauses, *((given,) if given is not None else ())):
@@ -204,19 +204,19 @@ def _contradictions(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
         line = "it can never fail" if mode == "no" else "it can never pass"
         yield LintFinding(place, Level.ERROR, f"`{named}` contradicts the rule on {given.fact}: {line}", rule.id)
     elif _silent(rule.look) and every and (any(always) if rule.join == "any" else all(always)):
-        text = f"`{named}` asks of {given.fact} what the rule asks: it can never fail"
+        text = f"`{named}` tests {given.fact} as the rule does: it can never fail"
         yield LintFinding(place, Level.ERROR, text, rule.id)
 
 
 def _quorum(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
-    """Yield a finding for a vote that cannot be lost: with a quorum of 100 %, one deviation leaves no majority."""
+    """Yield a finding for a quorum of 100 %: no node can fail, because a single deviation leaves no quorum."""
     if rule.across is not None and rule.across.quorum >= 100 and not rule.unset:
-        text = "a `quorum` of 100 % can never fail a node: one that differs takes it away, and all are unknown"
+        text = "a `quorum` of 100 % can never fail a node: a differing node breaks the quorum, so all nodes are unknown"
         yield LintFinding(at.key(rule.id, "agree", "quorum"), Level.ERROR, text, rule.id)
 
 
 def _silent(look: RuleSelection | None) -> bool:
-    """Whether a look does not itself constrain the selection: neither that it is empty, nor how many items it has."""
+    """Whether a selection by itself cannot fail: it may be empty, and no number of items is expected."""
     return look is None or (look.mode == "each" and look.allow_empty and look.expect_count is None)
 
 
@@ -228,10 +228,12 @@ def _lists(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
             place = at.key(rule.id, *_key(clause, rule, at), test.op)
             if len(test.operand) == 1:
                 message = f"{'is' if test.op == 'one-of' else 'is-not'}: {spell(test.operand[0], clause.kind)}"
-                yield LintFinding(place, Level.WARNING, f"`{test.op}` holds one value: `{message}` says that", rule.id)
+                yield LintFinding(place, Level.WARNING, f"`{test.op}` contains one value: write `{message}`", rule.id)
             elif len(set(test.operand)) < len(test.operand):
                 twice = next(v for n, v in enumerate(test.operand) if v in test.operand[:n])
-                yield LintFinding(place, Level.WARNING, f"`{test.op}` holds {spell(twice, clause.kind)} twice", rule.id)
+                yield LintFinding(
+                    place, Level.WARNING, f"`{test.op}` contains {spell(twice, clause.kind)} twice", rule.id
+                )
 
 
 def _words(rule: Rule, at: LayerPlaces) -> Iterator[LintFinding]:
@@ -246,7 +248,7 @@ def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]
     reasoned = bool(rule.why and rule.refs and not rule.from_memory)
     for floor in floors(rule, profile, table):
         keys = (*_key(floor.clause, rule, at), *floor.keys)
-        line = f"{floor.told()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
+        line = f"{floor.text()}{floor.meant(as_written(at.node(rule.id, *keys), profile))}"
         place = at.key(rule.id, *keys)
         if floor.too_high:
             yield LintFinding(place, Level.WARNING if floor.for_any_part else Level.ERROR, line, rule.id)
@@ -255,12 +257,12 @@ def _floors(rule: Rule, profile: Profile, at: LayerPlaces, table: Sequence[Peak]
         elif below(floor, HOPELESS):
             yield LintFinding(place, Level.ERROR, line, rule.id)
         elif below(floor, LOW) and not reasoned:
-            text = f"{line}; a reason for so low a floor is a `why` and, in `refs`, a source that was read"
+            text = f"{line}; so low a floor needs a `why` and, in `refs`, a source that was read"
             yield LintFinding(place, Level.WARNING, text, rule.id)
 
 
 def _key(clause: Clause, rule: Rule, at: LayerPlaces) -> tuple[str | int, ...]:
-    """Return the keys to a clause's operators: in `where` or `when`, in a fact's map, in a list, or beside `fact`."""
+    """Return the path of keys to a clause's operators: in `where` or `when`, a fact's map, a list, or beside `fact`."""
     if rule.look is not None and clause is rule.look.where:
         return ("where",)
     if clause is rule.when:

@@ -1,4 +1,4 @@
-"""Peak values of parts, from the physics of their design; a profile's floor may not exceed them."""
+"""Peak values of parts, from the physics of their design; a floor in a profile must not exceed them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from rackcheck.model.operator import glob
 from rackcheck.model.unit import BadUnit, Quantity
 
 ANY = "*"
-"""Used as a part: the peak of anything of its kind, whatever the part."""
+"""Stands in place of a part's name: the peak applies to every part."""
 
 ROUNDED = 1.02
-"""Published peaks have two or three digits (2.00 TB/s for 2.039): up to this factor above one is accepted."""
+"""Published peaks have two or three digits (2.00 TB/s for 2.039): numbers up to this factor above are accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The peak that these facts can report of these parts; `shape` names the workload or the link.
+    """The highest value that these facts can have on these parts; `shape` names the workload or the link.
 
-    `facts` and `parts` are globs; a part is matched without regard to case.
+    `facts` and `parts` are globs; case is ignored for parts.
     """
 
     facts: tuple[str, ...]
@@ -27,7 +27,7 @@ class Peak:
     shape: str
     most: Quantity
     source: str
-    exact: bool = False  # computed, and not published in a few digits
+    exact: bool = False  # computed, not published with a few digits
 
     def in_unit(self, wanted: str) -> float | None:
         """Return the peak in this unit; None if the unit measures something else."""
@@ -42,7 +42,7 @@ class Peak:
         return most is not None and number > most * (1 if self.exact else ROUNDED)
 
     def fits(self, word: str) -> int:
-        """Return how closely a word names one of the parts: the length of the closest glob, -1 without a match."""
+        """Return how closely a word matches a part: the length of the longest matching glob, -1 without a match."""
         bare = word.replace("*", "").casefold()
         return max((len(part) for part in self.parts if glob(part.casefold(), bare)), default=-1)
 
@@ -64,14 +64,14 @@ def peaks(document: Any) -> tuple[Peak, ...]:
 
 
 def of(table: Iterable[Peak], fact: str) -> list[Peak]:
-    """Return the peaks of a fact, of any part."""
+    """Return the peaks of a fact, for all parts."""
     return [peak for peak in table if any(glob(pattern, fact) for pattern in peak.facts)]
 
 
 def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
-    """Return the peaks of the parts that these words name: for each word that names one, the closest.
+    """Return the peaks of the parts that these words name: for each word that matches a part, the closest match.
 
-    If no word does, return the peak of any part, if there is one.
+    If no word matches, return the peaks that apply to every part, if there are any.
     """
     parts = [peak for peak in of_fact if ANY not in peak.parts]
     found: dict[Peak, None] = {}
@@ -83,9 +83,9 @@ def closest(of_fact: Sequence[Peak], words: Sequence[str]) -> tuple[Peak, ...]:
 
 
 def slip(number: float, written: str, most: float, wanted: str) -> str:
-    """Return the unit in which a number would be within a part's peak; empty if there is none.
+    """Return the unit that was probably meant, in which the number is near the peak; empty if there is no such unit.
 
-    `most` is the peak in the unit `wanted`. Of several units, the one with the most similar name wins: Gb/s for GB/s.
+    `most` is the peak in the unit `wanted`. Of several units, the unit with the most similar name wins: Gb/s for GB/s.
     """
     near: list[tuple[int, str]] = []
     for other in unit.UNITS:

@@ -1,4 +1,4 @@
-"""Whether a person has reviewed a profile: a learned profile states what machines are, not what they should be."""
+"""Finds learned profiles that no person has reviewed: they describe machines as they are, not as they should be."""
 
 import re
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from rackcheck.profile.document import BadFile, Scalar, YamlMapping, read
 KEY, BY = "reviewed", "reviewed-by"
 
 _ODD = re.compile(r"^\s*[\"{?]", re.MULTILINE)
-"""A line whose key may be written with escapes; without such a line, a key occurs in the text as is."""
+"""A line whose key may be written with escapes; without such lines, a text search finds every key."""
 
 
 def unreviewed(files: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the profiles that wait for a review, among these files (name to text).
 
-    A profile waits if it has the key `reviewed`, true or false, and no `reviewed-by`; one without `reviewed` was
-    written by a person and does not wait. A parent waits like any other file; a text that is not YAML does not.
+    A profile waits if it has the key `reviewed`, true or false, and no `reviewed-by`. A profile without `reviewed` was
+    written by a person and does not wait; nor does a text that is not YAML. Parents are treated like any other file.
     """
     return tuple(name for name in sorted(files) if _waits(name, files[name]))
 
@@ -34,8 +34,8 @@ def _waits(name: str, text: str) -> bool:
 
 
 def review_notice(names: tuple[str, ...]) -> str:
-    """Format what to do about profiles that wait for a review; empty if none does."""
+    """Format what to do about profiles that wait for a review; empty if no profile waits."""
     if not names:
         return ""
     listed = ", ".join(name.removesuffix(".yaml") for name in names)
-    return f"nobody has answered for {listed}: read its rules, then write `{BY}: NAME` in place of `{KEY}: false`"
+    return f"not reviewed yet: {listed}; read the rules, then write `{BY}: NAME` in place of `{KEY}: false`"

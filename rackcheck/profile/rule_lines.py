@@ -1,4 +1,4 @@
-"""Places of the keys of a loaded profile: the file, line and column of each key of a rule, after merging."""
+"""Locations of the keys of a loaded profile: the file, line and column of each key of a rule, after merging."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from rackcheck.profile.layers import Layers
 
 @dataclass(frozen=True)
 class LayerPlaces:
-    """The layers of a profile, for looking up places."""
+    """Looks up locations in the layers of a profile."""
 
     laid: Layers
 
     def rule(self, rule_id: str) -> SourcePlace:
-        """Return the place of a rule's id, in the file that wrote it last."""
+        """Return the location of a rule's id, in the last file that writes the rule."""
         written = self.laid.rules_written.get(rule_id)
         return written[-1].place if written else self.laid.head.place
 
@@ -31,31 +31,31 @@ class LayerPlaces:
         return node
 
     def key(self, rule_id: str, *keys: str | int) -> SourcePlace:
-        """Return the place of the innermost value at these keys of a rule; without keys, the place of the rule."""
+        """Return the location of the value at these keys of a rule; if there is none, the location of the rule."""
         node = self.node(rule_id, *keys) if keys else None
         return self.rule(rule_id) if node is None else node.place
 
     def param(self, name: str) -> SourcePlace:
-        """Return the place where a param is declared."""
+        """Return the location where a param is declared."""
         written = self.laid.params_written.get(name)
         return written[0].place if written else self.laid.head.place
 
     def applies(self, key: str) -> SourcePlace:
-        """Return the place of a key of `applies-to`."""
+        """Return the location of a key of `applies-to`."""
         node = self.laid.applies.get(key)
         return self.laid.head.place if node is None else node.place
 
     def head(self, key: str) -> SourcePlace:
-        """Return the place of a key of the profile's own file."""
+        """Return the location of a key of the profile's own file."""
         return self.laid.head.keys.get(key, self.laid.head.place)
 
     def of_site(self, rule_id: str) -> bool:
-        """Whether a rule uses a param: its source is then the site."""
+        """Whether a rule uses a param: its value then comes from the site."""
         rule = self.laid.rules.get(rule_id)
         return rule is not None and any(text.startswith("$") for text in _texts(rule))
 
     def used(self) -> frozenset[str]:
-        """Return every param that any layer's rules use, dropped ones too: a child need not use its parent's params."""
+        """Return every param used by any layer's rules, also dropped ones: a child need not use its parent's params."""
         texts = (text for written in self.laid.rules_written.values() for each in written for text in _texts(each.node))
         return frozenset(text[1:] for text in texts if text.startswith("$"))
 

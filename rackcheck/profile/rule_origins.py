@@ -1,4 +1,4 @@
-"""A rule with the origin of every key: the file and line that set it, and the value it replaced."""
+"""Explains a rule: for every key, the file and line that set it, and the value it replaced."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from rackcheck.profile.schema import LOOKS, NARROWING
 
 @dataclass(frozen=True, slots=True)
 class WrittenValue:
-    """The value of a key, with its layer and place (FILE:LINE); `before` are the values it replaced, newest first."""
+    """The value of a key, its layer and location (FILE:LINE); `before` are the values it replaced, the newest first."""
 
     key: str
     value: str
@@ -32,7 +32,7 @@ class RemovedKey:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A dropped rule: the reason, the layer and the place."""
+    """A dropped rule: the reason, the layer and the location."""
 
     reason: str
     layer: str
@@ -61,7 +61,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Explained:
-    """A rule with all its origins; `rule` is None if it is dropped, and params, facts and sources are then empty."""
+    """A rule with all its origins; if it is dropped, `rule` is None, and params, facts and sources are empty."""
 
     id: str
     rule: Rule | None
@@ -112,7 +112,7 @@ class _Telling:
             self.drops.append(Dropped(reason, written.layer, line(written.node.keys["drop"])))
             self.ended = True
             return
-        if self.ended:  # defined anew: earlier values do not count
+        if self.ended:  # defined again: earlier values do not count
             self.keys, self.gone, self.table, self.ended = {}, [], None, False
         self.table = rule_over(self.table, written.node)
         news = {key: _written_value(key, node, written) for key, node in written.node.items.items()}
@@ -130,9 +130,10 @@ def _written_value(key: str, node: YamlNode, written: LayerEntry) -> WrittenValu
 
 
 def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
-    """Return the new key that removes this one: a look replaces what narrowed the old one, a fact what judged it.
+    """Return the new key that removes this one.
 
-    Or the key that turns the rule into another kind of rule.
+    A new selection removes the old selection's filters, a new fact the old fact's operators; or a key turns the rule
+    into another kind of rule.
     """
     group = LOOKS if key in {*LOOKS, *NARROWING} else LEAVES
     makes = [name for names, _ in FORMS for name in names]
@@ -140,7 +141,7 @@ def _taker(key: str, news: Mapping[str, WrittenValue]) -> WrittenValue:
 
 
 def line(place: SourcePlace) -> str:
-    """Format a place as FILE:LINE."""
+    """Format a location as FILE:LINE."""
     return f"{place.file}:{place.line}"
 
 

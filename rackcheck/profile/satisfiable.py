@@ -1,7 +1,7 @@
-"""Whether tests of one fact can hold together, and whether one lets the other fail: by trying every value that matters.
+"""Decides whether all tests of one fact can pass together, and whether one test can pass while another fails.
 
-All values between two neighbouring operands are judged alike, so one value of each gap represents them. Where that does
-not hold (globs, patterns, bits, versions without an order) the result is None.
+All values between two neighbouring operands give the same result, so one value of each gap is tried. If that is not
+true (globs, patterns, bits, versions without an order) the result is None.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,17 +16,17 @@ from rackcheck.model.profile import Clause
 
 _TRIED = frozenset({"is", "is-not", "one-of", "none-of", "at-least", "at-most", "above", "below", "within", "present"})
 _OTHER = "\x00another word"
-"""Represents every text that no test names."""
+"""A text that represents every text that no test names."""
 
 
 def can_hold(clauses: Sequence[Clause]) -> bool | None:
-    """Whether some reading of the one fact of these clauses passes them all; None where that cannot be decided."""
+    """Whether some reading passes all these clauses, which test one fact; None if that cannot be decided."""
     readings = _readings(clauses)
     return None if readings is None else any(all(_holds(clause, reading) for clause in clauses) for reading in readings)
 
 
 def can_fail(given: Clause, judged: Clause) -> bool | None:
-    """Whether a reading that passes the first clause can fail the second; None where that cannot be decided."""
+    """Whether a reading that passes the first clause can fail the second; None if that cannot be decided."""
     readings = _readings((given, judged))
     if readings is None:
         return None
@@ -81,7 +81,7 @@ def _values(test: Test) -> Iterator[Value]:
 
 
 def _numbers(operands: Iterable[Value], kind: Kind) -> Iterator[Value]:
-    """Every operand, a number of each gap between two, and one beyond either end."""
+    """Yield every operand, one number between each two neighbours, and one beyond each end."""
     given = [o for o in operands if isinstance(o, (int, float))]
     if kind.type is Type.INTEGER:
         # Whole numbers stay integers: a float cannot represent twenty digits.

@@ -1,6 +1,6 @@
-"""The JSON Schemas of the files people write, generated from the grammar's own tables, without `oneOf`.
+"""The JSON Schemas of the files that people write, generated from the grammar's own tables, without `oneOf`.
 
-Values may be texts, numbers or booleans, because editors parse YAML in their own way; rackcheck reads each as text.
+Values may be texts, numbers or booleans, because editors convert YAML values; rackcheck reads each value as text.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ PORT: Schema = {
 WIDTH: Schema = {
     "type": ["string", "integer"],
     "enum": ["1", "2", "3", "4", 1, 2, 3, 4],
-    "description": "GETs that are on their way to a BMC at once: 1 to 4, by default 2",
+    "description": "concurrent GETs to one BMC: 1 to 4, by default 2",
 }
 TRUTH: Schema = {"type": ["string", "boolean"], "enum": ["true", "false", True, False]}
 ROLE: Schema = {
@@ -82,14 +82,14 @@ RULE: Schema = {
 }
 
 LOOKS = ("each", "any", "no", "count")
-"""Ways to look at a collection; a rule has one at most."""
+"""Ways to select from a collection; a rule has at most one."""
 
 NARROWING = ("where", "expect-count", "allow-failing", "allow-empty")
-"""Keys that select and count the items of a look."""
+"""Keys that narrow and count the items of a selection."""
 
 
 def table(properties: Schema, *, required: tuple[str, ...] = (), **more: Any) -> Schema:
-    """The schema of a table with these keys and no others."""
+    """The schema of a table with these keys and no other keys."""
     found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return found | ({"required": list(required)} if required else {}) | more
 
@@ -100,7 +100,7 @@ def words(given: tuple[str, ...] | list[str]) -> Schema:
 
 
 def _several(shape: Schema) -> Schema:
-    """The schema of one such value or a list of them."""
+    """The schema of one value that has this shape, or of a list of such values."""
     return shape | {"type": [*shape["type"], "array"], "items": shape, "minItems": 1}
 
 
@@ -123,13 +123,13 @@ def operators() -> Schema:
 
 
 def clause(judged: Schema | None = None) -> Schema:
-    """The schema of a leaf: a fact and its operators, without those that compare siblings unless they are given."""
+    """The schema of a leaf: a fact and its operators, by default without the operators that compare siblings."""
     plain = {op: shape for op, shape in operators().items() if op not in SIBLINGS}
     return table({"fact": VALUE} | (judged or plain), required=("fact",), minProperties=2)
 
 
 def rule() -> Schema:
-    """The schema of one rule; an overlay's rule may contain any part of one."""
+    """The schema of one rule; a rule of an overlay may contain any part of a rule."""
     leaves: Schema = {"type": "array", "items": clause(), "minItems": 1}
     whole = clause(operators())
     fact: Schema = whole | {"type": ["string", "object"]}
@@ -141,6 +141,7 @@ def rule() -> Schema:
             "phase": words([p.value for p in Phase]), "needs": {"type": "array", "items": TEXT},
             **dict.fromkeys(LOOKS, VALUE),
             "where": clause(), "when": clause(), "expect-count": WHOLE, "allow-failing": WHOLE, "allow-empty": TRUTH,
+            "unknown": words(["minor"]),
             "across": table(
                 {"role": ROLE, "facts": ONE_OR_MORE, "except": ONE_OR_MORE}, required=("facts",)
             ),
@@ -234,7 +235,7 @@ def inventory() -> Schema:
 
 
 def rack_type() -> Schema:
-    """The schema of a rack type's file: a rack's height and, where they are named, its slots."""
+    """The schema of a rack type's file: the rack's height and, if they have names, its slots."""
     slot = table({"u": NUMBER, "height": NUMBER, "role": ROLE}, required=("u",))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -253,7 +254,7 @@ def rack_type() -> Schema:
 
 
 def _waiver() -> Schema:
-    """The schema of one waiver, in a file of them or in a profile."""
+    """The schema of one waiver, in a file of waivers or in a profile."""
     pin = table({"item": TEXT, "observed": TEXT}, required=("item", "observed"))
     return table(
         {
@@ -310,7 +311,7 @@ def sources() -> Schema:
 
 
 FILES = {"inventory": inventory, "rack-type": rack_type, "sources": sources, "waivers": waivers, "brand": brand}
-"""The published schemas by file name; that of a profile also contains the facts: `profile.editor`."""
+"""The published schemas by file name; the schema of a profile also contains the facts, see `profile.editor`."""
 
 
 def main() -> None:

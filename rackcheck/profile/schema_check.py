@@ -1,4 +1,4 @@
-"""Checks a file against its schema: every deviation with its own line and column, in the terms of the file."""
+"""Checks a file against its schema; reports every deviation with line and column, in the terms of the file."""
 
 import difflib
 import re
@@ -22,16 +22,16 @@ MEANT: Mapping[str, str] = {
     "parameters": "params", "checks": "rules", "tests": "rules", "name": "profile", "roles": "role",
     "stage": "phase", "burnin": "burn-in",
 }  # fmt: skip
-"""Other tools' names for our keys, where no similar spelling would find them."""
+"""Names that other tools use for our keys; their spelling differs too much for a search by similarity."""
 
 FEW = 5
-"""Maximum number of keys of a table for it to be recognised by them."""
+"""Maximum number of keys of a table for which a message shows the whole table."""
 
 MANY = 16
-"""Maximum number of a table's keys that a message lists if none is near."""
+"""Maximum number of keys of a table for which a message lists all keys, if no key is similar."""
 
 PLAINLY: Mapping[str, str] = {"drop": "; it is the reason, in words"}
-"""What a single value is, if its key alone does not explain it."""
+"""Explanation of a key's value, for keys that do not explain themselves."""
 
 LISTED: Mapping[str, str] = {"is": "one-of", "is-not": "none-of"}
 """For an operator that takes one value, the operator that takes a list."""
@@ -76,7 +76,7 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
         case "type":
             message = f"{name} must be {_shape(error.validator_value)}, not {_shape(_type(node))}"
             yield Problem(place, message + _as_wanted(node, error))
-        case "pattern" if isinstance(node, YamlMapping):  # of a key, which jsonschema reports as its table's
+        case "pattern" if isinstance(node, YamlMapping):  # the pattern of a key: jsonschema reports it for the table
             message = f"a name in {name} cannot be {_spelt(error)}"
             yield Problem(node.keys.get(error.instance, place), message)
         case "pattern":
@@ -86,7 +86,7 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
         case "minProperties" | "minItems":
             yield Problem(
                 place,
-                f"{name} says too little: "
+                f"{name} is incomplete: "
                 + (
                     "a fact without an operator asserts nothing"
                     if "fact" in error.schema.get("properties", {})
@@ -98,7 +98,7 @@ def _problems(root: YamlNode, error: Any) -> Iterable[Problem]:
 
 
 def _name(path: list[str | int]) -> str:
-    """Return the name of what a path leads to: a key, the n-th item of a list, or the whole file."""
+    """Return the name of the value at a path: a key, the n-th item of a list, or the whole file."""
     match path:
         case []:
             return "the file"
@@ -109,7 +109,7 @@ def _name(path: list[str | int]) -> str:
 
 
 def _as_wanted(node: YamlNode, error: Any) -> str:
-    """Format the correct form of a value of the wrong shape, where it is obvious."""
+    """Format the correct form of a value of the wrong type, if it is obvious."""
     other = LISTED.get(str(error.absolute_path[-1])) if error.absolute_path else None
     if isinstance(node, YamlSequence) and other:
         return f"; `{other}` takes a list"
@@ -157,7 +157,7 @@ def _near(word: object, words: list[str]) -> str:
 
 
 def _at(root: YamlNode, path: Iterable[str | int]) -> tuple[YamlNode, SourcePlace]:
-    """Return the node at a path of keys and numbers, with the place of its key or of itself."""
+    """Return the node at a path of keys and numbers, with its location."""
     node = root
     for step in path:
         if isinstance(node, YamlMapping):

@@ -1,7 +1,7 @@
-"""BIOS settings as the body of one PATCH for each BIOS: that BMC's own attributes, with its BIOS's own values.
+"""BIOS settings as the body of one PATCH for each BIOS, with the attributes and values that this BIOS uses.
 
-Three things in it come from the BMC: the attributes' names, values from its registry, and the URI of its settings
-object. Each is restricted to a narrow alphabet; what does not fit is left to a person.
+Three parts of the request come from the BMC: the attributes' names, values from its registry, and the URI of its
+settings object. Each may contain only a small set of characters; any other text is left to a person.
 """
 
 import re
@@ -22,12 +22,12 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:+()\[\]/&#-]{0,119}\Z")
 PLACE = re.compile(r"/redfish/v1(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,99}){1,20}/?\Z")
 
 ON_RESET = {"@odata.type": "#Settings.v1_3_0.PreferredApplyTime", "ApplyTime": "OnReset"}
-"""Makes some BMCs (iDRAC) apply the change at the next reboot; sent if a BMC reports support for it."""
+"""Makes some BMCs (iDRAC) apply the change at the next reboot; sent if the BMC reports that it supports this."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeChange:
-    """One attribute, its wanted value, the rule and the setting, and the source of that spelling."""
+    """One attribute with its new value, the rule and the setting; `how` is the source of the value's spelling."""
 
     rule: str
     setting: str
@@ -60,11 +60,11 @@ class NotFixable:
 
 
 def patches(docs: Documents, needs: Sequence[Firmware], table: SettingTable) -> tuple[list[Patch], list[NotFixable]]:
-    """Return the bodies for the BIOSes of one BMC, and the settings that cannot be fixed this way."""
+    """Return the requests for the BIOSes of one BMC, and the settings that no PATCH can fix."""
     try:
         found = bios.with_attributes(docs)
     except (Unreadable, Missing):
-        return [], [NotFixable(need.rule, "the BIOS of this node was not read whole") for need in needs]
+        return [], [NotFixable(need.rule, "the BIOS of this node was not read completely") for need in needs]
     made: list[Patch] = []
     left: dict[str, str] = {}
     for resource in found:
@@ -72,14 +72,14 @@ def patches(docs: Documents, needs: Sequence[Firmware], table: SettingTable) -> 
         changes: dict[str, AttributeChange] = {}
         reader = _Reader.of(docs, resource, table)
         for need in needs:
-            value = "this BMC names no settings object that can be written" if place is None else reader.changes(need)
+            value = "this BMC reports no usable settings object" if place is None else reader.changes(need)
             if isinstance(value, str):
                 left.setdefault(need.rule, value)
                 continue
             clash = [c for c in value if c.attribute in changes and changes[c.attribute].value != c.value]
             if clash:
                 left.setdefault(
-                    need.rule, f"rule {changes[clash[0].attribute].rule} wants the same attribute otherwise"
+                    need.rule, f"rule {changes[clash[0].attribute].rule} needs another value of the same attribute"
                 )
             else:
                 changes |= {c.attribute: changes.get(c.attribute, c) for c in value}
@@ -107,7 +107,7 @@ def _knows_on_reset(resource: Resource) -> bool:
 
 @dataclass(frozen=True)
 class _Reader:
-    """One BIOS: its attributes, its registry's allowed values and display names, and the setting table."""
+    """One BIOS: its attributes, the allowed values and display names in its registry, and the table of settings."""
 
     given: bios.Attributes
     shown: Mapping[str, str]
@@ -122,18 +122,18 @@ class _Reader:
         return cls(given, shown, registry(docs, frozenset(given)), table)
 
     def changes(self, need: Firmware) -> list[AttributeChange] | str:
-        """Return the attribute changes with which a rule passes on this BIOS, empty if it already does; or why not."""
+        """Return the attribute changes that make a rule pass (none if it already passes), or why there are none."""
         name = need.fact.segments[1].word
         if name == "attribute":
             return self._raw(need)
         setting = self.table.settings.get(name)
         if setting is None or setting.apart or need.want.value is None:
-            return f"bios.{name} is not told by attributes alone"
+            return f"bios.{name} does not depend on attributes alone"
         report = bios.read_setting(setting, self.given, self.shown)
         if _passes(need, report.reading):
             return []
         if not report.attributes:
-            return "no attribute of this BIOS is known to tell it"
+            return "no known attribute of this BIOS reports it"
         found: list[AttributeChange] = []
         for attribute in report.attributes:
             one = self._change(need, setting, attribute)
@@ -141,13 +141,13 @@ class _Reader:
                 return one
             found += [one] if one is not None else []
         after = bios.read_setting(setting, {**self.given, **{c.attribute: c.value for c in found}}, self.shown)
-        return found if _passes(need, after.reading) else "its attributes would still not say what is wanted"
+        return found if _passes(need, after.reading) else "its attributes would still not report the expected value"
 
     def _raw(self, need: Firmware) -> list[AttributeChange] | str:
-        """Return the change for a rule that names an attribute: name and value are the profile's."""
+        """Return the change for a rule that names an attribute: name and value come from the profile."""
         attribute = need.fact.segments[1].key or ""
         if attribute not in self.given or not NAME.match(attribute):
-            return "this BIOS has no such attribute that could be written"
+            return "this BIOS has no attribute of this name, or its name is not valid in a body"
         now, want = self.given[attribute], need.want.text
         if _passes(need, now):
             return []
@@ -157,17 +157,17 @@ class _Reader:
         elif isinstance(now, int):
             value = int(want) if re.fullmatch(r"-?[0-9]{1,18}", want) else None
         if value is None:
-            return "the profile's word is none that this attribute can say"
+            return "this attribute cannot have the profile's value"
         return [AttributeChange(need.rule, str(need.fact), attribute, value, "the profile")]
 
     def _change(self, need: Firmware, setting: Setting, attribute: str) -> AttributeChange | str | None:
         if not NAME.match(attribute):
-            return "the name of its attribute is not fit for a body"
+            return "the name of its attribute is not valid in a body"
         known = row_of(setting, attribute, spelled([attribute]))
         if known is None and attribute in self.shown:
             known = row_of(setting, attribute, {spelling(self.shown[attribute]): [attribute]})
         if known is None or need.want.value is None:
-            return "no attribute of this BIOS is known to tell it"
+            return "no known attribute of this BIOS reports it"
         number, row = known
         if setting.meaning(row, attribute, self.given[attribute]) == need.want.value:
             return None

@@ -1,6 +1,6 @@
-"""Remedies for findings: lines for a shell, a BIOS setting, or a person. Pure; nothing is ever applied.
+"""Remedies for findings: shell commands, BIOS settings, or work by hand. Pure; nothing is ever applied.
 
-Lines contain only words of the profile: the fact it names and the value it wants. They contain nothing from a node.
+Commands contain only words of the profile: the fact it names and the expected value. They contain no text of a node.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ SPECIAL = frozenset({"present", "same-as", "equal", "spread", "steady", "rate"})
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines for the node's shell, as root: the fact they set, its value and why that one, and when it takes effect."""
+    """Commands for root on the node: the fact they set, its value, why this value, and when it takes effect."""
 
     rule: str
     fact: str
@@ -46,7 +46,7 @@ class Firmware:
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """A finding that no line fixes: the rule's own words, and why; a `part` is not fixed by any setting."""
+    """A finding that no command fixes: the rule's own texts, and why; if `part` is set, no setting can fix it."""
 
     rule: str
     title: str
@@ -59,7 +59,7 @@ Remedy = Lines | Firmware | ByHand
 
 
 def remedies(rules: Sequence[Rule], verdicts: Iterable[Verdict], only: Collection[str] = ()) -> Iterator[Remedy]:
-    """Yield the remedies for each failing or warning verdict of a node, in the profile's order; `only` these rules."""
+    """Yield the remedies for each failing or warning verdict of a node, in profile order; `only` selects rules."""
     values = {verdict.rule: verdict for verdict in verdicts}
     asked = [rule for rule in rules if values.get(rule.id) is not None and values[rule.id].status is not Status.NA]
     for rule in asked:
@@ -72,7 +72,7 @@ def _rule(rule: Rule, verdict: Verdict, rules: Sequence[Rule]) -> Iterator[Remed
     stop = _unfit(rule)
     failing = [] if stop or parts else list(_failing(rule, verdict))
     if not failing:
-        why = "no setting mends this" if parts else stop or "no single fact of it fails"
+        why = "no setting fixes this" if parts else stop or "no single fact of it fails"
         yield by_hand(rule, why, part=parts)
         return
     whys: list[str] = []
@@ -99,15 +99,15 @@ def _no_setting(rule: Rule) -> bool:
 
 
 def _unfit(rule: Rule) -> str:
-    """Return why a rule of this form has no value to write; empty if it may have one."""
+    """Return why a rule of this form has no value to write; empty if it may have a value."""
     if rule.called is not None:
-        return "it is written in Python, which does not say what to write"
+        return "it is written in Python, and names no value to write"
     if rule.across is not None:
-        return "its nodes differ, and which of them is right is not said"
+        return "its nodes differ, and the profile does not state which is right"
     if rule.look is not None and rule.look.mode != "each":
-        return f"`{rule.look.mode}` does not say which item to change"
+        return f"`{rule.look.mode}` does not name the item to change"
     if rule.look is not None and rule.look.where is not None and not _is_there(rule.look.where):
-        return "it is for some items only, and a line would change all"
+        return "it is for some items only, and a command would change all"
     if rule.join == "any" and len(rule.clauses) > 1:
         return "there are several ways to pass"
     return ""
@@ -118,12 +118,12 @@ def _is_there(where: Clause) -> bool:
 
 
 def whole(rule: Rule, clause: Clause) -> Path:
-    """Return the full path of a clause, as the profile names it: with a star where it reads every item."""
+    """Return the full path of a clause; for a rule that selects items, with a star as the item's key."""
     return clause.fact if rule.look is None else rule.look.collection.item(EVERY) + clause.fact
 
 
 def _failing(rule: Rule, verdict: Verdict) -> Iterator[Clause]:
-    """Yield the clauses that do not hold: those whose fact is in the verdict's evidence."""
+    """Yield the clauses that failed: clauses whose fact is in the verdict's evidence as failing or warning."""
     bad: set[str] = set()
     for evidence in verdict.evidence:
         if evidence.status in BAD:
@@ -143,30 +143,28 @@ def _clause(rule: Rule, clause: Clause, rules: Sequence[Rule]) -> Lines | Firmwa
     fact = whole(rule, clause)
     bios = fact.segments[0].word == "bios" and len(fact.segments) == 2
     if not bios and not known(fact):
-        return f"nobody wrote down how {fact} is set"
+        return f"no command is known that sets {fact}"
     want = wanted(clause)
     if isinstance(want, str):
         return f"{fact}: {want}"
     clash = next(_otherwise(rule, fact, want, rules), None)
     if clash is not None:
-        return f"{fact}: rule {clash} does not take {want.text}"
+        return f"{fact}: rule {clash} rejects {want.text}"
     if bios:
         return Firmware(rule.id, fact, clause, want)
     if not fits(fact):
-        return f"{fact} holds a name that is not fit for a line"
+        return f"{fact} contains a name that is not valid in a command"
     write = found(fact, want.text)
     if write is None:
-        return f"{fact} cannot be set to {want.text} by a line"
+        return f"no command is known that sets {fact} to {want.text}"
     how, value = write
     if how.whole != (rule.look is not None):
-        return (
-            f"{fact}: a line would change all items, the rule is for one" if how.whole else f"{fact} is of every item"
-        )
+        return f"{fact}: the command changes all items, the rule is for one" if how.whole else f"{fact} is set per item"
     return Lines(rule.id, str(fact), want.text, want.how, how.when, how.filled(fact, value), how.note)
 
 
 def _otherwise(rule: Rule, fact: Path, want: WantedValue, rules: Sequence[Rule]) -> Iterator[str]:
-    """Yield the other rules of this node that the wanted value of this one would break."""
+    """Yield the other rules of this node that would fail with the value for this rule."""
     for other in rules:
         if other.id == rule.id or other.unset or other.across is not None or other.join != "all":
             continue
@@ -189,7 +187,7 @@ def _refuses(test: Test, value: Value, clause: Clause) -> bool:
 
 @dataclass(frozen=True)
 class RemedyGroup:
-    """Nodes with the same lines, in order; `firmware` if their BIOS is also to be changed."""
+    """Nodes that need the same commands, in order; `firmware` is set if their BIOS must be changed too."""
 
     nodes: tuple[str, ...]
     steps: tuple[Lines, ...]
@@ -197,12 +195,12 @@ class RemedyGroup:
 
     @property
     def reboot(self) -> bool:
-        """Whether they must be rebooted, once, after all is written."""
+        """Whether the nodes must be rebooted, once, after everything is written."""
         return self.firmware or any(step.when is When.REBOOT for step in self.steps)
 
 
 def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> tuple[RemedyGroup, ...]:
-    """Group the nodes that get the same lines; the largest set first, then by name."""
+    """Group the nodes that need the same commands; the largest group first, then by name."""
     found: dict[tuple[tuple[Lines, ...], bool], list[str]] = {}
     for node in sorted({*steps, *firmware}, key=natural):
         lines = steps.get(node, ())
@@ -213,7 +211,7 @@ def grouped(steps: Mapping[str, Sequence[Lines]], firmware: Collection[str]) -> 
 
 
 def _in_order(steps: Sequence[Lines]) -> tuple[Lines, ...]:
-    """Sort lines with immediate effect first and those that need a reboot last; remove duplicates."""
+    """Sort commands: immediate effects first, commands that need a reboot last; remove duplicates."""
     order = list(When)
     once: dict[tuple[str, ...], Lines] = {}
     for step in steps:

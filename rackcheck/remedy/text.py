@@ -1,4 +1,4 @@
-"""Remedies as text for review: lines for a shell with their reasons as comments, and the bodies for BMCs. Pure."""
+"""Remedies as text for review: shell commands with their reasons as comments, and the bodies for BMCs. Pure."""
 
 import json
 import shlex
@@ -11,20 +11,20 @@ from rackcheck.remedy.bios import Patch
 from rackcheck.remedy.fixes import ByHand, Lines, RemedyGroup, grouped
 
 HEAD = (
-    "# Nothing of this was applied: rackcheck wrote it for review, and asked no machine.",
-    "# Read every line, try it on one node that no job runs on, and audit that node again before the others.",
+    "# Nothing was applied: rackcheck wrote this for review, and contacted no machine.",
+    "# Read every command, try it on one node without jobs, and audit that node again before the others.",
 )
 
 ASK = (
-    "# NETRC names a file (mode 0600) with a line `machine HOST login USER password SECRET` for each BMC,",
-    "# BMC_CA the certificates that the BMCs are trusted by.",
+    "# Set NETRC to a file (mode 0600) with a line `machine HOST login USER password SECRET` for each BMC,",
+    "# and BMC_CA to a file with the CA certificates of the BMCs.",
     ': "${NETRC:?}" "${BMC_CA:?}"',
 )
 
 CURL = 'curl -sS --fail --netrc-file "$NETRC" --cacert "$BMC_CA"'
 
 FIX = 1000
-"""Maximum characters shown of a rule's own words."""
+"""Maximum number of characters shown of a rule's own text."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class BmcOrder:
 
     @property
     def file(self) -> str:
-        """The file to which its body is written."""
+        """The file to which the request's body is written."""
         return f"{self.node}.bios.json" if self.number == 1 else f"{self.node}.bios-{self.number}.json"
 
 
 @dataclass(frozen=True)
 class RemedyText:
-    """All remedies of a run: the shell lines by node, the BMCs' bodies, and what is left to people."""
+    """All remedies of a run: the commands by node, the requests for BMCs, and the findings to fix by hand."""
 
     run: str
     profile: str
@@ -54,12 +54,12 @@ class RemedyText:
 
     @property
     def groups(self) -> tuple[RemedyGroup, ...]:
-        """The nodes that get the same lines."""
+        """The nodes, grouped by the commands they need."""
         return grouped(self.steps, {order.node for order in self.orders})
 
 
 def text(remedy_text: RemedyText) -> Iterator[str]:
-    """Format all remedies: the BIOS first, then the nodes, one reboot for each set, and what is left to people."""
+    """Format all remedies: BIOS settings, nodes with one reboot for each group, then findings to fix by hand."""
     yield from HEAD
     yield f"# Run {remedy_text.run}, profile {remedy_text.profile}."
     if remedy_text.orders:
@@ -73,25 +73,25 @@ def text(remedy_text: RemedyText) -> Iterator[str]:
             yield from ("", f"# ---- {fold(group.nodes)}: on each of them, as root", *_steps(group.steps))
     restarted = [group for group in remedy_text.groups if group.reboot]
     if restarted:
-        yield from ("", "# ---- Then reboot, once, when all of the above is written")
+        yield from ("", "# ---- Then reboot once, after all of the above is written")
         yield from (f"# {fold(group.nodes)}: systemctl reboot" for group in restarted)
     yield from _people("By hand", [(hand, nodes) for hand, nodes in remedy_text.hands if not hand.part])
-    yield from _people("No setting mends these", [(hand, nodes) for hand, nodes in remedy_text.hands if hand.part])
+    yield from _people("No setting fixes these", [(hand, nodes) for hand, nodes in remedy_text.hands if hand.part])
     if not (remedy_text.orders or remedy_text.hands or remedy_text.groups):
-        yield "# Nothing fails and nothing warns."
+        yield "# No rule fails or warns."
 
 
 def _steps(steps: Sequence[Lines]) -> Iterator[str]:
     for step in steps:
         chosen = f" ({step.how})" if step.how else ""
-        yield f"# {step.rule}: {clean(step.fact)} = {clean(step.value)}{chosen}; holds {_from(step)}"
+        yield f"# {step.rule}: {clean(step.fact)} = {clean(step.value)}{chosen}; applies {_from(step)}"
         if step.note:
             yield f"# {step.note}"
         yield from step.lines
 
 
 def _from(step: Lines) -> str:
-    return "from now on" if step.when.value == "now" else step.when.value
+    return "immediately" if step.when.value == "now" else step.when.value
 
 
 def _people(head: str, hands: Sequence[tuple[ByHand, tuple[str, ...]]]) -> Iterator[str]:
@@ -100,38 +100,38 @@ def _people(head: str, hands: Sequence[tuple[ByHand, tuple[str, ...]]]) -> Itera
     for hand, nodes in hands:
         yield f"# {hand.rule} on {fold(nodes)}: {clean(hand.title)}"
         if not hand.part:
-            yield f"#     why no line: {clean(hand.why, 400)}"
+            yield f"#     why no command: {clean(hand.why, 400)}"
         if hand.fix:
             yield f"#     {clean(hand.fix, FIX)}"
 
 
 def script(group: RemedyGroup, run: str) -> str:
-    """Format the script for one set of nodes; the reboot is a comment at its end."""
+    """Format the script for one group of nodes; the reboot is a comment at the end."""
     lines = ["#!/bin/sh", *HEAD, f"# For {fold(group.nodes)}; from run {run}. As root, on each of them.", "set -eu", ""]
     lines += _steps(group.steps)
     if group.reboot:
-        first = " The BIOS must have been sent its settings before." if group.firmware else ""
+        first = " The BIOS settings must be sent first." if group.firmware else ""
         lines += ["", f"# Reboot once, here, at the end.{first}", "# systemctl reboot"]
     return "\n".join(lines) + "\n"
 
 
 def bmc_script(orders: Sequence[BmcOrder], run: str) -> str:
-    """Format the script that sends each BMC its body; it reads the files beside it."""
+    """Format the script that sends each BMC its body; the script reads the bodies from files in its own folder."""
     head = ["#!/bin/sh", *HEAD, f"# For the BMCs of {fold([o.node for o in orders])}; from run {run}.", "set -eu"]
     return "\n".join([*head, 'cd "$(dirname "$0")"', "", *bmc_lines(orders, inline=False)]) + "\n"
 
 
 def bmc_lines(orders: Sequence[BmcOrder], *, inline: bool) -> Iterator[str]:
-    """Yield the lines for all BMCs; a body shared by several is written once, or is in a file."""
+    """Yield the commands for all BMCs; with `inline`, they contain the bodies (a shared body once), else file names."""
     yield from ASK
     alike: dict[str, list[BmcOrder]] = {}
     for order in orders:
         alike.setdefault(json.dumps([order.patch.place, body(order.patch)]), []).append(order)
     for same in alike.values():
         patch = same[0].patch
-        yield f"# {fold([order.node for order in same])}: holds after a reboot; sent anew it changes nothing"
+        yield f"# {fold([order.node for order in same])}: applies after a reboot; sending it again changes nothing"
         for change in patch.changes:
-            yield f"#     {change.rule}: {change.setting} by {change.attribute}, spelt as in {change.how}"
+            yield f"#     {change.rule}: {change.setting} by {change.attribute}, spelling from {change.how}"
         if inline:
             yield f"body={shlex.quote(body(patch))}"
         for order in same:

@@ -1,7 +1,7 @@
-"""Remedies for plain tunables: by fact, the lines that write what its probe reads. A fixed table; nothing is guessed.
+"""Remedies for plain tunables: for each fact, the commands that set what the fact's probe reads.
 
-In a line, `[[ ]]` marks one word of the shell: `{name}`, `{key}`, `{file}` and `{value}` are replaced in it, and it is
-quoted as a whole. Nothing is replaced elsewhere, and only with words of the profile.
+A fixed table; nothing is guessed. In a command, `[[ ]]` marks one word of the shell: inside it, `{name}`, `{key}`,
+`{file}` and `{value}` are replaced by words of the profile, and the word is quoted as a whole. Other text is kept.
 """
 
 import re
@@ -13,7 +13,7 @@ from enum import StrEnum
 from rackcheck.model.path import Path
 
 ABSENT = "absent"
-"""The wanted value of a rule with `present: false`."""
+"""The expected value of a rule with `present: false`."""
 
 
 class When(StrEnum):
@@ -29,7 +29,7 @@ class When(StrEnum):
 NUMBER = re.compile(r"-?[0-9]{1,18}\Z")
 WORDS = re.compile(r"(-?[0-9]|[A-Za-z_])[A-Za-z0-9_.,:+-]{0,60}( [A-Za-z0-9_.,:+-]{1,60}){0,7}\Z")
 ARGUMENT = re.compile(r"[A-Za-z0-9_/+-][A-Za-z0-9_.,:+/@=-]{0,199}\Z")
-"""A kernel argument's value: it is put between double quotes in a file that a shell reads."""
+"""A kernel argument's value; it is written between double quotes to a file that a shell reads."""
 
 KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_@:.+-]{0,99}\Z")
 
@@ -38,10 +38,10 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Write:
-    """How one fact is written: its valid values, the lines for now and for every boot, and when it takes effect.
+    """How one fact is set: the valid values, the commands that set it now and at every boot, and when it takes effect.
 
-    `words` maps valid values from the profile's spelling to that of a line; `form` matches further valid values. With
-    `whole`, the lines write every item of the collection that the fact belongs to.
+    `words` maps valid values from the profile's spelling to the command's; `form` matches further valid values. With
+    `whole`, the commands set every item of the collection that the fact belongs to.
     """
 
     pattern: str
@@ -53,17 +53,17 @@ class Write:
     note: str = ""
 
     def spelt(self, value: str) -> str | None:
-        """Return a value in the spelling of the lines; None if this fact cannot be set to it."""
+        """Return a value in the commands' spelling; None if this fact cannot be set to the value."""
         if value in self.words:
             return self.words[value]
         return value if self.form is not None and self.form.match(value) else None
 
     def filled(self, fact: Path, value: str) -> tuple[str, ...]:
-        """Return the lines for a fact as a profile names it, and a value as returned by `spelt`."""
+        """Return the commands for a fact as a profile names it, and a value as returned by `spelt`."""
         parts = [part for s in fact.segments[1:] for part in (s.word, s.key) if part is not None]
         keys = [s.key for s in fact.segments if s.key is not None and s.key != "*"]
         key = keys[0] if keys else ""
-        # A component with a dot of its own (`eth0.100`) can only be written in the form with slashes.
+        # A name that contains a dot (`eth0.100`) can only be written with slashes between the parts.
         name = ("/" if any("." in part for part in parts) else ".").join(parts)
         module, _, parameter = key.partition(".")
         given = {
@@ -82,12 +82,12 @@ class Write:
 
 
 def fits(fact: Path) -> bool:
-    """Whether the names in a fact's path are valid in a line; keys come from the profile."""
+    """Whether the keys in a fact's path are valid in a command; they come from the profile."""
     return all(s.key is None or s.key == "*" or KEY.match(s.key) for s in fact.segments)
 
 
 def found(fact: Path, value: str) -> tuple[Write, str] | None:
-    """Return how a fact is written, and its value in the lines' spelling; None if the table has no such write."""
+    """Return how a fact is set, and its value in the commands' spelling; None if the table cannot set this value."""
     for write in TABLE:
         if _same(write.pattern, str(fact.pattern)) and (spelt := write.spelt(value)) is not None:
             return write, spelt
@@ -95,7 +95,7 @@ def found(fact: Path, value: str) -> tuple[Write, str] | None:
 
 
 def known(fact: Path) -> bool:
-    """Whether the table writes this fact at all, whatever the value."""
+    """Whether the table can set this fact to any value."""
     return any(_same(write.pattern, str(fact.pattern)) for write in TABLE)
 
 
@@ -104,14 +104,14 @@ def _same(pattern: str, fact: str) -> bool:
 
 
 def _kept(content: str, place: str) -> str:
-    """Return the line that writes a rackcheck file with one setting; it is idempotent."""
+    """Return the command that writes one setting to a separate rackcheck file; it is idempotent."""
     return f"printf '%s\\n' [[{content}]] > [[{place}]]"
 
 
 def _sysfs(
     pattern: str, file: str, *, words: Mapping[str, str] = _NOTHING, number: bool = False, whole: bool = False
 ) -> Write:
-    """Return the write of a file in /sys, repeated by systemd at every boot; tmpfiles.d supports globs."""
+    """Return the write of a file in /sys; systemd repeats it at every boot (tmpfiles.d supports globs)."""
     put = "printf '%s\\n' [[{value}]]"
     now = f'for file in {file}; do {put} > "$file"; done' if whole else f"{put} > {file}"
     boot = _kept(f"w {file} - - - - {{value}}", f"/etc/tmpfiles.d/rackcheck-{pattern.replace('/*', '')}.conf")
@@ -126,11 +126,11 @@ _CPU = "/sys/devices/system/cpu"
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _BIT = {"true": "1", "false": "0"}
 _MODE = {"enabled": "1", "disabled": "0"}
-_DRIVER = "the driver forgets it when it is unloaded; the service nvidia-persistenced keeps it loaded"
+_DRIVER = "the setting is lost when the driver is unloaded; the service nvidia-persistenced keeps it loaded"
 
 
 def _limits() -> Iterator[Write]:
-    """Yield session limits: pam_limits reads them at login; `*` excludes root, so root has a line of its own."""
+    """Yield session limits: pam_limits reads them at login; `*` excludes root, so root has a separate line."""
     for prefix, names in (("limits", ("nofile", "nproc", "memlock", "stack", "core")),
                           ("limits.configured", ("nofile", "nproc", "memlock", "stack"))):  # fmt: skip
         for name in names:
@@ -142,7 +142,7 @@ def _limits() -> Iterator[Write]:
 
 
 def _service_limits() -> Iterator[Write]:
-    """Yield systemd limits: memory is in bytes there, so `K` is appended to our KiB."""
+    """Yield systemd limits: systemd's unit for memory is bytes, so `K` is appended to our KiB."""
     unit, own = "/etc/systemd/system/{unit}.d", "/etc/systemd/system.conf.d"
     for name, size in (("memlock", "K"), ("nofile", "")):
         key, file = f"Limit{name.upper()}", f"90-rackcheck-{name}.conf"
@@ -156,7 +156,7 @@ def _service_limits() -> Iterator[Write]:
 
 
 def _arguments() -> Iterator[Write]:
-    """Yield kernel arguments: with grubby if installed, else a drop-in that update-grub reads."""
+    """Yield kernel arguments: set by grubby if it is installed, else by a drop-in file that update-grub reads."""
     for pattern, content, words, form in (
         ("cmdline.argument/*.value", "{key}={value}", {}, ARGUMENT),
         ("cmdline.argument/*.present", "{key}", {"true": "true"}, None),
@@ -165,7 +165,7 @@ def _arguments() -> Iterator[Write]:
         drop = f"mkdir -p /etc/default/grub.d; printf '%s\\n' [[GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {content}\"]]"
         place = "[[/etc/default/grub.d/90-rackcheck-{file}.cfg]]"
         line = f"if command -v grubby >/dev/null; then {grubby}; else {drop} > {place}; update-grub; fi"
-        yield Write(pattern, (line,), When.REBOOT, words, form, note="hosts that start without GRUB: by hand")
+        yield Write(pattern, (line,), When.REBOOT, words, form, note="by hand on hosts that start without GRUB")
 
 
 def _services() -> Iterator[Write]:
@@ -178,7 +178,7 @@ def _services() -> Iterator[Write]:
 
 
 def _gpus() -> Iterator[Write]:
-    """Yield GPU settings: without -i, nvidia-smi writes to every GPU of the node, as an `each` rule needs."""
+    """Yield GPU settings: without -i, nvidia-smi sets every GPU of the node, as a rule with `each` needs."""
     yield Write("gpu/*.persistence", ("nvidia-smi -pm [[{value}]]",), words=_BIT, whole=True, note=_DRIVER)
     yield Write("gpu/*.power.limit", ("nvidia-smi -pl [[{value}]]",), form=NUMBER, whole=True, note=_DRIVER)
     yield Write("gpu/*.ecc.mode", ("nvidia-smi -e [[{value}]]",), When.REBOOT, _MODE, whole=True)

@@ -1,4 +1,4 @@
-"""The single value that a clause of a rule wants, if there is one; else why there is none."""
+"""Finds the single value that a clause of a rule expects, or the reason why there is none."""
 
 import math
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ LEAST, MOST = frozenset({"at-least", "above", "warn-below"}), frozenset({"at-mos
 
 
 def wanted(clause: Clause) -> WantedValue | str:
-    """Return the value that a clause wants, or why there is none: it must follow from the clause's tests alone."""
+    """Return the value that a clause expects, or why there is none; the value follows only from the clause's tests."""
     ops = {test.op: test.operand for test in clause.tests}
     if ops.get("present") is False and len(ops) == 1:
         return WantedValue(None, ABSENT)
@@ -39,11 +39,11 @@ def wanted(clause: Clause) -> WantedValue | str:
 
 
 def _chosen(clause: Clause) -> tuple[Value, str] | str:
-    """Use the first test that names a value: a value, the first of several, the middle of a band, then a bound."""
+    """Return the value of the first test that names a value (exact, in a list, or a band's middle), else a bound."""
     ops = {test.op: test.operand for test in clause.tests}
     others = sorted(set(ops) & {"same-as", "equal", "spread"})
     if others:
-        return f"`{others[0]}` compares with what a machine says, which is written to none"
+        return f"`{others[0]}` compares with a machine's value, which is never written"
     for op, operand in ops.items():
         match operand:
             case Within(of):
@@ -58,7 +58,7 @@ def _chosen(clause: Clause) -> tuple[Value, str] | str:
 
 
 def _bound(clause: Clause) -> tuple[Value, str] | str:
-    """Choose the strictest bound of one side; with both sides, the lower one; the caller checks the other."""
+    """Return the strictest bound of one side; with both sides, the lower bound (the caller checks the upper bound)."""
     for side, strictest in ((LEAST, max), (MOST, min)):
         bounds = [(t.operand, t.op) for t in clause.tests if t.op in side]
         numbers = {float(_number(bound)): (bound, op) for bound, op in bounds if _number(bound) is not None}  # type: ignore[arg-type]
@@ -67,13 +67,13 @@ def _bound(clause: Clause) -> tuple[Value, str] | str:
         bound, op = numbers[strictest(numbers)]
         if op in {"above", "below"}:
             if clause.kind.type not in {Type.INTEGER, Type.SETTING}:
-                return f"`{op}` names no value that passes"
+                return f"`{op}` does not determine a value"
             step = int(_number(bound) or 0) + (1 if op == "above" else -1)
             return str(step) if clause.kind.type is Type.SETTING else step, f"the next whole number `{op}` the bound"
         assert isinstance(bound, (int, float, str))
         return bound, f"the bound of `{op}`"
     ops = ", ".join(f"`{test.op}`" for test in clause.tests)
-    return f"{ops} does not say one value"
+    return f"{ops} does not determine a single value"
 
 
 def _number(bound: object) -> float | None:
@@ -88,7 +88,7 @@ def _whole(of: float, clause: Clause) -> Value:
 
 
 def _text(value: Value, clause: Clause) -> str:
-    """Format a value without its unit, as a tool takes it: `65536`, `unlimited`, `true`."""
+    """Format a value without its unit, as tools expect it: `65536`, `unlimited`, `true`."""
     if isinstance(value, float):
         if math.isinf(value):
             return "unlimited"

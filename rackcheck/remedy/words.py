@@ -1,4 +1,4 @@
-"""The BIOS's own spelling of a wanted value: from its registry, else from the table's words for that attribute."""
+"""Finds a BIOS's own spelling of an expected value: in its registry, else in the table's words for the attribute."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,18 +12,18 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, Candidate, Setting, sca
 Spelt = str | int | bool
 
 PAIRS = (("Enabled", "Disabled"), ("Enable", "Disable"), ("Yes", "No"), ("True", "False"), ("On", "Off"))
-"""Pairs of words: an attribute with one of them may be set to the other."""
+"""Pairs of words: an attribute whose value is one word of a pair may be set to the other word."""
 
 FIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.,:+()/%-]{0,79}\Z")
-"""A registry value that may be put into a body."""
+"""Pattern of a registry value that may be written to a body."""
 
-UNSURE = "how this BIOS spells it is in its registry, which was not read, and in no word of the table"
-READ_ONLY = "its registry says that it cannot be written"
+UNSURE = "the BIOS's spelling is unknown: its registry was not read, and the table does not contain it"
+READ_ONLY = "its registry marks it as read-only"
 
 
 @dataclass(frozen=True)
 class SettingWords:
-    """One row of the table: its own words by meaning, the common ones, and the values seen on recorded machines."""
+    """Spellings for one row of the table: `own` and `common` by meaning, `seen` has the values of recorded machines."""
 
     own: Mapping[str, Sequence[str]]
     common: Mapping[str, Sequence[str]]
@@ -32,7 +32,7 @@ class SettingWords:
 
 @dataclass(frozen=True)
 class SettingTable:
-    """The table of BIOS settings, with the spelling of its words; `words` are parallel to the rows of a setting."""
+    """The table of BIOS settings with the spellings of values; `words` has an entry for each row of a setting."""
 
     settings: BiosSettings
     words: Mapping[str, tuple[SettingWords, ...]]
@@ -52,14 +52,14 @@ def table(doc: Mapping[str, Any]) -> SettingTable:
 
 @dataclass(frozen=True)
 class RegistryAttribute:
-    """A registry's entry for one attribute: the allowed values, each with its display name, and if it is `fixed`."""
+    """A registry's entry for one attribute: the allowed values with their display names, and whether it is `fixed`."""
 
     values: tuple[tuple[str, str], ...]
     fixed: bool = False
 
 
 def registry(docs: Documents, names: frozenset[str]) -> Mapping[str, RegistryAttribute]:
-    """Return the registry of a BIOS with these attributes; empty if none or two were read."""
+    """Return the registry that has all these attributes of a BIOS; empty if no registry or more than one has them."""
     found = [entries for body in docs.bodies.values() if isinstance(body, Mapping) and (entries := _entries(body))]
     covering = [entries for entries in found if names <= set(entries)]
     return covering[0] if len(covering) == 1 else {}
@@ -94,7 +94,7 @@ def spelling_of(
     want: Value,
     entry: RegistryAttribute | None,
 ) -> tuple[Spelt, str] | str:
-    """Return a wanted value in one attribute's spelling, with the source of the spelling; or why there is none.
+    """Return an expected value in an attribute's spelling, with the source of the spelling, or why there is none.
 
     `number` is the row of the attribute, `now` its current value.
     """
@@ -103,12 +103,12 @@ def spelling_of(
         return READ_ONLY
     if isinstance(now, bool):
         meant = [v for v in (True, False) if setting.meaning(row, attribute, v) == want]
-        return (meant[0], "the other of two") if meant else UNSURE
+        return (meant[0], "the two values of a boolean") if meant else UNSURE
     ways = (
         (_allowed(entry, now), "its registry"),
         (words.own.get(str(want), ()), "the table's word for this attribute"),
-        (_partner(now), "the word that goes with the present one"),
-        (_listed(words), "the word that a recorded machine says"),
+        (_partner(now), "the counterpart of the current value"),
+        (_listed(words), "the value of a recorded machine"),
     )
     for step, (candidates, source) in enumerate(ways):
         fit = [c for c in dict.fromkeys(candidates) if FIT.match(c) and setting.meaning(row, attribute, c) == want]
@@ -119,12 +119,12 @@ def spelling_of(
         if len(fit) == 1:
             return fit[0], source
         if step == 0 and entry is not None and entry.values:
-            return "its registry allows no value that means this, or several"
+            return "its registry allows no value with this meaning, or several"
     return UNSURE
 
 
 def _allowed(entry: RegistryAttribute | None, now: object) -> list[str]:
-    """Return the values of a registry as attributes spell them: by name, or (Supermicro) by display name."""
+    """Return the registry's values in the spelling that the attribute uses: names, or display names (Supermicro)."""
     if entry is None or not entry.values:
         return []
     says = scalar(now)
@@ -144,10 +144,10 @@ def _listed(words: SettingWords) -> Iterator[str]:
 
 
 def _is_seen(word: str, seen: str) -> bool:
-    """Whether a word is noted for a recorded machine, as a whole word."""
+    """Whether a word occurs, as a whole word, among the values of recorded machines."""
     return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", seen) is not None
 
 
 def row_of(setting: Setting, attribute: str, among: Mapping[str, list[str]]) -> tuple[int, Candidate] | None:
-    """Return the first row that has an attribute in this spelling, with its number."""
+    """Return the number of the first row that names an attribute in this spelling, and the match."""
     return next(((n, row) for n, row in enumerate(setting.rows) if attribute in row.among(among)), None)

@@ -1,1 +1,1 @@
-"""Renderings of a run's events: documents and their files. Nothing here contacts a node."""
+"""Renders a run's events as documents and files. Nothing in this package contacts a node."""

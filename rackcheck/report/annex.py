@@ -1,12 +1,13 @@
 """The annexes: tables for spreadsheets and tools, one CSV file each.
 
-RFC 4180: commas, CRLF, quotes where they are needed, a header in every file. UTF-8 with a byte order mark: without it
-a spreadsheet silently misreads the letters of a customer's name, while a tool strips the mark or complains.
-Every row is one line: control characters are escaped, line ends among them. Our own numbers are numbers.
+The format is RFC 4180: commas, CRLF, quotes where needed, a header in every file. The files are UTF-8 with a byte order
+mark: without the mark a spreadsheet silently misreads the letters of a customer's name; other tools strip the mark or
+report it.
+Every row is one line: control characters, including line ends, are escaped. Our own numbers are written as numbers.
 
-A spreadsheet computes a cell that begins with = + - or @, also after blanks and in their full-width forms; and one
-that splits rows at semicolons, as many locales' do, computes what follows one. There an apostrophe is put before the
-sign (and before apostrophes that precede it). `unguarded` removes it again, without loss.
+A spreadsheet evaluates a cell that begins with = + - or @, also after blanks and in their full-width forms. In many
+locales it splits rows at semicolons, and so evaluates text after a semicolon too. In such a cell an apostrophe is put
+before this character (and before apostrophes that precede it). `unguarded` removes the apostrophe without loss.
 """
 
 import csv
@@ -22,7 +23,7 @@ from rackcheck.report.report_model import LETTERS, Dossier, GroupRow, NodeRow
 from rackcheck.views.locations import names_text, sorts
 
 OWN = ("model", "part_number", "serial")
-"""Identities with a column of their own in the inventory; among the others, only why one is unread."""
+"""Identities with separate columns in the inventory; `Hardware.other` has them only if unread, with the reason."""
 
 BOM = "\ufeff"
 
@@ -56,7 +57,7 @@ def table(header: Sequence[str], rows: Iterable[CsvRow]) -> str:
 
 
 def files(dossier: Dossier) -> Mapping[str, str]:
-    """Return every annex by the name of its file; a table without rows is only its header."""
+    """Return every annex by file name; a table without rows consists of the header."""
     return {
         "inventory.csv": _inventory(dossier),
         "bill-differences.csv": _bill(dossier),
@@ -91,7 +92,7 @@ def files(dossier: Dossier) -> Mapping[str, str]:
 
 
 def _inventory(dossier: Dossier) -> str:
-    """Tabulate every part; unread values are marked, because an empty serial would look like a part without one."""
+    """Tabulate every part; unread values are marked, because an empty cell would look like a part without a serial."""
     others = sorted({name for part in dossier.parts for name in part.other} - set(OWN))
 
     def rows() -> Iterator[CsvRow]:
@@ -104,7 +105,7 @@ def _inventory(dossier: Dossier) -> str:
 
 
 def _bill(dossier: Dossier) -> str:
-    """Tabulate the differences to the bill of materials; the line is 0 for an extra part."""
+    """Tabulate the differences from the bill of materials; the line number is 0 for an extra part."""
     return table(
         ("kind", "node", "item", "serial", "said", "line"),
         (
@@ -145,16 +146,16 @@ def _findings(dossier: Dossier) -> str:
 
 
 def _peers(dossier: Dossier, names: Sequence[str]) -> int:
-    """Count the peers of these names: all nodes, all racks that were judged, or the one fleet."""
+    """Return the total that these names are counted against: all nodes, all judged racks, or 1 for the fleet."""
     ((scope, _), *_) = sorts(names) or ((Scope.NODE, ()),)
     return len(dossier.nodes) if scope is Scope.NODE else sum(group.scope == scope.value for group in dossier.groups)
 
 
 def _verdicts(dossier: Dossier) -> str:
-    """Tabulate every verdict: a row for a node, then one for each rack and for the fleet; a column for a rule.
+    """Tabulate every verdict: a column for each rule; a row for each node, then for each rack and for the fleet.
 
-    A line for each verdict would be 180,000 lines for 1,000 nodes, most of them `pass`; this is 1,000 readable lines,
-    and the reasons, which nodes share, are in `findings.csv`.
+    One line per verdict would give 180,000 lines for 1,000 nodes, most of them `pass`. This table has 1,000 readable
+    lines; the reasons, which nodes share, are in `findings.csv`.
     """
     words = {letter: status.value for status, letter in LETTERS.items()}
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
@@ -181,14 +182,14 @@ def _firmware(dossier: Dossier) -> str:
 
 
 def _burn_in(dossier: Dossier) -> str:
-    """Tabulate every figure of every thing that was under load, one a line; missing and untested ones are marked."""
+    """Tabulate every figure of every part under load, one per line; missing and untested figures are marked."""
 
     def rows() -> Iterator[CsvRow]:
         for t in dossier.burned.tables if dossier.burned else ():
             for r in t.rows:
                 for f, value in zip(t.figures, r.values, strict=False):
                     items = (t.kind, r.node, r.item, t.model, r.serial, r.slot)
-                    yield (*items, f.name, f.unit, value or "not told", "yes" if r.odd else "")
+                    yield (*items, f.name, f.unit, value or "not reported", "yes" if r.odd else "")
 
     head = ("kind", "node", "item", "model", "serial", "slot", "figure", "unit", "value", "something was found of it")
     return table(head, rows())
@@ -200,7 +201,7 @@ def _burn_in_faults(dossier: Dossier) -> str:
         (
             (
                 f.node, f.item, f.name, f.stage, f.model, f.serial, f.slot, f.said, f.count,
-                f.seed if f.seed is not None else "not told", " ".join(again(f)),
+                f.seed if f.seed is not None else "not reported", " ".join(again(f)),
             )
             for f in (dossier.burned.faults if dossier.burned else ())
         ),

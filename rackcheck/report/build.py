@@ -1,4 +1,4 @@
-"""Builds the document of one run or of an acceptance's runs: all data, as types of the report model. Pure."""
+"""Builds the document of one run, or of an acceptance with all its runs, as an object of the report model. Pure."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,16 +43,16 @@ from rackcheck.views.reasons import NEVER_READ
 from rackcheck.views.summary import COUNTED, Finding, findings, notes, waiver_notes
 
 SHOWN = 12
-"""Maximum pieces of evidence in a finding; the run contains the rest."""
+"""Maximum number of pieces of evidence in a finding; the run contains all of them."""
 
-NO_BURN_IN = "No burn-in was run: nothing here says how fast these machines are."
+NO_BURN_IN = "No burn-in was run: this document does not show how fast these machines are."
 
 
 @dataclass(frozen=True)
 class ReportJob:
-    """The inputs of a document beside its readings; `lineage` are the profile and its parents, the oldest first.
+    """The inputs of a document besides its readings; `lineage` are the profile and its parents, the oldest first.
 
-    `fragments` are the files that any of these includes, each as a profile of its own.
+    `fragments` are the fragments that these profiles include, each compiled as a profile.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class ReportJob:
 
 
 def build(readings: Sequence[CollectedRun], order: ReportJob) -> Dossier:
-    """Build the whole document; readings are sorted, the oldest first."""
+    """Build the whole document; the readings must be sorted, the oldest first."""
     profile = order.profile
     rules = {rule.id: rule for rule in profile.rules}
     seats = tuple(Seat(name, place.role, place.rack) for name, place in order.places.items()) if order.planes else ()
@@ -147,12 +147,12 @@ def _subject(readings: Sequence[CollectedRun], order: ReportJob) -> ReportSubjec
 
 
 def _kind(run: CollectedRun) -> str:
-    """The kind of a run; one that only ran a load is a burn-in, however it was added."""
+    """Return the kind of a run; a run that only put a load on nodes is a burn-in, even if added as another kind."""
     return "burn-in" if run.kind == "audit" and set(run.started.planes) == {Plane.BURNIN.value} else run.kind
 
 
 def _simulated(run: CollectedRun) -> bool:
-    """Whether a run was over a simulated rack, according to its nodes or its request."""
+    """Whether a run was of a simulated rack, according to its nodes or its request."""
     return any(burnt.about.simulated for burnt in run.burns.values()) or " sim:" in f" {run.started.targets}"
 
 
@@ -170,13 +170,13 @@ def _gates(judged: Sequence[Judged], profile: Profile) -> Iterator[Gate]:
 
 
 def _changes(lineage: Sequence[Profile], fragments: Sequence[Profile]) -> Iterator[RuleChange]:
-    """Yield what each profile of the lineage changed in the rules below it: its parent's, and the included ones."""
+    """Yield the changes of each profile of the lineage to the rules of its parent and of the included fragments."""
     brought = {rule.id: rule for fragment in fragments for rule in fragment.rules}
     for parent, child in pairwise((None, *lineage)):
         assert child is not None
         under = {rule.id: rule for rule in parent.rules} if parent is not None else {}
         gone = parent.dropped if parent is not None else {}
-        # What a parent dropped is below it: a child that defines the rule again adds one.
+        # A rule that a parent dropped does not count as its rule: a child that defines it again adds a rule.
         before = {name: rule for name, rule in brought.items() if name not in gone} | under
         for difference in differences(before, {rule.id: rule for rule in child.rules}):
             yield RuleChange(difference.rule, difference.lean.value, f"{difference.how} ({child.name})")

@@ -1,7 +1,7 @@
-"""A bundle: every rendering of a document beside its source data, in one folder that can be signed and handed over.
+"""A bundle: one folder with all renderings of a document and its source data, to be signed and handed over.
 
-The full one contains the runs and the acceptance's log; a redacted copy contains only renderings, and names the full
-one's manifest. The PDF is left out, with a note, if its library is not installed.
+A full bundle contains the runs and the acceptance's log. A redacted copy contains only renderings, and the digest of
+the full bundle's manifest. The PDF is left out, with a note, if its library is not installed.
 """
 
 import json
@@ -24,7 +24,7 @@ RUN = ("run.json", "events.jsonl", "raw", "profile", "waivers")
 """The parts of a run's folder that are copied into a full bundle."""
 
 INPUTS = "inputs"
-"""The folder in a full bundle for the bill, the brand and the waivers that were named when it was made."""
+"""The folder in a full bundle for the bill, the brand and the waivers that were given when the bundle was made."""
 
 NOTHING: Mapping[str, bytes] = {}
 
@@ -34,7 +34,7 @@ ACCEPTANCE = (LOG, "profile", "waivers")
 
 @dataclass(frozen=True, slots=True)
 class WrittenBundle:
-    """A bundle as written: its folder, the digest of its manifest, and notes."""
+    """A written bundle: its folder, the digest of its manifest, and notes."""
 
     folder: Path
     digest: str
@@ -44,9 +44,9 @@ class WrittenBundle:
 def renderings(
     dossier: Dossier, *, template: Path | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[tuple[str, bytes | str]]:
-    """Yield every rendering by the name of its file; a str without a name is a note.
+    """Yield every rendering with its file name; a text with an empty name is a note.
 
-    Raises UserError if a rendering cannot be made; the PDF's missing library is a note.
+    Raises UserError if a rendering cannot be made; if the PDF's library is missing, yields a note instead.
     """
     from rackcheck.report import html, pdf  # noqa: PLC0415  templates are only read when needed
 
@@ -59,7 +59,7 @@ def renderings(
     yield "junit.xml", junit.text(dossier, digest)
     yield from sorted(annex.files(dossier).items())
     if template is None and find_spec("typst") is None:
-        yield "", "report.pdf is not in the bundle, for typst is not installed: pip install 'rackcheck[pdf]'"
+        yield "", "report.pdf is not in the bundle, because typst is not installed: pip install 'rackcheck[pdf]'"
         return
     tell("report.pdf")
     made = pdf.document(dossier, digest, template)
@@ -73,10 +73,11 @@ def write(
     inputs: Mapping[str, bytes] = NOTHING, unreviewed: Sequence[str] = (), template: Path | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> WrittenBundle:  # fmt: skip
-    """Write a bundle to a folder that is new, or that contains an unsigned bundle; it is never left half-written.
+    """Write a bundle to a new folder, or over an unsigned bundle; the folder is never left half-written.
 
-    `runs` are folders by run, `accepted` the acceptance's, `inputs` files by name; all for the full level only.
-    `unreviewed` names the profiles that no person has reviewed: a copy without them cannot be signed either.
+    Only for the full level: `runs` are folders by run, `accepted` is the acceptance's folder, `inputs` are files by
+    name. `unreviewed` names the profiles that no person has reviewed. While there are any, neither the bundle nor a
+    redacted copy, which contains no profiles, can be signed.
     """
     _free(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +115,7 @@ def write(
 
 
 def _content(log: Path) -> None:
-    """Remove bundles and signatures from a log: the same state of an acceptance gives the same bundle."""
+    """Remove bundles and signatures from a copied log: the same state of an acceptance must give the same bundle."""
     rows = (b'{"event":"bundle",', b'{"event":"signed",')
     kept = [line for line in log.read_bytes().splitlines(keepends=True) if not line.startswith(rows)]
     log.write_bytes(b"".join(kept))
@@ -124,20 +125,20 @@ def _free(target: Path) -> None:
     if not target.exists() and not target.is_symlink():
         return
     if not target.is_dir() or target.is_symlink():
-        raise UserError(f"{target} is there already, and is no folder")
+        raise UserError(f"{target} exists and is not a folder")
     inside = {path.name for path in target.iterdir()}
     if manifest.SIGNATURES in inside and any((target / manifest.SIGNATURES).iterdir()):
-        raise UserError(f"{target} is signed; a signed bundle is never written over: name another folder with -o")
+        raise UserError(f"{target} is signed; a signed bundle is never overwritten: choose another folder with -o")
     if inside and not {HEAD, manifest.NAME} <= inside:
-        raise UserError(f"{target} holds other things; name a folder that is new or empty")
+        raise UserError(f"{target} contains other files; choose a new or empty folder")
 
 
 def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
-    """Copy plain files; a run's folder is not trusted, and a link in it must not copy a local file."""
+    """Copy plain files only: a run's folder is not trusted, and following a link could copy a local file."""
     target.mkdir(parents=True)
     for path, wrong in files.walk(source, frozenset()):
         if path.partition("/")[0] in names:
             if wrong:
-                raise UserError(f"{source / visible(path)} {wrong}: it cannot be handed over")
+                raise UserError(f"{source / visible(path)} {wrong}: it cannot be copied into a bundle")
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / path, target / path, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""Chooses the curves of a burn-in for a document: nodes with findings first, and an envelope of the rest. Pure."""
+"""Chooses the curves of a burn-in for a document: nodes with findings, and an envelope of the other nodes. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,21 +9,21 @@ from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 from rackcheck.report.burn_read import Burnt
 
 NODES = 12
-"""Maximum nodes with curves of their own."""
+"""Maximum number of nodes with a separate chart."""
 
 LINES = 16
-"""Maximum curves of one panel; if there are more, those with a finding are drawn before the envelope."""
+"""Maximum number of curves of one panel; if there are more, only curves with a finding and an envelope are drawn."""
 
 GPUS = (("power", "GPU power", "W"), ("temp", "GPU temperature", "°C"), ("clock", "GPU clock", "MHz"))
 
 NODE = (("temp", "CPU temperature", "°C"), ("clock", "CPU clock", "MHz"), ("load", "CPU load", "tasks"))
-"""Drawn if no GPU of a node reported anything."""
+"""Columns that are drawn if no GPU of a node has samples."""
 
 INLET = "air at the intake"
 
 
 def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
-    """Return the charts of nodes, of more than NODES those with findings first, then an envelope of the rest."""
+    """Return a chart per node; with more than NODES nodes, nodes with findings first, then an envelope of the rest."""
     drawn = [burnt for burnt in latest if burnt.curves]
     first = sorted(drawn, key=lambda burnt: (-_weight(burnt), natural(burnt.node)))
     if len(first) <= NODES:
@@ -32,7 +32,7 @@ def charts(latest: Sequence[Burnt]) -> tuple[BurnChart, ...]:
 
 
 def _weight(burnt: Burnt) -> int:
-    """The sort key by findings: faults in records before findings of rules, before none."""
+    """Return the sort key: nodes with faults in records first, then nodes with findings of rules, then other nodes."""
     return 2 * bool(burnt.wrong) + bool(burnt.odd or burnt.failed)
 
 
@@ -44,7 +44,7 @@ def _chart(burnt: Burnt) -> BurnChart:
 
 
 def _rest(burnts: Sequence[Burnt]) -> BurnChart:
-    """Return one chart for many nodes: lowest, median and highest of all their curves."""
+    """Return one chart for many nodes: the lowest, median and highest values of all their curves."""
     nodes = tuple(burnt.node for burnt in sorted(burnts, key=lambda burnt: natural(burnt.node)))
     bands = tuple(BurnBand(b.side, b.stage, _ms(b.begin), _ms(b.end)) for b in burnts[0].bands)
     return BurnChart(nodes, (), bands, tuple(_panels(burnts, frozenset())))
@@ -70,7 +70,7 @@ def _panels(burnts: Sequence[Burnt], odd: frozenset[str] | set[str]) -> Iterator
 
 
 def _lines(curves: Sequence[Series], odd: frozenset[str] | set[str], *, single: bool) -> Iterator[BurnLine]:
-    """Yield curves one by one, or their envelope if they are too many; odd ones last, so that they are drawn on top."""
+    """Yield curves, or an envelope if there are too many; curves with a finding are last, and so drawn on top."""
     own = [curve for curve in curves if single and curve.of in odd][:LINES]
     peers = [curve for curve in curves if curve not in own] if own else list(curves)
     if single and len(peers) <= LINES:
@@ -96,7 +96,7 @@ def _name(curve: Series) -> str:
 
 
 def points(found: SeriesPoints) -> str:
-    """Format points as the model has them: milliseconds and tenths."""
+    """Format points as in the model: milliseconds and tenths of the unit."""
     return " ".join(f"{_ms(t)},{round(value * 10)}" for t, value in found)
 
 

@@ -1,4 +1,4 @@
-"""The figures of a burn-in that a document shows for each kind of thing, read from a node's facts. Pure."""
+"""The figures of a burn-in that a document shows for each kind of part, read from a node's facts. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,28 +12,28 @@ from rackcheck.model.tree import Leaf
 BURNIN = "burnin."
 
 Figures = tuple[tuple[str, str], ...]
-"""A fact's path below its thing, and its name in the document; `lowest` and `median` aggregate a collection."""
+"""A fact's path below its part, and the name in the document; `lowest` and `median` aggregate a collection."""
 
 GPU: Figures = (
     ("tensor.rate", "tensor rate"), ("tensor.work_per_clock", "work per clock"), ("tensor.clock", "clock"),
-    ("tensor.power", "power"), ("tensor.of_limit", "power, of its limit"), ("tensor.energy", "energy of 10^12 FLOP"),
+    ("tensor.power", "power"), ("tensor.of_limit", "power, share of limit"), ("tensor.energy", "energy per 10^12 FLOP"),
     ("memory.march", "memory march"), ("memory.copy", "memory copy"), ("memory.coverage", "memory covered"),
-    ("temperature", "hottest"), ("memory_temperature", "memory, hottest"), ("tensor.rise", "warming for each watt"),
-    ("heat.resistance", "heat resistance"), ("heat.ahead", "after ten minutes, foreseen"),
+    ("temperature", "hottest"), ("memory_temperature", "memory, hottest"), ("tensor.rise", "temperature rise per watt"),
+    ("heat.resistance", "heat resistance"), ("heat.ahead", "after ten minutes, predicted"),
 )  # fmt: skip
 
 LINK: Figures = (
-    ("link.h2d", "from the host"), ("link.d2h", "to the host"), ("lowest peer/*.rate", "to a peer, its slowest"),
+    ("link.h2d", "from the host"), ("link.d2h", "to the host"), ("lowest peer/*.rate", "to the slowest peer"),
     ("link.generation", "PCIe generation"), ("link.width", "PCIe lanes"),
 )  # fmt: skip
 
 CPU: Figures = (
-    ("cpu.triad", "memory triad"), ("median core/*.rate", "a core, the middle one"),
-    ("lowest core/*.rate", "a core, the slowest"), ("lowest core/*.share", "a core, of its limit, the lowest"),
-    ("cpu.share", "processor time it had"), ("cpu.temperature", "hottest"),
+    ("cpu.triad", "memory triad"), ("median core/*.rate", "core, median"),
+    ("lowest core/*.rate", "core, slowest"), ("lowest core/*.share", "core, lowest share of its limit"),
+    ("cpu.share", "processor time received"), ("cpu.temperature", "hottest"),
 )  # fmt: skip
 
-AIR: Figures = (("inlet", "air at the intake"), ("power", "whole machine, its highest power"))
+AIR: Figures = (("inlet", "air at the intake"), ("power", "whole machine, peak power"))
 
 LIGHT = ("tensor", "memory.copy", "memory.verify", "memory.march", "link.h2d", "link.d2h")
 """Figures that have a physical limit."""
@@ -44,12 +44,12 @@ NAMES = {
 }  # fmt: skip
 
 RATES = {"tensor": "tensor.rate"}
-"""The path of the rate of a figure with a limit, if it differs."""
+"""The path of the rate of a figure with a limit, if it is not the default path."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThingKind:
-    """A kind of thing: `collection` of a node's facts, empty for the node itself, and its figures."""
+    """A kind of part: the collection in a node's facts (empty for the node itself), and its figures."""
 
     name: str
     collection: str
@@ -66,7 +66,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """One figure of one thing beside its limit, both in its unit; None if unknown, with the reason in `why`."""
+    """One figure of one part, and its limit in the same unit; None if unknown, with the reason in `why`."""
 
     name: str
     rate: float | None
@@ -78,7 +78,7 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One thing of a node: its kind's place in KINDS, `gpu/3`, its model, its figures in order; None if not known."""
+    """One part of a node: the index of its kind in KINDS, `gpu/3`, model, and figures in order (None if not known)."""
 
     kind: int
     item: str
@@ -96,7 +96,7 @@ class Meaning:
 
 
 def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
-    """Yield every thing that has any figure, in the order of KINDS and of its names."""
+    """Yield every part that has any figure, in the order of KINDS and of the parts' names."""
     rows = [path for path in leaves if path.startswith(BURNIN)]
     for number, kind in enumerate(KINDS):
         for key in _keys(leaves, kind.collection) if kind.collection else ("",):
@@ -110,7 +110,7 @@ def things(leaves: Mapping[str, Leaf]) -> Iterator[Thing]:
 
 
 def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
-    """Return unit and meaning of every figure that some fact has, by its kind and path, or by its limit's name."""
+    """Return the unit and meaning of every figure that is in the facts, by kind and path, or by the limit's name."""
     found: dict[str, Meaning] = {}
     patterns = {str(paths.parse(path).pattern): leaf.kind for path, leaf in leaves.items() if path.startswith(BURNIN)}
     for kind in KINDS:
@@ -128,7 +128,7 @@ def meanings(leaves: Mapping[str, Leaf]) -> Mapping[str, Meaning]:
 
 def _keys(leaves: Mapping[str, Leaf], collection: str) -> tuple[str, ...]:
     begin = f"{BURNIN}{collection}/"
-    # The reason why something is unknown on all items has a star as its key, which is not an item.
+    # A path with a star as key is not an item: it stores why a fact is unknown on all items.
     items = (paths.parse(path).items for path in leaves if path.startswith(begin))
     return tuple(sorted({inside[0][1] for inside in items if inside}, key=natural))
 

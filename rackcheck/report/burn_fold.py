@@ -1,4 +1,4 @@
-"""Summarizes burn-ins of many nodes: what was done, what was not and why, findings, and ranges of figures. Pure."""
+"""Summarizes burn-ins of many nodes: the work, what was not tested and why, findings, ranges of figures. Pure."""
 
 import re
 from collections import defaultdict
@@ -24,12 +24,12 @@ from rackcheck.report.burn_model import (
 from rackcheck.report.burn_read import About, BurnPart, Burnt
 
 MOST = 400
-"""Maximum findings listed; the rest is counted."""
+"""Maximum number of findings listed; the others are counted."""
 
 UNVERIFIED = "unverified on hardware"
 
 SCALES = {"C", "%", ""}
-"""Units for which a relative spread is meaningless: degrees have no meaningful zero; shares are relative."""
+"""Units for which a relative spread is meaningless: degrees have no meaningful zero, and shares are relative."""
 
 BurntThing = tuple[Burnt, Thing]
 
@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d++(?:\.\d++)?+(?!\w|\.\d)")
 
 
 def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
-    """Summarize runs by name, the oldest first; a node's newest counts. None if there was no burn-in."""
+    """Summarize runs by name, the oldest first; the newest run of each node counts. None if there was no burn-in."""
     if not any(burnt for _, burnt in runs):
         return None
     newest = {node: burnt for _, values in runs for node, burnt in values.items()}
@@ -55,9 +55,9 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
 
 
 def folded(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Fold sentences, each with its node, that differ in numbers only; a number that differs becomes a range.
+    """Fold sentences that differ only in numbers; numbers that differ become a range. Each sentence has its node.
 
-    Yields the sentence, how many there were, and their nodes; the most frequent first.
+    Yields each folded sentence, the number of sentences, and their nodes; the most frequent first.
     """
     found: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
     for sentence, node in rows:
@@ -74,7 +74,7 @@ def _range(numbers: Sequence[str]) -> str:
 
 
 def _alike(by_node: Mapping[str, Burnt]) -> Iterator[list[Burnt]]:
-    """Group nodes of one run whose burn-ins were alike except for their duration."""
+    """Group the nodes of one run whose burn-ins had the same settings and end; durations may differ."""
     found: dict[tuple[object, ...], list[Burnt]] = defaultdict(list)
     for node in sorted(by_node, key=natural):
         about = by_node[node].about
@@ -92,7 +92,7 @@ def _run(run: str, rows: Sequence[Burnt]) -> BurnRun:
 
 
 def _untested(latest: Sequence[Burnt]) -> Iterator[BurnUntested]:
-    """Fold what was not tested by kind of thing, stage and reason."""
+    """Group what was not tested by kind of part, stage and reason."""
     kinds = {"gpu": "GPU", "peer": "GPU", "cpu": "CPU", "numa": "memory", "nic": "network port", "disk": "disk"}
     gathered: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for burnt in latest:
@@ -109,13 +109,13 @@ def _faults(burnt: Burnt) -> Iterator[BurnFault]:
     for wrong in sorted(burnt.wrong, key=lambda each: (natural(each.item), each.name, each.stage)):
         part = burnt.parts.get(wrong.item, BurnPart())
         yield BurnFault(
-            burnt.node, wrong.item, wrong.name, wrong.stage, part.model, part.serial, part.slot, wrong.said,
+            burnt.node, wrong.item, wrong.name, wrong.stage, part.model, part.serial, part.slot, wrong.text,
             wrong.count, burnt.about.seed, burnt.about.tier,
         )  # fmt: skip
 
 
 def _tables(latest: Sequence[Burnt]) -> Iterator[BurnTable]:
-    """Yield a table for each kind and model; a figure without any value has no column."""
+    """Yield a table for each kind and model; figures without any value are left out."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for number, kind in enumerate(KINDS):
         models: dict[str, list[BurntThing]] = defaultdict(list)
@@ -155,7 +155,7 @@ def _figure(name: str, meaning: Meaning, rows: Sequence[BurntThing], n: int) -> 
 
 
 def _limits(latest: Sequence[Burnt]) -> Iterator[BurnLimit]:
-    """Compare rates with their physical limits, for each figure and model."""
+    """Yield the comparison of rates with their physical limits, for each figure and model."""
     meanings = {name: meaning for burnt in latest for name, meaning in burnt.meanings.items()}
     for name in LIGHT:
         models: dict[str, list[tuple[str, str, Light]]] = defaultdict(list)

@@ -1,6 +1,6 @@
-"""The work and findings of a burn-in, as values of the document: folded over nodes, and bounded.
+"""The work and findings of burn-ins as report values: identical nodes are combined, and lists are limited in length.
 
-Numbers are texts as shown, formatted by `figure`. An empty one was not reported or not tested; it never means 0.
+Numbers are texts, formatted by `figure`. An empty text was not reported or not tested; it never means 0.
 """
 
 import math
@@ -10,14 +10,14 @@ FIGURE = r"^(-?[0-9]{1,15}(\.[0-9]{1,6})?)?$"
 """A number as formatted by `figure`, or empty."""
 
 POINTS = r"^(-?[0-9]{1,12},-?[0-9]{1,12}( -?[0-9]{1,12},-?[0-9]{1,12})*)?$"
-"""Points of a curve: milliseconds and tenths of the unit."""
+"""Pattern of the points of a curve: milliseconds and tenths of the unit."""
 
 ROLES = ("plain", "odd", "inlet", "lowest", "median", "highest")
-"""The role of a line: one of several alike, one with a finding, the inlet air, or a part of an envelope."""
+"""Roles of a line: a curve without a finding, a curve with a finding, the inlet air, or a part of an envelope."""
 
 
 def figure(value: float) -> str:
-    """Format a number with four significant digits; large ones whole, those out of range as empty."""
+    """Format a number with four significant digits; large numbers are whole, numbers out of range give no text."""
     if not math.isfinite(value) or abs(value) >= 1e15:
         return ""
     whole = len(f"{abs(value):.0f}") if abs(value) >= 1 else 0
@@ -33,7 +33,7 @@ def unit(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BurnRun:
-    """A burn-in as run alike on some nodes: `seconds` is the longest, `why` the reason of an early end."""
+    """A burn-in with the same settings on some nodes: `seconds` is the longest duration, `why` why it ended early."""
 
     run: str
     tier: str
@@ -48,7 +48,7 @@ class BurnRun:
 
 @dataclass(frozen=True, slots=True)
 class BurnUntested:
-    """Work that was not done, and why; numbers that differ between nodes are a range."""
+    """Work that was not done, and why; numbers that differ between nodes are shown as a range."""
 
     what: str
     why: str
@@ -58,9 +58,9 @@ class BurnUntested:
 
 @dataclass(frozen=True, slots=True)
 class BurnFault:
-    """A fault of one thing, with its number of reports; `seed` and `tier` reproduce the work.
+    """A fault of one part, with the number of reports; `seed` and `tier` reproduce the work.
 
-    `item` is `gpu/6`, `slot` its PCI address, `said` the location in it and the actual and expected values.
+    `item` is `gpu/6`, `slot` the PCI address, `said` the location in the part and the actual and expected values.
     """
 
     node: str
@@ -78,10 +78,11 @@ class BurnFault:
 
 @dataclass(frozen=True, slots=True)
 class BurnFigure:
-    """One figure over all things of a kind: `known` of `of` have it; `low` and `high` are node and item of its ends.
+    """One figure of all parts of a kind; `of` is the number of parts, `known` the number of parts with the figure.
 
-    `spread` is their distance in the unit `apart`: % of the highest, or the unit itself if a share is meaningless.
-    `note` is a remark on the figure itself.
+    `low` and `high` are the node and item with the lowest and the highest value. `spread` is the difference of these
+    values in the unit `apart`: % of the highest value, or the figure's unit if a share is meaningless. `note` is a
+    remark.
     """
 
     name: str
@@ -101,7 +102,7 @@ class BurnFigure:
 
 @dataclass(frozen=True, slots=True)
 class BurnRow:
-    """One thing with its figures, in the table's order; `odd` if it has a finding."""
+    """One part with its figures, in the table's order; `odd` if the part has a finding."""
 
     node: str
     item: str
@@ -113,7 +114,7 @@ class BurnRow:
 
 @dataclass(frozen=True, slots=True)
 class BurnTable:
-    """Things of one kind and one model: figures over all of them, and of each."""
+    """Parts of one kind and one model: the figures of all of them together, and of each part."""
 
     kind: str
     model: str
@@ -123,7 +124,7 @@ class BurnTable:
 
 @dataclass(frozen=True, slots=True)
 class BurnGap:
-    """Observed reasons why some things stayed below their limit."""
+    """An observed reason why some parts stayed below their limit."""
 
     said: str
     things: int
@@ -132,7 +133,7 @@ class BurnGap:
 
 @dataclass(frozen=True, slots=True)
 class BurnLimit:
-    """A figure beside its physical limit: both in `unit`, `reached` in % of each thing's own limit."""
+    """A figure and its physical limit, both in `unit`; `reached` is in % of each part's own limit."""
 
     name: str
     model: str
@@ -161,7 +162,7 @@ class BurnLine:
 
 @dataclass(frozen=True, slots=True)
 class BurnPanel:
-    """Curves that share a scale: `what` names it; `more` curves are not drawn."""
+    """Curves that share a scale: `what` is its name; `more` counts curves that are not drawn."""
 
     what: str
     unit: str
@@ -181,7 +182,7 @@ class BurnBand:
 
 @dataclass(frozen=True, slots=True)
 class BurnChart:
-    """Curves of one node, or an envelope of several; `findings` are what was found there."""
+    """Curves of one node, or an envelope of several nodes; `findings` are the findings on these nodes."""
 
     nodes: tuple[str, ...]
     findings: tuple[str, ...]
@@ -191,7 +192,7 @@ class BurnChart:
 
 @dataclass(frozen=True, slots=True)
 class Burned:
-    """Everything in the document about burn-ins; `more_faults` are counted and not listed."""
+    """Everything in the document about burn-ins; `more_faults` is the number of faults that are not listed."""
 
     runs: tuple[BurnRun, ...]
     untested: tuple[BurnUntested, ...]

@@ -1,6 +1,6 @@
-"""One node's burn-in read for a document: curves, spans, findings, what was not tested, and the facts of it. Pure.
+"""Reads one node's burn-in for a document: curves, stages, findings, what was not tested, and facts. Pure.
 
-Only the shown parts of its records are kept, thinned, so that a thousand nodes fit into memory.
+Only the parts of the records that are shown are kept, thinned, so that a thousand nodes fit into memory.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,21 +15,21 @@ from rackcheck.report.burn_figures import BURNIN, Meaning, Thing, meanings, thin
 from rackcheck.run.event import Judged
 
 FAULTS = 64
-"""Maximum findings of one node that are listed, each folded over its records."""
+"""Maximum number of findings of one node that are listed; a finding combines records that differ only in time."""
 
 REASONS = 64
-"""Maximum reasons of one node why something was not tested."""
+"""Maximum number of reasons on one node why something was not tested."""
 
 POINTS, MANY, FEW = 300, 200, 60
-"""Maximum points of a curve: POINTS in runs of up to MANY nodes, FEW in larger ones."""
+"""Maximum number of points of a curve: POINTS in runs of up to MANY nodes, FEW in larger runs."""
 
 ITEMS = {"gpu": "gpu", "core": "cpu", "memory": "numa", "nic": "nic"}
-"""Collections of facts of a burn-in, and the names of their things in its records."""
+"""Collections of a burn-in's facts, and the names of their parts in the burn-in's records."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """A burn-in's own metadata; what it did not report is None or empty."""
+    """A burn-in's metadata; values that were not reported are None or empty."""
 
     tier: str = ""
     seed: int | None = None
@@ -42,12 +42,12 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class BurnFinding:
-    """One finding: its thing, name, stage, location and values, and count."""
+    """One finding: part, name, stage, location and values, and count."""
 
     item: str
     name: str
     stage: str
-    said: str
+    text: str
     count: int
 
 
@@ -62,9 +62,9 @@ class BurnPart:
 
 @dataclass(frozen=True)
 class Burnt:
-    """A burn-in of one node; `untested` are things with their stage and why, `odd` things that failed a rule.
+    """A burn-in of one node; `untested` are parts with stage and reason, `odd` are parts that failed a rule.
 
-    `things` have its figures, `meanings` their units and meanings.
+    `things` are the parts with their figures, `meanings` the units and meanings of the figures.
     """
 
     node: str
@@ -91,7 +91,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
         seed=seed if isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 1 << 64 else None,
         version=clean(version, 40) if isinstance(version, str) else "",
         simulated=hello.get("simulated") is True,
-        ended=burn.ended or "it gave no verdict",
+        ended=burn.ended or "no verdict was written",
         why=burn.why,
         seconds=max(times, default=None),
     )
@@ -104,7 +104,7 @@ def read(node: str, burn: Burn, leaves: Mapping[str, Leaf], nodes: int) -> Burnt
 
 
 def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
-    """Add verdicts: which things are odd, and the rules that fail for this node's burn-in."""
+    """Add verdicts: the parts that failed a rule, and the rules that fail for this node's burn-in."""
     bad = {Status.FAIL, Status.WARN}
     failed = [v for v in judged.verdicts if v.status in bad and any(e.item.startswith(BURNIN) for e in v.evidence)]
     items = (e.item for v in failed for e in v.evidence if e.status in bad)
@@ -113,7 +113,7 @@ def with_verdicts(burnt: Burnt, judged: Judged) -> Burnt:
 
 
 def _thing(item: str) -> str:
-    """Return the thing of a fact, as named in records: `gpu/3` for `burnin.gpu/3.among.work`."""
+    """Return the part that a fact is about, as named in records: `gpu/3` for `burnin.gpu/3.among.work`."""
     kind, _, rest = item.removeprefix(BURNIN).partition("/")
     if not item.startswith(BURNIN) or kind not in ITEMS:
         return ""
@@ -129,7 +129,7 @@ def _part(values: Mapping[str, object]) -> BurnPart:
 
 
 def _wrong(faults: Iterable[Fault]) -> list[BurnFinding]:
-    """Fold findings that differ only in time: the first of them is kept."""
+    """Combine findings that differ only in time; the first is kept, with the count."""
     found: dict[tuple[str, str, str], list[Fault]] = {}
     for fault in faults:
         found.setdefault((fault.of, fault.name, fault.word("stage")), []).append(fault)
@@ -144,7 +144,7 @@ def _count(fault: Fault) -> int:
 
 
 def _details(rows: list[Fault]) -> Iterator[str]:
-    """Yield the location of a fault in a thing, and the values: units of all rows, the rest of the first."""
+    """Yield the location of a fault in a part, and the values: units of all rows, everything else of the first row."""
     first = rows[0]
     for name, word in (("sm", "SM"), ("cpu", "CPU")):
         units = sorted({int(value) for fault in rows if (value := fault.number(name)) is not None})
@@ -154,9 +154,9 @@ def _details(rows: list[Fault]) -> Iterator[str]:
         if first.word(name):
             yield f"{word} {first.word(name)}"
     if first.word("want") or first.word("got"):
-        yield f"{first.word('got') or 'nothing told'} instead of {first.word('want') or 'what was not told'}"
+        yield f"{first.word('got') or 'an unreported value'} instead of {first.word('want') or 'an unreported value'}"
     if first.word("hash") or first.word("theirs"):
-        yield f"result {first.word('hash') or 'not told'}, its peers' {first.word('theirs') or 'not told'}"
+        yield f"result {first.word('hash') or 'not reported'}, its peers' {first.word('theirs') or 'not reported'}"
     for name, word in (("bits", "bits differ"), ("xid", "is the Xid"), ("code", "is the code")):
         value = first.number(name)
         if value is not None:
@@ -171,7 +171,7 @@ def _details(rows: list[Fault]) -> Iterator[str]:
 
 
 def _untested(burn: Burn) -> Iterator[tuple[str, str]]:
-    """Yield what was not tested with its stage, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
+    """Yield each part and stage that was not tested, and why: `gpu/3 links`, `contended: 0.2 of a core`."""
     rows = [(f"{stage.of} {stage.stage}", stage.why) for stage in burn.stages if not stage.done]
     rows += list(burn.troubles)
     yield from list(dict.fromkeys(rows))[: REASONS * 64]

@@ -1,4 +1,4 @@
-"""A burn-in as sentences, shared by all renderings. Pure."""
+"""Sentences about a burn-in, shared by all renderings. Pure."""
 
 from rackcheck.inventory.node import LOCAL
 from rackcheck.model.profile import Phase
@@ -6,22 +6,22 @@ from rackcheck.report.burn_model import Burned, BurnFault, BurnRun
 from rackcheck.report.report_model import Dossier, Gate
 from rackcheck.views.summary import several
 
-SIMULATED = "No machine was asked: what stands here is made up, to show what such a document says."
+SIMULATED = "No machine was read: all values are made up, to show what such a document contains."
 
 UNVERIFIED = "unverified"
 
 
 def account(burned: Burned) -> str:
-    """Summarize in a few sentences what was done, what was found and what was not tested."""
+    """Return a few sentences: what was done, what was found, and what was not tested."""
     runs = len({run.run for run in burned.runs})
     nodes = {node for run in burned.runs for node in run.nodes}
     rows = [f"{several(runs, 'burn-in')} on {several(len(nodes), 'node')}"]
     cut = {node for run in burned.runs if run.ended != "whole" for node in run.nodes}
     if cut:
-        rows.append(f"it did not run to its end on {several(len(cut), 'node')}")
+        rows.append(f"not completed on {several(len(cut), 'node')}")
     parts = len({(fault.node, fault.item) for fault in burned.faults})
-    wrong = f"{several(parts, 'part')} gave wrong results, failed or went missing under load"
-    fine = "no part gave a wrong result, failed or went missing under load"
+    wrong = f"{several(parts, 'part')} returned wrong results, failed or went missing under load"
+    fine = "no part returned a wrong result, failed or went missing under load"
     rows.append(wrong if parts else f"in what was tested, {fine}" if burned.untested or cut else fine)
     if burned.untested:
         rows.append(f"{several(sum(each.things for each in burned.untested), 'piece')} of work were not tested")
@@ -29,9 +29,9 @@ def account(burned: Burned) -> str:
 
 
 def again(fault: BurnFault) -> tuple[str, ...]:
-    """Return the command that repeats the work on this node, in unbreakable pieces; empty if no seed was reported.
+    """Return the words of the command that repeats the work on this node; empty if no seed was reported.
 
-    It does not name the inventory, as the document may leave the site.
+    The command does not name the inventory, because the document may leave the site.
     """
     if fault.seed is None:
         return ()
@@ -43,8 +43,8 @@ def again(fault: BurnFault) -> tuple[str, ...]:
 def ended(run: BurnRun) -> str:
     """Describe how a burn-in ended."""
     if run.ended == "whole":
-        return "ran to its end"
-    return f"{run.ended}: {run.why}" if run.why else run.ended or "no end was told"
+        return "completed"
+    return f"{run.ended}: {run.why}" if run.why else run.ended or "no end was reported"
 
 
 def unverified(dossier: Dossier) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Curves as SVG: the same in a page and on paper, without script, and without fonts or colours of its own.
+"""Draws curves as SVG: the same drawing for HTML and PDF, without script and without embedded fonts.
 
-A line with a finding is heavier and labelled, the air's is dashed, an envelope is filled: colour is never the only
-mark. All charts of a document share their scales, so that they can be compared.
+A line with a finding is heavier and labelled, the line of the inlet air is dashed, an envelope is filled: colour is
+never the only difference. All charts of a document share their scales, so that they can be compared.
 """
 
 import math
@@ -14,7 +14,7 @@ from rackcheck.report.burn_model import BurnBand, BurnChart, BurnLine, BurnPanel
 
 WIDE, HIGH = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 84, 112, 42, 50
-"""The drawing's size and its margins outside of the axes, in its own units: half a point each on paper."""
+"""The drawing's margins outside of the axes, in its own units; a unit is half a point on paper."""
 
 LETTER = 14.0
 """Maximum average width of a letter in a label."""
@@ -23,7 +23,7 @@ GAP = 27
 """Distance between two labels."""
 
 LABEL = 7
-"""Maximum characters of a label beside its line."""
+"""Maximum number of characters of a label beside its line."""
 
 STYLES: Mapping[str, str] = {
     "plain": 'fill="none" stroke="#8b949e" stroke-width="1.2"',
@@ -37,17 +37,17 @@ STYLES: Mapping[str, str] = {
     "word": 'font-family="DejaVu Sans Mono" font-size="24" fill="#525a64"',
     "name": 'font-family="DejaVu Sans Mono" font-size="24" font-weight="bold" fill="#a3200d"',
 }
-"""Styles on paper; a page uses classes of its own instead."""
+"""Styles in the PDF; the HTML page uses CSS classes instead."""
 
 LARGE = {name: style.replace('font-size="24"', 'font-size="16"') for name, style in STYLES.items()}
-"""The same for a node with the full width of the page."""
+"""The same styles for a chart with the full width of the page."""
 
 CLASSES = {name: f'class="ch-{name}"' for name in STYLES}
 
 
 @dataclass(frozen=True, slots=True)
 class AxisScale:
-    """The range of an axis: milliseconds, and tenths of the unit, with its marks."""
+    """The ranges of both axes, in milliseconds and in tenths of the unit, and the interval of the marks."""
 
     begin: int
     end: int
@@ -66,7 +66,7 @@ class AxisScale:
 
 
 def scales(charts: Sequence[BurnChart]) -> Mapping[str, AxisScale]:
-    """Return the scale of each kind of panel, over all charts."""
+    """Return the common scale of each kind of panel in all charts."""
     found: dict[str, list[tuple[int, int]]] = {}
     for chart in charts:
         for panel in chart.panels:
@@ -83,15 +83,15 @@ def points(line: BurnLine) -> list[tuple[int, int]]:
     return [(int(t), int(value)) for t, value in pairs]
 
 
-def svg(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str, str] = STYLES, said: str = "") -> str:
-    """Draw one panel; `look` has the attributes of each kind of mark, `said` is the text alternative."""
-    label = f' role="img" aria-label="{_text(said)}"' if said else ""
+def svg(chart: BurnChart, panel: BurnPanel, scale: AxisScale, look: Mapping[str, str] = STYLES, text: str = "") -> str:
+    """Draw one panel; `look` contains the attributes of each kind of mark, `text` is the text alternative."""
+    label = f' role="img" aria-label="{_text(text)}"' if text else ""
     marks = [*_bands(chart, panel, scale, look), *_axes(scale, look), *_lines(panel, scale, look)]
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}"{label}>{"".join(marks)}</svg>'
 
 
 def spans(chart: BurnChart) -> list[tuple[str, tuple[str, ...]]]:
-    """Return a chart as figures: each line's name, and for each panel its lowest and highest value."""
+    """Return a chart as numbers: each line's name, with the lowest and the highest value in each panel."""
     names = list(dict.fromkeys(line.name for panel in chart.panels for line in panel.lines))
     rows = [{line.name: _span(line) for line in panel.lines} for panel in chart.panels]
     return [(name, tuple(each.get(name, "") for each in rows)) for name in names]
@@ -101,7 +101,7 @@ def words(panel: BurnPanel, where: str) -> str:
     """Describe what a panel shows, as a text alternative."""
     rows = [point for line in panel.lines for point in points(line)]
     if not rows:
-        return f"{panel.what} of {where}: nothing was sampled"
+        return f"{panel.what} of {where}: no samples"
     values = [value for _, value in rows]
     seconds = (max(t for t, _ in rows) - min(t for t, _ in rows)) / 1000
     ends = f"from {figure(min(values) / 10)} to {figure(max(values) / 10)} {panel.unit} over {seconds:.0f} s"
@@ -126,7 +126,7 @@ def _scale(begin: int, end: int, values: Sequence[int]) -> AxisScale:
 
 
 def _step(wide: float) -> float:
-    """Return a round distance of marks, of which three to six fit."""
+    """Return a round axis interval that gives three to six marks."""
     tens = 10.0 ** math.floor(math.log10(wide / 4))
     return next(tens * part for part in (1, 2, 5, 10) if wide / (tens * part) <= 5)
 
@@ -180,7 +180,7 @@ def _path(rows: Sequence[tuple[int, int]], scale: AxisScale) -> str:
 
 
 def _names(panel: BurnPanel, scale: AxisScale, look: Mapping[str, str]) -> Iterator[str]:
-    """Yield labels beside the ends of lines that have one, without overlap."""
+    """Yield labels at the ends of lines that have a label, without overlap."""
     ends = [
         (scale.y(points(line)[-1][1]), line) for line in panel.lines if line.role in {"odd", "inlet"} and line.points
     ]

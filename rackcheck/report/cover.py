@@ -1,4 +1,4 @@
-"""A site's cover data for its documents: names, parties, a logo; a small YAML file."""
+"""Reads a site's cover data for documents (names, parties, a logo) from a small YAML file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +14,13 @@ from rackcheck.profile.schema_check import conform
 from rackcheck.report.report_model import Brand, Logo, Party
 
 LOGO = 512 << 10
-"""Maximum bytes of a logo."""
+"""Maximum size of a logo, in bytes."""
 
 _KINDS = (("png", b"\x89PNG\r\n\x1a\n"), ("jpeg", b"\xff\xd8\xff"))
 
 
 def load(path: Path) -> Brand:
-    """Read a brand; its logo is a file beside it. Raises UserError or BadFile."""
+    """Read a brand; the logo is a file in the brand's folder. Raises UserError or BadFile."""
     table = conform(read(safe_read.text(path, SIZE), path.name), schema())
     value = table.items["brand"]
     assert isinstance(value, YamlMapping)
@@ -48,7 +48,7 @@ def _parties(mapping: YamlMapping) -> tuple[Party, ...]:
     roles = [party.role for party in parties]
     twice = next((role for role in roles if roles.count(role) > 1), None)
     if twice is not None and listed is not None:
-        raise BadFile([Problem(listed.place, f"two parties are called {twice}")])
+        raise BadFile([Problem(listed.place, f"two parties have the name {twice}")])
     return parties
 
 
@@ -64,10 +64,10 @@ def _logo(folder: Path, scalar: Scalar) -> Logo:
 
 
 def _beside(folder: Path, name: str) -> bytes:
-    """Read a file in the brand's own folder, and nothing else on this machine."""
+    """Read a file in the brand's folder; a file elsewhere on this machine is refused."""
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{name} lies outside of the folder of the brand")
+        raise ValueError(f"{name} is outside the folder of the brand")
     with safe_read.opened(path) as file:
         data = file.read(LOGO + 1)
     if len(data) > LOGO:
@@ -76,32 +76,32 @@ def _beside(folder: Path, name: str) -> bytes:
 
 
 def _drawing(data: bytes) -> None:
-    """Raise ValueError for a file that is not SVG, or that does more than draw: scripts, and external resources."""
+    """Raise ValueError for a file that is not SVG, or that contains scripts or refers to external resources."""
     parser = expat.ParserCreate()
 
     def doctype(*_: object) -> None:
-        raise ValueError("a document type in an SVG could name other files; save it without one")
+        raise ValueError("a document type in an SVG can refer to other files; save it without one")
 
     def element(name: str, attributes: Mapping[str, str]) -> None:
         words.append(local := name.rpartition(":")[2].lower())
         if words[0] != "svg":
             raise ValueError(_NONE)
         if local in _ACTIVE:
-            raise ValueError(f"an SVG with <{local}>; a logo only draws")
+            raise ValueError(f"<{local}> in an SVG; a logo may only draw")
         for key, value in attributes.items():
             plain = key.rpartition(":")[2].lower()
             far = plain in {"href", "src"} and not value.strip().lower().startswith(("#", "data:image/"))
             if plain.startswith("on") or far:
-                raise ValueError(f"an SVG whose <{local}> has {key}; a logo only draws, and brings all it draws along")
+                raise ValueError(f"{key} of <{local}> in an SVG; a logo may only draw, without external resources")
 
     words: list[str] = []
     parser.StartDoctypeDeclHandler = doctype
     parser.StartElementHandler = element
     try:
         parser.Parse(data, True)
-    except (expat.ExpatError, LookupError):  # the second: an unknown encoding
+    except (expat.ExpatError, LookupError):  # LookupError: an unknown encoding
         raise ValueError(_NONE) from None
 
 
-_NONE = "it is no PNG, JPEG or SVG picture"
+_NONE = "it is not a PNG, JPEG or SVG image"
 _ACTIVE = frozenset({"script", "foreignobject", "iframe", "object", "embed", "handler", "animate", "set"})

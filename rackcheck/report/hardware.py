@@ -13,17 +13,17 @@ from rackcheck.signoff.bom import Bom as Ordered
 from rackcheck.signoff.bom import BomLine
 
 REASONS = 3
-"""Maximum reasons named why a component's version is not known everywhere."""
+"""Maximum number of reasons listed why a component's version is not known everywhere."""
 
 NAMES = ("serial", "uuid", "guid", "part_number", "model", "name")
-"""Words of which a thing needs at least one to count as a part."""
+"""An item counts as a part if the path of one of its identity facts ends in one of these words."""
 
 MODELS = ("model", "name", "product", "type")
-"""Words that identify a part's model, the best first."""
+"""Facts whose path ends in one of these words identify a part's model; the first known one is used."""
 
 
 def parts(trees: Mapping[str, Tree]) -> Iterator[Hardware]:
-    """Yield every part that any node names, by node and item; reasons for unread values are in `other`."""
+    """Yield every part that a node reports, by node and item; the reasons for unread values are in `other`."""
     for node in sorted(trees, key=natural):
         items: dict[str, dict[str, str | Unknown]] = {}
         for path, leaf in trees[node].leaves.items():
@@ -65,9 +65,9 @@ def _part(node: str, item: str, values: Mapping[str, str | Unknown]) -> Hardware
 def compared(
     ordered: Ordered, found: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str] = ()
 ) -> BomComparison:
-    """Compare parts with a bill; a thing that could not be looked for is unread, never missing.
+    """Compare parts with a bill of materials; a part that could not be searched for is unread, never missing.
 
-    `never` are nodes of the inventory that no run has read. Every row is matched by its serial, or is a difference.
+    `never` are nodes of the inventory that no run has read. Each row is either matched by its serial or a difference.
     """
     by_serial: dict[str, list[Hardware]] = {}
     for part in found:
@@ -92,13 +92,13 @@ def compared(
             if other:
                 differences.append(Billed("swapped", *what, other, line.row))
             elif near:
-                where = f"{near[0].node} {near[0].item} tells {near[0].serial}"
-                differences.append(Billed("unread", *what, f"perhaps its leading zeros were lost: {where}", line.row))
+                where = f"{near[0].node} {near[0].item} reports {near[0].serial}"
+                differences.append(Billed("unread", *what, f"its leading zeros may have been lost: {where}", line.row))
             else:
                 differences.append(_missed(line, holders, trees, never))
     for part in found:
         if part.serial and part.kind in kinds and id(part) not in used:
-            message = "on the node, and not in the bill" if part.serial not in matched else "found a second time"
+            message = "on the node but not in the bill" if part.serial not in matched else "found twice"
             differences.append(Billed("extra", part.node, part.item, part.serial, message))
             used |= _views(part, by_serial[part.serial])
     order = ("missing", "swapped", "extra", "unread")
@@ -107,7 +107,7 @@ def compared(
 
 
 def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequence[Hardware]:
-    """Return the parts whose serial is the bill's with leading zeros: spreadsheets drop them."""
+    """Return the parts whose serial is the bill's serial with leading zeros, which spreadsheets drop."""
     if not line.serial.isdecimal():
         return ()
     bare = line.serial.lstrip("0")
@@ -117,47 +117,47 @@ def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequen
 
 
 def _views(part: Hardware, holders: Sequence[Hardware]) -> set[int]:
-    """Return a part with its views from other planes: the same serial on the same node, once for each kind."""
+    """Return a part with its views from other planes: items of another kind with the same serial on the same node."""
     first = {p.kind: p for p in reversed(holders) if p.node == part.node} | {part.kind: part}
     return {id(p) for p in first.values()}
 
 
 def _another(line: BomLine, right: Sequence[Hardware]) -> str:
-    """Return the differences from the bill of a thing with the right serial; empty if all known values match."""
+    """Return how a part with the right serial differs from the bill; empty if all known values match."""
 
     def alike(one: str, other: str) -> bool:
         return one.casefold().split() == other.casefold().split()
 
-    # A shipping list has the maker's product name of a model, and the part its firmware's name: not comparable.
+    # A shipping list has the vendor's product name, the part the name in its firmware: these cannot be compared.
     for word in ("kind", "part_number"):
         value = getattr(line, word)
         rows = [getattr(part, word) for part in right if getattr(part, word)]
         if value and rows and not any(alike(value, one) for one in rows):
-            return f"the bill says {word.replace('_', ' ')} {value}, and it tells {rows[0]}"
+            return f"the bill has {word.replace('_', ' ')} {value}, the part reports {rows[0]}"
     return ""
 
 
 def _missed(line: BomLine, holders: Sequence[Hardware], trees: Mapping[str, Tree], never: Sequence[str]) -> Billed:
     what = (line.node, line.item, line.serial)
     if not line.serial:
-        return Billed("unread", *what, "the bill gives no serial: nothing to hold it against", line.row)
+        return Billed("unread", *what, "the bill has no serial number to compare", line.row)
     if holders:
         places = ", ".join(f"{part.node} {part.item}" for part in holders)
         bill = " ".join(filter(None, (line.node, line.item)))
-        return Billed("swapped", *what, f"the bill has it at {bill}, and it is at {places}", line.row)
+        return Billed("swapped", *what, f"in the bill at {bill}, found at {places}", line.row)
     if line.node and line.node not in trees:
-        return Billed("unread", *what, f"no reading of {line.node}", line.row)
+        return Billed("unread", *what, f"{line.node} was not read", line.row)
     kind = line.kind or _kind(line.item)
     if not kind:
-        message = "not among what was read; without a kind or an item nobody knows whether it was looked for"
+        message = "not found; without a kind or an item it is unknown whether it was searched for"
         return Billed("unread", *what, message, line.row)
     nodes = [line.node] if line.node else [*trees, *never]
     unread = [node for node in nodes if node not in trees or not _whole(trees[node], kind)]
     if unread or not nodes:
         where = f" of {fold(unread)}" if unread else ""
-        return Billed("unread", *what, f"not every {kind} with its serial could be read{where}", line.row)
+        return Billed("unread", *what, f"the serial number of some {kind} could not be read{where}", line.row)
     where = f"not on {line.node}" if line.node else "on no node"
-    return Billed("missing", *what, f"in the bill, and {where}", line.row)
+    return Billed("missing", *what, f"in the bill but {where}", line.row)
 
 
 def _kind(item: str) -> str:
@@ -184,9 +184,9 @@ def _serial(tree: Tree, item: str) -> bool:
 
 
 def versions(trees: Mapping[str, Tree], never: Sequence[str] = ()) -> Iterator[Versions]:
-    """Yield every versioned component with the nodes of each version, the most common first.
+    """Yield every component that has a version, with the nodes of each version, the most common first.
 
-    `never` are nodes of the inventory that no run has read: their versions are not known. What is absent on
+    `never` are nodes of the inventory that no run has read: their versions are not known. A fact that is absent on
     every node that replied is not a component, even if other nodes were silent.
     """
     found: dict[str, Plane] = {}

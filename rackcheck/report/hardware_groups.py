@@ -1,4 +1,4 @@
-"""Hardware grouped by what is alike: components with even versions, parts of one make on a node, nodes with one vector.
+"""Groups identical hardware: components by versions, each node's parts by model, nodes by their verdicts.
 
 Differences come first. Pure.
 """
@@ -13,7 +13,7 @@ from rackcheck.model.text import natural
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, GroupRow, Hardware, NodeRow, Versions
 
 IDENTITIES = ("uuid", "guid", "wwn", "mac")
-"""Identities of a thing without a serial; the first known one is used."""
+"""Identities of a part without a serial; the first known identity is used."""
 
 LOUD = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
 """Verdicts that need attention."""
@@ -33,13 +33,13 @@ class ComponentGroup:
 
     @property
     def version(self) -> str:
-        """The version that most nodes have; empty if none reported one."""
+        """The version that most nodes have; empty if no node reported a version."""
         return self.versions.groups[0][0] if self.versions.groups else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Components that the same nodes did not report for the same reason; on the other nodes they are alike."""
+    """Components that the same nodes did not report for the same reason; the other nodes have the same version."""
 
     nodes: tuple[str, ...]
     why: str
@@ -53,7 +53,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The firmware and software of all nodes: `odd` has several versions, `even` one on all nodes."""
+    """The firmware and software of all nodes: `odd` components have several versions, `even` components only one."""
 
     odd: tuple[ComponentGroup, ...]
     unread: tuple[Unread, ...]
@@ -61,12 +61,12 @@ class Matrix:
 
     @property
     def evens(self) -> int:
-        """The number of components that are alike on all nodes."""
+        """The number of components with the same version on all nodes."""
         return sum(len(component.facts) for component in self.even)
 
 
 def firmware(versions: Iterable[Versions]) -> Matrix:
-    """Fold the components that are alike, and separate those that differ."""
+    """Combine components with the same versions on the same nodes, and separate components that differ."""
     gathered: dict[tuple[object, ...], list[Versions]] = {}
     for one in versions:
         gathered.setdefault((one.plane, one.groups, one.why), []).append(one)
@@ -88,9 +88,10 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class PartShelf:
-    """Parts of one make on one node; `items` are fact paths, each with its identity of the sort `identity`.
+    """Parts of one model on one node; `items` are fact paths, each with its identity.
 
-    The sort is empty, and so is each identity, if none was reported; `why` is the reason, if known.
+    `identity` is the sort of identity (serial, uuid, ...). If none was reported, it and the identities are empty, and
+    `why` is the reason, if known.
     """
 
     node: str
@@ -107,13 +108,13 @@ class PartShelf:
         return fold(item for item, _ in self.items)
 
     @property
-    def told(self) -> tuple[tuple[str, str], ...]:
-        """Each item without its kind, and its identity."""
+    def identities(self) -> tuple[tuple[str, str], ...]:
+        """Each item without its kind, with its identity."""
         return tuple((item.removeprefix(f"{self.kind}/"), value) for item, value in self.items)
 
 
 def shelves(parts: Iterable[Hardware]) -> tuple[PartShelf, ...]:
-    """Group each node's parts, in the order of the first of a make."""
+    """Group each node's parts by model; the groups are in the order in which their first part occurs."""
     gathered: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for part in parts:
         sort, value = _identity(part)
@@ -137,7 +138,7 @@ def _identity(part: Hardware) -> tuple[str, str]:
 
 
 def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
-    """Count parts without a serial, by kind and by the identity used instead (empty: none)."""
+    """Count parts without a serial, by kind and by the identity used instead (empty if there is none)."""
     found: dict[tuple[str, str], int] = {}
     for part in parts:
         if not part.serial:
@@ -150,9 +151,9 @@ def unread(parts: Iterable[Hardware]) -> tuple[tuple[str, int, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Nodes with the same verdicts; `rules` are those that need attention, by their verdict.
+    """Nodes with the same verdicts; `rules` are the rules that need attention, by verdict.
 
-    Empty for machines that the profile is not for; `reason` is why the nodes are INCOMPLETE.
+    `rules` is empty for machines that the profile is not for; `reason` is why the nodes are INCOMPLETE.
     """
 
     nodes: tuple[str, ...]
@@ -163,7 +164,10 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Racks with the same verdicts, or the fleet; `nodes` counts all in that scope, `counts` their verdicts."""
+    """Racks with the same verdicts, or the fleet.
+
+    `nodes` is the number of their nodes; `counts` is the number of their verdicts by status.
+    """
 
     names: tuple[str, ...]
     outcome: Outcome
@@ -173,7 +177,7 @@ class Together:
 
 
 def together(dossier: Dossier) -> tuple[Together, ...]:
-    """Return the racks that are alike, and the fleet, the worst outcome first."""
+    """Return the groups of racks with the same verdicts, and the fleet, the worst outcome first."""
     found: dict[tuple[str, str], list[GroupRow]] = {}
     for group in dossier.groups:
         found.setdefault((group.scope, group.vector), []).append(group)
@@ -194,16 +198,16 @@ _WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
 
 
 def _loud(dossier: Dossier, vector: str) -> tuple[tuple[Status, tuple[str, ...]], ...]:
-    """Return the rules that need attention, by their verdict."""
+    """Return the rules that need attention, by verdict."""
     lettered = [(gate.id, letter) for gate, letter in zip(dossier.gates, vector, strict=False)]
     by = ((status, tuple(rule for rule, letter in lettered if letter == LETTERS[status])) for status in LOUD)
     return tuple((status, rules) for status, rules in by if rules)
 
 
 def vectors(nodes: Sequence[NodeRow]) -> list[tuple[str, list[NodeRow]]]:
-    """Group nodes by their verdicts and outcome, the most common first, then in the nodes' order.
+    """Group nodes by their verdicts and outcome; the largest group is first, equal sizes are in the nodes' order.
 
-    Machines that the profile is not for are grouped by that reason alone: their verdicts do not count.
+    Machines that the profile is not for are grouped only by this reason: their verdicts do not count.
     """
     found: dict[tuple[str, Outcome, str, Match], list[NodeRow]] = {}
     for node in nodes:

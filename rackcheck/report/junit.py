@@ -1,22 +1,23 @@
-"""The dossier as JUnit XML, for build servers: a suite for a node, a rack and the fleet each, a case for a rule.
+"""The dossier as JUnit XML, for build servers: a suite for each node, each rack and the fleet; a case for each rule.
 
-Consumers support only passed, failed, broken and skipped; six verdicts become these four:
+Consumers support only passed, failed, broken and skipped; the six verdicts are mapped to these four:
 
     fail          failure    its message is the reason, its text the evidence, why and fix
-    unknown       error      could not be checked: that is not a pass
-    waived        skipped    the message has the true verdict and until when
+    unknown       error      could not be checked, which is not a pass
+    waived        skipped    the message has the true verdict and the end date
     n/a           skipped
     warn          passed     with a system-out that begins with WARN; most consumers show it as passed
     not in scope  no case
 
-A node, a rack or the fleet that is INCOMPLETE has the case `verdict`, an error, with the reason and the next command:
-whatever its rules are, it does not pass. So has a node without any verdict. The document's name and
-`rackcheck.verdicts` contain the number of verdicts without such cases. On a machine that the profile is not for no rule
-decides: what fails or is unknown there is skipped.
+A node, a rack or the fleet that is INCOMPLETE has the case `verdict`, an error, with the reason and the next command,
+because it does not pass, whatever its rules' verdicts are. A node without any verdict has this case too. The document's
+name and `rackcheck.verdicts` contain the number of verdicts without such cases. On a machine that the profile is not
+for, no rule decides: failing and unknown rules are skipped there.
 
-GitLab identifies cases by class and name alone, whatever their suite, and keeps the first of equal ones (its page
-"Unit test reports"): so the node is part of a case's name. It reads at most 30 MB a file. Jenkins shows the class up
-to its last dot as a package: it is the profile, and the area is the class. Times are zero: verdicts have no duration.
+GitLab identifies cases by class and name, whatever their suite, and keeps only the first of identical cases (its page
+"Unit test reports"). The node is therefore part of a case's name. GitLab reads at most 30 MB per file. Jenkins shows
+the part of the class name before the last dot as the package. The package is the profile, and the class is the area.
+Times are zero, because verdicts have no duration.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,16 +33,16 @@ from rackcheck.report.report_model import LETTERS, OUT, Dossier, Exemption, Find
 from rackcheck.views.reasons import LONGEST
 from rackcheck.views.summary import several
 
-NOTHING = "nothing was judged on this node"
+NOTHING = "no rule was judged on this node"
 UNKNOWN = "a deciding rule is unknown"
-"""Shown for a node that is INCOMPLETE without a reason of its own."""
+"""Shown for a node that is INCOMPLETE if no reason is stored."""
 
 _STATUS = {letter: status for status, letter in LETTERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """The number of cases, and of each kind."""
+    """The number of cases, in total and by kind."""
 
     tests: int
     failures: int
@@ -54,7 +55,7 @@ class _Counts:
 
 
 def text(dossier: Dossier, digest: str = "") -> str:
-    """Render the file; `digest` is the record's, computed here if not given."""
+    """Render the file; `digest` is the digest of the record, by default computed here."""
     found = {(finding.rule, node): finding for finding in dossier.findings for node in finding.nodes}
     return "".join(_lines(dossier, found, digest or record.digest(record.text(dossier))))
 
@@ -90,20 +91,20 @@ def _lines(dossier: Dossier, found: Mapping[tuple[str, str], FindingEntry], dige
 
 
 def _judged(dossier: Dossier, node: NodeRow | GroupRow) -> int:
-    """The number of a node's verdicts; one with none, or INCOMPLETE, has one more case, which is broken."""
+    """Return the number of a node's verdicts; the case `verdict` of an INCOMPLETE or unjudged node is not counted."""
     return sum(letter in _STATUS for letter in node.vector[: len(dossier.gates)])
 
 
 def _stand_ins(dossier: Dossier) -> str:
-    """Format the number of cases that are not verdicts of a rule, if any: a build server counts all cases."""
+    """Format the number of cases that are not verdicts of a rule, if any; a build server counts them too."""
     everyone: tuple[NodeRow | GroupRow, ...] = (*dossier.nodes, *dossier.groups)
     bare = sum(_stands_in(node, node.vector[: len(dossier.gates)]) for node in everyone)
-    cases = f"{several(bare, 'case')} for what is INCOMPLETE or was not judged"
+    cases = f"{several(bare, 'case')} for INCOMPLETE or unjudged nodes, racks and fleet"
     return f": {several(dossier.tally.total, 'verdict')} and {cases}" if bare else ""
 
 
 def _stands_in(node: NodeRow | GroupRow, letters: str) -> bool:
-    """Whether the node has a separate case because it does not pass."""
+    """Whether the node has the separate case `verdict`."""
     return node.outcome is Outcome.INCOMPLETE or not set(letters) - {OUT}
 
 
@@ -112,7 +113,7 @@ def _is_other(node: NodeRow | GroupRow) -> bool:
 
 
 def _idle(dossier: Dossier, node: NodeRow | GroupRow) -> Iterator[str]:
-    """Yield notes on the node's waivers without effect, which are in no case: unused, lapsed or expired ones."""
+    """Yield notes on the node's waivers without effect (unused, lapsed or expired): they are in no case."""
     rows = [e for e in dossier.exemptions if e.state not in {"used", "elsewhere"} and node.name in e.nodes]
     if rows:
         lines = (f"waiver of {e.rule} ({_source(e, dossier.level)}) {e.state}: {e.detail}" for e in rows)
@@ -158,15 +159,15 @@ def _case(area: str, name: str, inner: str) -> str:
 
 
 def _aside(status: Status, finding: FindingEntry | None) -> str:
-    """Return the content of the case of a rule that does not decide because the machine is another."""
+    """Return the content of a case whose rule does not decide, because the profile is for another machine."""
     message = f"{status}, which does not decide: the profile is not for this machine"
     reason = f": {finding.reason}" if finding is not None and finding.reason else ""
     return f"<skipped {_named(message=message + reason)}/>"
 
 
 def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEntry | None, node: str) -> str:
-    """Return the content of a case that did not simply pass."""
-    reason = finding.reason if finding is not None and finding.reason else "no reason is kept"
+    """Return the content of a case whose verdict is not pass."""
+    reason = finding.reason if finding is not None and finding.reason else "no reason is stored"
     match status:
         case Status.FAIL:
             kind = _named(message=reason, type=gate.severity.value)
@@ -176,9 +177,9 @@ def _case_body(dossier: Dossier, gate: Gate, status: Status, finding: FindingEnt
         case Status.WAIVED:
             truth = finding.truth if finding is not None else None
             until = _until(dossier.exemptions, gate, node)
-            # The reason begins with the waiver's own text, which has its date, unless it is withheld.
+            # The reason begins with the text of the waiver, which contains its end date, unless the text is withheld.
             message = reason if reason.startswith(f"waived{until}") else f"waived{until}: {reason}"
-            message = f"the true verdict is {truth or 'not kept'}; {message}"
+            message = f"the true verdict is {truth or 'not stored'}; {message}"
             return f"<skipped {_named(message=message)}/>"
         case Status.NA:
             return f"<skipped {_named(message=f'n/a: {reason}')}/>"
@@ -193,7 +194,7 @@ def _until(exemptions: tuple[Exemption, ...], gate: Gate, node: str) -> str:
 
 
 def _inside(gate: Gate, finding: FindingEntry | None, first: str = "") -> str:
-    """Return the text of a case: evidence, why and fix, a line each."""
+    """Return the text of a case: evidence, why and fix, each on a separate line."""
     lines = [first, gate.title]
     for e in finding.evidence if finding is not None else ():
         source = f" ({e.source})" if e.source else ""

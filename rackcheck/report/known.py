@@ -1,7 +1,8 @@
-"""Finds known values in texts in any spelling and replaces them; also what looks like an address or an id.
+"""Replaces known values in texts, in any spelling; also removes text that looks like an address or an id.
 
-A value is compared by its letters without their case and width. One of 8 characters or more is found anywhere, one of
-4 to 7 only with no letter or digit beside it; a shorter one is never replaced: it would match in almost every text.
+Comparisons ignore the case and the width of letters. A value of 8 or more characters is found anywhere, a value of 4 to
+7 characters only if no letter or digit is directly before or after it. A shorter value is never replaced, because it
+occurs in almost every text.
 """
 
 import ipaddress
@@ -14,10 +15,10 @@ from rackcheck.model.fact import clean, visible
 from rackcheck.model.fold import fold
 
 SHORT = 4
-"""Minimum characters of a value to be searched in texts."""
+"""Minimum length of a value that is searched for in texts."""
 
 LONG = 8
-"""Minimum characters of a value to be found inside a word, too."""
+"""Minimum length of a value that is also found inside a word."""
 
 ADDRESS, PATH, ID, PERSON = "[address]", "[path]", "[id]", "[person]"
 """Placeholders for removed values."""
@@ -49,13 +50,13 @@ _HOST = re.compile(
     re.IGNORECASE,
 )
 
-_TOLD = re.compile(r"(?<!\w)(host(?:name)?|fqdn)=[^\s,;]{1,300}", re.IGNORECASE)
+_NAMED = re.compile(r"(?<!\w)(host(?:name)?|fqdn)=[^\s,;]{1,300}", re.IGNORECASE)
 _SET = re.compile(r"\[([0-9]{1,18}(?:-[0-9]{1,18})?(?:,[0-9]{1,18}(?:-[0-9]{1,18})?){0,9999})\]")
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
 
 
 class Known:
-    """Values to be found in texts, each with its replacement."""
+    """Values to replace in texts, each with its replacement."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._words: dict[str, str] = {}
@@ -93,7 +94,7 @@ class Known:
 
 
 class NodeSets:
-    """Node sets in texts (`dgx[01-03]`), of names that have pseudonyms."""
+    """Replaces node sets in texts (`dgx[01-03]`) whose names have pseudonyms."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._stems: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -138,7 +139,7 @@ class NodeSets:
 
 
 def folding(text: str) -> tuple[str, Callable[[int], int]]:
-    """Return a text's letters without case and width, and a function from their positions to those in the text."""
+    """Return a text without case and width, and a function that maps its positions to positions in the text."""
     if text.isascii():
         return text.lower(), lambda at: at
     letters = [unicodedata.normalize("NFKC", c).casefold() for c in text]
@@ -147,16 +148,16 @@ def folding(text: str) -> tuple[str, Callable[[int], int]]:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Yield the forms of a value in texts: as it is, as displayed, and cut at a length limit."""
+    """Yield the forms in which a value occurs in texts: unchanged, as displayed, and cut at a length limit."""
     cut = clean(value)
     for form in (value, value.strip(), visible(value), cut, cut.removesuffix("…")):
         yield folding(form)[0]
 
 
 def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
-    """Remove what is surely an address: IPs, and with `urls` the hosts of URLs; their paths are kept.
+    """Remove text that is certainly an address: IP addresses, and with `urls` the hosts of URLs (paths are kept).
 
-    With `fours`, four numbers with dots count as one.
+    With `fours`, four numbers with dots count as an IP address.
     """
     if urls and "://" in text:
         text = _URL.sub(ADDRESS, text)
@@ -164,8 +165,8 @@ def addressless(text: str, *, urls: bool = True, fours: bool = True) -> str:
 
 
 def hostless(text: str) -> str:
-    """Remove what looks like a host's name; only for versions and models, since a fact's path looks like one, too."""
-    return _HOST.sub(ADDRESS, _TOLD.sub(rf"\1={ADDRESS}", text))
+    """Remove text that looks like a host name; only for versions and models, because a fact's path looks the same."""
+    return _HOST.sub(ADDRESS, _NAMED.sub(rf"\1={ADDRESS}", text))
 
 
 def homeless(text: str) -> str:
@@ -174,9 +175,9 @@ def homeless(text: str) -> str:
 
 
 def nameless(text: str, *, dates: bool = False) -> str:
-    """Remove what looks like the identity of a thing or of a person, and every path except system paths.
+    """Remove text that looks like the identity of a part or of a person, and every path except system paths.
 
-    `dates` keeps three groups of four digits with dots, which may be a version (`2024.0912.0001`) or a MAC.
+    With `dates`, three groups of four digits with dots are kept: they may be a version (`2024.0912.0001`) or a MAC.
     """
     text = _MAIL.sub(PERSON, text) if "@" in text else text
     text = _IDS.sub(lambda m: m[0] if dates and re.fullmatch(r"[0-9.]+", m[0]) else ID, text)

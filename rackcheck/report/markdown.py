@@ -1,9 +1,9 @@
-"""The dossier as a summary for a ticket or a pull request, in GitHub's Markdown.
+"""A summary of the dossier for a ticket or a pull request, in GitHub's Markdown.
 
-Text from a node or a person is put into a code span: there is no markup in one, no HTML, no link, and no @mention,
-which a backslash does not prevent (github/cmark-gfm issue 181). None of it is in a table, whose bars would have to be
-escaped even there. GitHub rejects a comment of more than 65,536 characters (its API's message:
-"Body is too long (maximum is 65536 characters)"); bytes are counted here, which are never fewer.
+Text from a node or a person is put into a code span: inside it there is no markup, no HTML, no link, and no @mention,
+which a backslash would not prevent (github/cmark-gfm issue 181). No such text is in a table, where a `|` would have to
+be escaped even in a code span. GitHub rejects a comment of more than 65,536 characters (its API's message: "Body is too
+long (maximum is 65536 characters)"). This module counts bytes; a text never has fewer bytes than characters.
 """
 
 import re
@@ -24,24 +24,24 @@ from rackcheck.views.locations import Whole, passing
 from rackcheck.views.other_machines import apart, deciding
 
 LIMIT = 65_536
-"""Maximum bytes of the whole text."""
+"""Maximum size of the whole text, in bytes."""
 
 LONGEST = 400
-"""Maximum characters of one text of a node or a person; the record contains all of it."""
+"""Maximum number of characters of one text of a node or a person; the record contains the full text."""
 
 SIGNS = {
     Status.FAIL: "❌", Status.UNKNOWN: "❔", Status.WARN: "⚠️", Status.WAIVED: "📝", Status.NA: "⚪", Status.PASS: "✅",
 }  # fmt: skip
-"""A sign for each status, in the order in which findings are listed."""
+"""A symbol for each status, in the order in which findings are listed."""
 
 OUTCOMES = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCOMPLETE: "❔"}
 
-CLASSES = {"A": "blocks", "B": "to be fixed by its date", "C": "to be noted"}
+CLASSES = {"A": "blocks acceptance", "B": "to be fixed by its date", "C": "to be noted"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading, its lines, the text shown if there is none, and the annex that has them all."""
+    """A heading, its lines, the text shown if there are no lines, and the annex that contains all lines."""
 
     heading: str
     lines: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Section:
 
 
 def text(dossier: Dossier, digest: str) -> str:
-    """Render the summary, at most LIMIT bytes; what does not fit is counted, with the name of its annex."""
+    """Render the summary in at most LIMIT bytes; lines that do not fit are counted, with the name of the annex."""
     head = "".join(f"{line}\n" for line in _head(dossier, digest))
     left = LIMIT - _size(head)
     written = []
@@ -63,7 +63,7 @@ def text(dossier: Dossier, digest: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return any text as a code span; an empty one is marked."""
+    """Return any text as a code span; an empty text is marked."""
     shown = clean(text, LONGEST)
     if not shown:
         return "(empty)"
@@ -78,11 +78,15 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
     yield f"## {OUTCOMES[tally.outcome]} {tally.outcome}: {good}"
     yield ""
     yield from _why(dossier)
+    beside = reasons.beside_a_pass(tally.outcome, tally.minor_failures)
+    if beside:
+        yield f"**Beside it**: {beside}."
+        yield ""
     if dossier.simulated:
         yield f"**SIMULATION**: {SIMULATED}"
         yield ""
     if tally.interrupted:
-        yield "**Interrupted**: not every node was asked."
+        yield "**Interrupted**: not every node was read."
         yield ""
     yield f"- What: {_word(subject.kind)} {code(subject.name)} of {code(subject.time)}, {_word(subject.state)}"
     yield f"- Level: {_word(dossier.level)}"
@@ -106,7 +110,7 @@ def _head(dossier: Dossier, digest: str) -> Iterator[str]:
 
 
 def _why(dossier: Dossier) -> Iterator[str]:
-    """Yield why nodes are INCOMPLETE and the next command: a line a reason, the most frequent first."""
+    """Yield why nodes are INCOMPLETE and the next command: a line for each reason, the most frequent first."""
     rows = tuple(reasons.lines(dossier.reasons, dossier.whole)) or ((("", dossier.reason),) if dossier.reason else ())
     lead = "Why" if dossier.tally.outcome is Outcome.INCOMPLETE else "INCOMPLETE"
     for number, (where, why) in enumerate(rows):
@@ -122,7 +126,7 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     still = (
         "One run: nothing to compare."
         if len(dossier.subject.readings) <= 1
-        else "No verdict and no tracked part turned between runs."
+        else "No verdict and no tracked part changed between runs."
     )
     unchecked = (
         f"- {_word(gap.kind)} {_list(gap.whats)}: {code(gap.why)} ({gap.counted}{_on(gap.nodes, of, ', on ')})"
@@ -139,17 +143,17 @@ def _sections(dossier: Dossier) -> tuple[_Section, ...]:
     rows = tuple(_burnt(dossier.burned)) if dossier.burned is not None else ()
     classes = ", ".join(f"{cls} {words}" for cls, words in CLASSES.items())
     return (
-        _Section("What was not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
-        _Section("Findings", tuple(_findings(dossier)), "Nothing but passes.", "findings.csv"),
-        *((_Section("Burn-in", rows, "Nothing was told.", "burn-in.csv"),) if dossier.burned is not None else ()),
+        _Section("Not checked", tuple(unchecked), "Everything in scope was checked.", "unchecked.csv"),
+        _Section("Findings", tuple(_findings(dossier)), "No findings: all rules that apply pass.", "findings.csv"),
+        *((_Section("Burn-in", rows, "No results.", "burn-in.csv"),) if dossier.burned is not None else ()),
         _Section("Exceptions", tuple(waivers), "No waivers.", "waivers.csv"),
-        _Section(f"Punch list ({classes})", tuple(punch), "Nothing is left to do.", "punch.csv"),
+        _Section(f"Punch list ({classes})", tuple(punch), "No open items.", "punch.csv"),
         _Section("Rework", (*done, *(_rework(r, of) for r in dossier.rework)), still, "rework.csv"),
     )
 
 
 def _burnt(burned: Burned) -> Iterator[str]:
-    """Yield what was done, what went wrong, and the ranges of the figures."""
+    """Yield lines on what was done, what went wrong, and the ranges of the figures."""
     for run in burned.runs:
         seed = f", seed {run.seed}" if run.seed is not None else ""
         made_up = ", **a simulation**" if run.simulated else ""
@@ -169,7 +173,7 @@ def _burnt(burned: Burned) -> Iterator[str]:
             low, high = (code(" ".join(place).removesuffix(" node")) for place in (each.low, each.high))
             ends = f"{code(each.lowest)} ({low}) to {code(each.highest)} ({high})"
             span = code(each.lowest) if each.lowest == each.highest else f"{ends}, median {code(each.median)}"
-            known = f", told by {each.known} of {each.of}" if each.known < each.of else ""
+            known = f", reported by {each.known} of {each.of}" if each.known < each.of else ""
             unit = f", {code(each.unit)}" if each.unit else ""
             yield f"- {code(table.kind)} {code(each.name)}{unit}: {span}{known}"
 
@@ -184,7 +188,7 @@ def _findings(dossier: Dossier) -> Iterator[str]:
     if others:
         aside = apart(dossier.findings, others)
         what = "another machine" if len(others) == 1 else "other machines"
-        yield f"- {SIGNS[Status.UNKNOWN]} {what}{_on(others, dossier.whole)}: {aside.said('findings.csv lists them')}"
+        yield f"- {SIGNS[Status.UNKNOWN]} {what}{_on(others, dossier.whole)}: {aside.text('findings.csv lists them')}"
     for block in sorted(blocks(loud), key=lambda block: order.index(block.status)):
         sign = f"{SIGNS[block.status]} {block.status}"
         if block.causes:
@@ -221,12 +225,12 @@ def _list(texts: Sequence[str], most: int = 20) -> str:
 
 
 def _word(text: str) -> str:
-    """Return a known word unchanged; in a record from elsewhere, it may be anything."""
+    """Return a plain word unchanged; other texts, which a record from elsewhere may contain, become a code span."""
     return text if re.fullmatch(r"[A-Za-z][A-Za-z -]{0,30}", text) else code(text)
 
 
 def _on(names: tuple[str, ...], of: Whole, word: str = " on ") -> str:
-    """Format on how many nodes, and which; racks and the fleet are counted within their own kind."""
+    """Format the number and names of nodes; racks and the fleet are counted separately."""
     nodes, groups = ([name for name in names if is_group(name) is which] for which in (False, True))
     parts = [f"{len(nodes)} of {of.nodes}: {code(fold(nodes))}"] if nodes else []
     parts += [code(locations.counted_names(groups, of, fold))] if groups else []

@@ -1,6 +1,6 @@
-"""Merges several readings of one rack: for each node and rule the newest counts, and earlier ones remain visible.
+"""Merges several readings of one rack: for each node and rule the newest reading counts; earlier readings are kept.
 
-Pure. A newest reading that is unknown counts as unknown, even if an earlier one was known.
+Pure. If the newest reading is unknown, the result is unknown, even if an earlier reading was known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from rackcheck.run.event import Judged
 from rackcheck.run.judging import concluded, of_profile
 
 ANY = "any"
-"""A role that every rule applies to."""
+"""The role of rules that apply to nodes of all roles."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ def settle(
     agreed: frozenset[Plane] | None = None,
     seats: Sequence[Seat] = (),
 ) -> Settled:
-    """Merge readings, given with the oldest first.
+    """Merge readings, which are sorted: the oldest is first.
 
-    `agreed` are the planes that an acceptance was begun for, `seats` its nodes: what no reading collected from them is
-    unknown. A single run has none; what it was not to collect is not in its scope.
+    `agreed` are the planes of an acceptance, `seats` its nodes: a fact of these planes and nodes that no reading
+    collected is unknown. A single run has neither: facts that the run did not have to collect are not in its scope.
     """
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
@@ -89,7 +89,7 @@ def settle(
 def _together(
     readings: Sequence[CollectedRun], profile: Profile, agreed: frozenset[Plane] | None, seats: Sequence[Seat]
 ) -> Iterator[Judged]:
-    """Yield the newest verdicts of racks and of the fleet; unknown if agreed on and never judged."""
+    """Yield the newest verdicts of racks and of the fleet; a rule that was agreed on but never judged is unknown."""
     rules = profile.rules
     known = {rule.id: rule for rule in rules}
     everyone = {node for run in readings for node in run.started.nodes} | {seat.name for seat in seats}
@@ -110,13 +110,13 @@ def _together(
 
 
 def _comparable(across: Across, seats: Sequence[Seat]) -> bool:
-    """Whether there are enough nodes for a vote: if there never can be, the rule is not missing."""
+    """Whether the role has enough nodes for a vote; if it has too few, no verdict of the rule is expected."""
     expected = sum(seat.role == across.role for seat in seats)
     return large_enough(across, expected, expected)
 
 
 def _newest(mine: Sequence[CollectedRun]) -> Mapping[Plane, CollectedRun]:
-    """Return for each plane the newest reading that collected it."""
+    """Return, for each plane, the newest reading that collected the plane."""
     return {Plane(plane): run for run in mine for plane in run.started.planes}
 
 
@@ -140,7 +140,9 @@ def _unasked(
         ):
             plane = next((p for p in sorted(rule.planes) if p in silent), None)
             why = (
-                silent[plane] if plane is not None else Unknown(Reason.NOT_COLLECTED, "no one reading asked all of it")
+                silent[plane]
+                if plane is not None
+                else Unknown(Reason.NOT_COLLECTED, "no single reading collected all of it")
             )
             shown = Evidence(Status.UNKNOWN, f"{plane or 'every'} plane", "", "must be read", "", why)
             found[rule.id] = Verdict(rule.id, Status.UNKNOWN, clause_text(shown), (shown,))
@@ -155,21 +157,21 @@ def _tree(node: str, mine: Sequence[CollectedRun], agreed: frozenset[Plane]) -> 
         found |= {path: leaf for path, leaf in tree.leaves.items() if leaf.plane in {plane, Plane.DERIVED}}
         silent |= {p: why for p, why in tree.silent.items() if p is plane}
     for plane in agreed - set(_newest(mine)):
-        silent[plane] = Unknown(Reason.NOT_COLLECTED, f"no reading asked the {plane.value} plane")
+        silent[plane] = Unknown(Reason.NOT_COLLECTED, f"no reading collected the {plane.value} plane")
     return Tree(found, silent)
 
 
 def _prints(node: str, mine: Sequence[CollectedRun]) -> Mapping[tuple[Plane, Class], Print]:
     return {
-        key: told_print
+        key: printed
         for plane, run in _newest(mine).items()
-        for key, told_print in run.prints[node].items()
+        for key, printed in run.prints[node].items()
         if key[0] is plane
     }
 
 
 def reworked(readings: Sequence[CollectedRun], rules: Sequence[Rule]) -> Iterator[Rework]:
-    """Yield what changed between readings: verdicts in the profile's order, then parts that were swapped."""
+    """Yield the changes between readings: verdicts in the profile's order, then parts that were swapped."""
     gathered: dict[tuple[str, str, tuple[tuple[str, str, str], ...]], list[str]] = {}
     nodes = sorted({node for run in readings for node in run.judged}, key=lambda n: (is_group(n), natural(n)))
     order = {rule.id: n for n, rule in enumerate(rules)}
@@ -196,9 +198,9 @@ def _turns(node: str, mine: Sequence[CollectedRun]) -> Mapping[str, tuple[tuple[
 
 
 def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple[tuple[str, str, str], ...]]]:
-    """Yield which part replaced another between readings; one that only changed its index is the same part.
+    """Yield which part replaced another part between readings; a part with only a new index was not replaced.
 
-    A reading in which the part is unknown or not collected changes nothing: the earlier value still counts.
+    If the part is unknown or not collected in a reading, the earlier value still counts.
     """
     held: dict[str, tuple[str, str, str]] = {}
     for at, collected_run in enumerate(mine):
@@ -220,7 +222,7 @@ def _swaps(node: str, mine: Sequence[CollectedRun]) -> Iterator[tuple[str, tuple
 
 
 def _nothing_before(node: str, earlier: Sequence[CollectedRun], path: str) -> tuple[str, str, str] | None:
-    """Return the newest earlier reading that shows that there was no such part; None if there is none."""
+    """Return the newest earlier reading which shows that the part did not exist; None if no reading shows this."""
     found = next((run.started for run in reversed(earlier) if _nothing(run.trees[node], path)), None)
     return (found.run, found.time, NOT_THERE) if found is not None else None
 
@@ -245,7 +247,7 @@ def _by_kind(known: Mapping[str, str]) -> Mapping[str, set[str]]:
 
 
 def _nothing(tree: Tree, path: str) -> bool:
-    """Whether the values of all parts of a kind are known, so that one not among them is absent."""
+    """Whether all parts of a kind are known, so that a part that is not among them is absent."""
     items = list(paths.parse(path).items)
     for collection, key in items:
         leaf = tree.leaves.get(collection)

@@ -1,4 +1,4 @@
-"""The overall result: the tally, what was not checked, compliance by area, the punch list. Pure."""
+"""Computes the overall result: the tally, what was not checked, compliance by area, the punch list. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ def tally(
     judged: Sequence[Judged], unread: Sequence[str], rules: Mapping[str, Rule], outcome: Outcome, *, cut: bool,
     groups: Sequence[Judged] = (),
 ) -> VerdictTally:  # fmt: skip
-    """Count verdicts, also of racks and the fleet, and nodes; a node that no run has read is incomplete."""
+    """Count verdicts (also of racks and the fleet) and nodes; a node that no run has read is INCOMPLETE."""
     counts = dict.fromkeys(COUNTED, 0)
     severe = {severity: dict.fromkeys(COUNTED, 0) for severity in Severity}
     for node in (*judged, *groups):
@@ -35,15 +35,16 @@ def unchecked(
     findings: Sequence[Finding], silent: Silent, judged: Sequence[Judged], unread: Sequence[str], profile: Profile,
     asked: Mapping[str, Collection[str]], groups: Sequence[Judged] = (),
 ) -> Iterator[Unchecked]:  # fmt: skip
-    """Yield what was not checked: nodes, planes, single rules, site values, and what was not in scope.
+    """Yield what was not checked: nodes, planes, single rules, site values, and rules that were not in scope.
 
-    `asked` are the planes that any run collected from a node. Each unknown verdict counts once, for a plane or a rule.
+    `asked` contains, for each node, the planes that any run collected. Each unknown verdict counts once: under its
+    plane or under its rule.
     """
     if unread:
         yield Unchecked("node", "never read", "no run of this acceptance has read them", len(unread), tuple(unread))
     bare = tuple(node.node for node in judged if not node.verdicts)
     if bare:
-        yield Unchecked("node", "not judged", "no rule is for their role on the planes asked", len(bare), bare)
+        yield Unchecked("node", "not judged", "no rule is for their role on the collected planes", len(bare), bare)
     common, single = causes(findings, silent)
     alone = {id(finding) for finding in single}
     shared = {(f.rule.id, n) for f in findings if f.status is Status.UNKNOWN and id(f) not in alone for n in f.nodes}
@@ -92,7 +93,7 @@ def _out_of_scope(
     together = [rule for rule in profile.own if rule.scope is not Scope.NODE or rule.across is not None]
     lone = sum(rule.id not in seen and rule.phase is Phase.CONFIG for rule in together if rule.id not in grouped)
     if lone:
-        words = f"{several(lone, 'rule')} about several nodes together not judged: too few of them were asked"
+        words = f"{several(lone, 'rule')} about several nodes together not judged: too few nodes were read"
         yield Unchecked("scope", "nodes together", words, lone)
     for rule in (rule for rule in profile.own if rule.phase is Phase.CONFIG and rule not in together):
         meant = [node.node for node in judged if "any" in rule.roles or node.role in rule.roles]
@@ -103,13 +104,13 @@ def _out_of_scope(
     for what, rules in sorted(missed.items()):
         nodes = set[str]().union(*rules.values())
         where = tuple(node.node for node in judged if node.node in nodes) if len(nodes) < len(judged) else ()
-        yield Unchecked("scope", what, f"not asked: {several(len(rules), 'rule')}", len(rules), where)
+        yield Unchecked("scope", what, f"not collected: {several(len(rules), 'rule')}", len(rules), where)
     if others:
         yield Unchecked("scope", "role", f"{several(others, 'rule')} for roles that no node has", others)
 
 
 def _missed(rule: Rule, asked: Collection[str]) -> str:
-    """Name the planes that a rule needs and that were not collected, or not in the same run."""
+    """Return the planes that a rule needs but no run collected, or else that one run must collect all of them."""
     wanted = {plane.value for plane in rule.planes} - {"derived"}
     missing = wanted - set(asked)
     return f"{' and '.join(sorted(missing or wanted))} plane{'' if missing else ' in one run'}"
@@ -141,15 +142,16 @@ def punch(
     findings: Sequence[Finding], silent: Silent, owners: Mapping[tuple[str, str], tuple[str, str]],
     judged: Sequence[Judged], unread: Sequence[str], *, cut: bool, groups: Sequence[Judged] = (),
 ) -> Iterator[Punch]:  # fmt: skip
-    """List the remaining work: A blocks the sign-off, B is to be fixed by a date or is minor, C is a note.
+    """Return the remaining work: A blocks the sign-off, B is to be fixed by a date or is minor, C is a note.
 
-    `owners` has by rule and node who is responsible for a waiver, and until when. There is an A wherever the outcome is
-    not PASS: also for nodes that were not read or judged, for a run that was `cut`, and for what is INCOMPLETE without
-    a rule to fix. For a machine that the profile is not for no rule is listed, as none decides.
+    `owners` contains, by rule and node, who is responsible for a waiver, and until when. Wherever the outcome is not
+    PASS there is an A: also for nodes that were not read or judged, for an interrupted run (`cut`), and for nodes that
+    are INCOMPLETE without a rule to fix. For machines that the profile is not for, no rule is listed, because no rule
+    decides.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)
-    found = [Punch("A", "", "the run was interrupted: what it did not read is unknown", ())] if cut else []
+    found = [Punch("A", "", "the run was interrupted: everything it did not read is unknown", ())] if cut else []
     bare = tuple(node.node for node in judged if not node.verdicts)
     found += [Punch("A", "", "no run has read them", tuple(unread))] if unread else []
     found += [Punch("A", "", "no rule was judged on them", bare)] if bare else []
@@ -158,7 +160,7 @@ def punch(
     for cause in common:
         decides = any(f.rule.decides(Status.UNKNOWN) for f in findings if f.rule.id in cause.rules)
         what = f"{cause.plane.value} plane" if cause.plane is not None else ", ".join(cause.rules)
-        text = f"{several(len(cause.rules), 'rule')} not known: {what}: {_why(cause)}"
+        text = f"{several(len(cause.rules), 'rule')} unknown: {what}: {_why(cause)}"
         found.append(Punch("A" if decides else "B", "", text, cause.nodes))
     listed = {node for line in found if line.cls == "A" for node in line.nodes}
     open_ = ((each.node, each.outcome, each.reason) for each in (*judged, *groups) if each.node not in listed)

@@ -1,4 +1,4 @@
-"""A text as a QR code, drawn as SVG: so that a printed page leads back to the file it was printed from."""
+"""Draws a text as a QR code in SVG, so that a printed page identifies the file it was printed from."""
 
 import io
 
@@ -6,9 +6,10 @@ import segno
 
 
 def svg(text: str) -> str:
-    """Draw a text of at most some 1,200 bytes as one SVG element with its white margin; same text, same drawing.
+    """Draw a text of up to about 1,200 bytes as one SVG element with a white margin; the drawing is deterministic.
 
-    Error correction M survives a fold or a stamp. Raises segno.DataOverflowError on a longer text.
+    With error correction level M the code can be read despite a fold or a stamp. Raises segno.DataOverflowError for a
+    longer text.
     """
     out = io.BytesIO()
     code = segno.make(text, error="m", boost_error=False, micro=False)

@@ -1,7 +1,8 @@
-r"""The record: the whole dossier as one canonical JSON document, and back.
+r"""Writes the whole dossier as one canonical JSON document, the record, and reads it.
 
-Equal dossiers give equal bytes: objects are in the model's order, mappings by enum in the enum's, others sorted.
-It contains no terminal control characters, and broken bytes (a lone half of a character pair) are kept as \uXXXX.
+Equal dossiers give equal bytes: objects are in the model's order, mappings of an enum in the enum's order, other
+mappings are sorted. The record contains no terminal control characters; invalid characters (a single surrogate) are
+kept as \uXXXX.
 """
 
 import base64
@@ -19,7 +20,7 @@ from rackcheck.report.record_schema import BYTES, FORMAT, FORMS, optional, shape
 from rackcheck.report.report_model import Dossier
 
 LARGEST = 256 << 20
-"""Maximum characters of a record to read; 1,000 nodes of 180 rules take some 10 million."""
+"""Maximum number of characters of a record to read; 1,000 nodes with 180 rules need about 10 million."""
 
 
 def text(dossier: Dossier) -> str:
@@ -29,18 +30,18 @@ def text(dossier: Dossier) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a record, equal to that of its file."""
+    """Return the SHA-256 of a record; the file has the same digest."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(text: str) -> Dossier:
-    """Read a record; raises UserError with the position in the document where it is not valid."""
+    """Read a record; raises UserError with the position in the document of the first error."""
     if len(text) > LARGEST:
-        raise UserError(f"the record has more than {LARGEST >> 20} million characters: none of ours does")
+        raise UserError(f"the record has more than {LARGEST >> 20} million characters: rackcheck writes no such file")
     try:
         doc = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"the record is no JSON: {clean(str(error))}") from None
+        raise UserError(f"the record is not JSON: {clean(str(error))}") from None
     if not isinstance(doc, dict) or type(doc.get("rackcheck")) is not int or doc["rackcheck"] != FORMAT:
         raise UserError(f"not a record of format {FORMAT}")
     _keys(doc, ("rackcheck", "report"), "the record")
@@ -70,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 
 def _ordered(mapping: Mapping[Any, Any]) -> Iterable[Any]:
-    """Return a mapping's keys in canonical order: an enum's members in the enum's, texts sorted."""
+    """Return a mapping's keys in canonical order: members of an enum are in the enum's order, texts are sorted."""
     first = next(iter(mapping), None)
     return (key for key in type(first) if key in mapping) if isinstance(first, Enum) else sorted(mapping)
 
@@ -93,7 +94,7 @@ def _value(doc: Any, shape: Any, place: str) -> Any:
     if issubclass(shape, Enum):
         words = [member.value for member in shape]
         if doc not in words:
-            raise UserError(f"{clean(place)} is one of {', '.join(words)}, not {_shown(doc)}")
+            raise UserError(f"{clean(place)} must be one of {', '.join(words)}, not {_shown(doc)}")
         return shape(doc)
     if shape is bytes:
         return _bytes(doc, place)
@@ -118,19 +119,19 @@ def _tuple(doc: Any, shape: tuple[Any, ...], place: str) -> tuple[Any, ...]:
     if shape[-1] is Ellipsis:
         return tuple(_value(item, shape[0], f"{place}[{n}]") for n, item in enumerate(doc))
     if len(doc) != len(shape):
-        raise UserError(f"{clean(place)} is a list of {len(shape)}, not of {len(doc)}")
+        raise UserError(f"{clean(place)} must be a list of {len(shape)}, not of {len(doc)}")
     return tuple(_value(item, inner, f"{place}[{n}]") for n, (item, inner) in enumerate(zip(doc, shape, strict=True)))
 
 
 def _bytes(doc: Any, place: str) -> bytes:
     _is(doc, str, "base64", place)
     if not _fits(BYTES, doc):
-        raise UserError(f"{clean(place)} is no base64")
+        raise UserError(f"{clean(place)} is not base64")
     return base64.b64decode(doc, validate=True)
 
 
 def _is(doc: Any, kind: type, words: str, place: str) -> None:
-    if type(doc) is not kind:  # True is not a number here, and 1 is not a bool
+    if type(doc) is not kind:  # isinstance would accept True as a number
         raise UserError(f"{clean(place)} must be {words}, not {_shown(doc)}")
 
 
@@ -144,10 +145,10 @@ def _keys(doc: Any, wanted: Iterable[str], place: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Reject duplicate keys: one reader might take the first and another the last."""
+    """Reject duplicate keys: one reader might take the first value, another reader the last value."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key appears twice in one object")
     return found
 
 

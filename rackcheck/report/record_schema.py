@@ -1,7 +1,7 @@
-"""The JSON Schema of the record, generated from the model's own types, so that the two cannot drift; no `oneOf`.
+"""The JSON Schema of the record, generated from the model's types, so that both always agree; without `oneOf`.
 
-Every object is closed and every key of it is there; a mapping (params, counts) holds what it holds. Forms are told
-only of what rackcheck makes itself: a run's times are what the run says, and a stored run is anybody's file.
+Every object has exactly its keys; a mapping (params, counts) may have any keys. Patterns are defined only for values
+that rackcheck generates. The times of a run are copied from the run, and a stored run may be anyone's file.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from rackcheck.report.report_model import (
 FORMAT = 1
 
 DIGEST = r"^([0-9a-f]{64})?$"
-"""A SHA-256, or nothing where there is none."""
+"""A SHA-256, or an empty text."""
 
 FORMS: Mapping[tuple[type, str], str] = {
     (Dossier, "level"): "^(full|customer|public)$",
@@ -50,21 +50,21 @@ FORMS: Mapping[tuple[type, str], str] = {
     (BurnLine, "role"): f"^({'|'.join(ROLES)})$",
     (BurnLine, "points"): POINTS,
 }
-"""What a text of a field must look like, as a pattern of JSON Schema."""
+"""Patterns of the texts of fields, as in JSON Schema."""
 
 BYTES = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
-"""Bytes are written in base64."""
+"""The pattern of bytes, which are written as base64."""
 
 
 @cache
 def shapes(cls: type) -> Mapping[str, Any]:
-    """Give the fields of a dataclass of the model with their types, in its order."""
+    """Return the fields of a dataclass of the model with their types, in the dataclass's order."""
     hints = get_type_hints(cls)
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
 def optional(shape: Any) -> Any:
-    """Give T of `T | None`, and None where the type is none of these."""
+    """Return T if the type is `T | None`; None for any other type."""
     if get_origin(shape) is not UnionType:
         return None
     (inner,) = (arg for arg in get_args(shape) if arg is not NoneType)
@@ -72,7 +72,7 @@ def optional(shape: Any) -> Any:
 
 
 def schema() -> Schema:
-    """Give the schema of the whole document."""
+    """Return the schema of the whole document."""
     known: dict[str, Schema] = {}
     report = _schema(Dossier, known)
     return {
@@ -90,7 +90,7 @@ def _schema(shape: Any, known: dict[str, Schema]) -> Schema:
     if is_dataclass(shape):
         assert isinstance(shape, type)
         if shape.__name__ not in known:
-            known[shape.__name__] = {}  # a type that holds itself would find its name here
+            known[shape.__name__] = {}  # ends the recursion for a type that contains itself
             known[shape.__name__] = _object(shape, known)
         return {"$ref": f"#/$defs/{shape.__name__}"}
     if get_origin(shape) is tuple:
@@ -123,7 +123,7 @@ def _array(shape: tuple[Any, ...], known: dict[str, Schema]) -> Schema:
 
 
 def _or_null(shape: Any, known: dict[str, Schema]) -> Schema:
-    """Give the schema of a thing that may be null, in one object: editors explain `oneOf` badly."""
+    """Return a schema that also allows null, as one object, because editors explain `oneOf` badly."""
     found = _object(shape, known) if is_dataclass(shape) and isinstance(shape, type) else _schema(shape, known)
     null = {"enum": [*found["enum"], None]} if "enum" in found else {}
     return found | null | {"type": [found["type"], "null"]}

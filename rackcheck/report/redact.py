@@ -1,7 +1,7 @@
-"""Redacted copies: `customer` owns the machines and does not see how we reach them, `public` sees no names.
+"""Makes redacted copies: `customer` (the owner of the machines) without logins and addresses, `public` without names.
 
-Every text of the model has a decision in TABLE, explained in `docs/design/decisions/0011-redaction-levels.md`. A value
-with its own field is removed there, and then searched in every other text; then patterns remove what looks like an
+TABLE decides about every text of the model, as explained in `docs/design/decisions/0011-redaction-levels.md`. A value
+that has a separate field is removed there and in every other text; then patterns remove text that looks like an
 address, an id or a path. Verdicts, counts, versions, models and rules are kept. Pure.
 """
 
@@ -76,11 +76,11 @@ class How(StrEnum):
 
     KEEP = auto()
     TEXT = auto()
-    """Known values, addresses, ids and paths are removed from it."""
+    """Known values, addresses, ids and paths are removed."""
     WORDS = auto()
-    """The same; URLs in a profile's own text are not the customer's addresses."""
+    """Like TEXT, but the customer's copy keeps URLs: in a profile's text they are not the customer's addresses."""
     VERSION = auto()
-    """Known values, hosts, addresses, ids and paths are removed; four numbers with dots are a version here."""
+    """Known values, hosts, addresses, ids and paths are removed; four numbers with dots count as a version."""
     TIME = auto()
     """Kept if it has the form of a time."""
     DIGEST = auto()
@@ -96,12 +96,12 @@ class How(StrEnum):
     SUBJECT = auto()
     SERIAL = auto()
     OTHER = auto()
-    """Ids by their names; the make of a thing and its slot are kept."""
+    """Identities by name: they are removed; properties in MAKES, such as the model, are redacted like TEXT."""
     ADDRESS = auto()
     LOGIN = auto()
     SITE = auto()
     SITES = auto()
-    """The same, and each of its words."""
+    """Like SITE; in addition, each of the text's longer words is removed from other texts."""
     PERSON = auto()
     TICKET = auto()
     REASON = auto()
@@ -110,7 +110,7 @@ class How(StrEnum):
     CHANGE = auto()
     """A change of values is kept; the reason why a rule was dropped is free text."""
     FILE = auto()
-    """The name of a file without its folders."""
+    """The name of a file is kept, without its folders."""
     GONE = auto()
 
 
@@ -231,22 +231,22 @@ TABLE: Mapping[type, Mapping[str, tuple[_Hows, _Hows]]] = {
         "performance": (H.TEXT, H.TEXT),
     },
 }  # fmt: skip
-"""How every text of the model is redacted, for the customer and for the public."""
+"""How every text of the model is redacted, for the customer's and for the public copy."""
 
 NAMED = {H.NODE: "node-{:0{}}", H.RUN: "run-{:0{}}", H.SUBJECT: "acceptance-{:0{}}", H.RACK: "rack-{:0{}}",
          H.SERIAL: "serial-{:0{}}"}  # fmt: skip
-"""Pseudonyms; a value of two kinds gets that of the first."""
+"""Formats of pseudonyms; a value of two kinds gets the pseudonym of the first kind."""
 
 WIDTH = {H.NODE: 3, H.RUN: 1, H.SUBJECT: 1, H.RACK: 2, H.SERIAL: 4}
 
 MAKES = frozenset({"pci", "manufacturer", "vendor", "model", "part_number", "psid", "sku", "board"})
-"""Properties of a part that are common to its make, not identities."""
+"""Properties that all parts of a model share; they are not identities."""
 
 REPLACED = {
     H.LOGIN: "[operator]", H.PERSON: known.PERSON, H.ADDRESS: known.ADDRESS, H.OTHER: known.ID, H.SITE: "[site]",
     H.SITES: "[site]", H.TICKET: "[ticket]", H.REASON: "[reason]", H.PARAM: "[param]",
 }  # fmt: skip
-"""The placeholder for one of these in other texts; its own field is emptied."""
+"""The placeholder that replaces a value in other texts, by kind; the value's own field is emptied."""
 
 COMMON = frozenset(
     {word.value.casefold() for words in (Status, Outcome, Severity, Phase, Plane, Reason, Class) for word in words}
@@ -284,10 +284,10 @@ COMMON = frozenset(
     | {"services", "site", "storage", "superseded", "swapped", "switch", "system", "systems", "true", "ubuntu"}
     | {"unread", "unused", "used", "user", "value", "waiting", "witness"}
 )
-"""Words that any document may contain: they reveal nothing as a name or a login, and removing them would damage it."""
+"""Words that any document may contain. As a name or a login they reveal nothing; removing them would damage texts."""
 
 IDENTITY = frozenset({"serial", "uuid", "guid", "mac", "hostname", "wwn", "asset"})
-"""Last words of facts that identify a thing, not its kind."""
+"""Facts whose path ends in one of these words identify a single part, not its kind."""
 
 _TIME = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
@@ -298,7 +298,7 @@ _LETTERS = frozenset({*LETTERS.values(), OUT})
 
 
 def redacted(dossier: Dossier, level: str) -> Dossier:
-    """Return the copy for a level, customer or public; a public one remains public. Raises ValueError for others."""
+    """Return the copy for a level, customer or public; a public dossier stays public. Other levels raise ValueError."""
     if level not in LEVELS:
         raise ValueError(f"no level of a copy: {level}")
     redaction = _Redaction(dossier, LEVELS.index(level))
@@ -329,7 +329,7 @@ class _Redaction:
         for how, word in REPLACED.items():
             for value in values[how]:
                 words |= {part: word for part in _parts(how, value) if part not in words}
-        if self._public:  # a waiver is named by its file's line, also in notes
+        if self._public:  # notes name a waiver by its file and line
             words |= {e.place: "[file]" for e in dossier.exemptions if _is_value(e.place) and e.place not in words}
         keep = COMMON if self._public else COMMON | {row.name.casefold() for row in dossier.nodes}
         self._known = known.Known(
@@ -339,7 +339,7 @@ class _Redaction:
         self._seen: dict[tuple[How, str], str] = {}
 
     def _group(self, name: str) -> str:
-        """Return the pseudonym of a rack that was judged as a whole: the one used for that rack everywhere."""
+        """Return the pseudonym of a rack that was judged as a whole, with the rack's usual pseudonym."""
         rack = name.removeprefix(RACK)
         return f"{RACK}{self._own[H.RACK][rack]}" if name.startswith(RACK) else FLEET
 
@@ -358,7 +358,7 @@ class _Redaction:
             case tuple():
                 return tuple(self.walked(item, inner) for item, inner in _halves(value, how))
             case Mapping():
-                # Digests are beside names of nodes, which are kept for the customer whatever they look like.
+                # The keys of digests are names of nodes, which the customer's copy keeps whatever they look like.
                 keys = H.KEEP if how is H.DIGEST else H.WORDS
                 return {self.walked(key, keys): self.walked(item, how) for key, item in value.items()}
         hows = self._hows(value)
@@ -367,7 +367,7 @@ class _Redaction:
         )
 
     def _leaves(self, value: Any, how: _Hows) -> Iterator[tuple[How, str]]:
-        """Yield every text of a value with how it is redacted."""
+        """Yield every text of a value, with how the text is redacted."""
         match value:
             case Enum() | int() | bytes() | None:
                 return
@@ -388,7 +388,7 @@ class _Redaction:
                     yield from self._leaves(getattr(value, f.name), hows.get(f.name, H.KEEP))
 
     def _hows(self, value: Any) -> Mapping[str, _Hows]:
-        """Return how an object's fields are redacted; the value of a fact like a serial is an identity everywhere."""
+        """Return how an object's fields are redacted; in a public copy, values of facts in IDENTITY are identities."""
         assert is_dataclass(value)
         hows = {name: both[self._at] for name, both in TABLE[type(value)].items()}
         if self._public and isinstance(value, Exhibit) and _names_identity(value.item) and _is_value(value.observed):
@@ -431,10 +431,10 @@ class _Redaction:
         return self._scrubbed(text, how)
 
     def _scrubbed(self, text: str, how: How) -> str:
-        """Return a text without known values, and without what looks like an address, an id or a path."""
+        """Return a text without known values, and without text that looks like an address, an id or a path."""
         text = self._known.replaced(self._sets.replaced(text))
         if how is H.VERSION:
-            # No address and no id is a version, at either level; so both are always removed.
+            # A version is never an address or an id, so both are removed at either level.
             text = known.hostless(known.homeless(known.addressless(text, fours=False)))
             return known.nameless(text, dates=True)
         text = known.homeless(known.addressless(text, urls=self._public or how is not H.WORDS))
@@ -454,14 +454,14 @@ def _emptied(value: Any) -> Any:
 
 
 def _halves(value: tuple[Any, ...], how: _Hows) -> Iterator[tuple[Any, _Hows]]:
-    """Yield the items of a list with how they are redacted: each pair of a list of pairs, each half of a pair."""
+    """Yield each pair of a list of pairs, or each half of a pair, with how it is redacted."""
     if isinstance(how, How) or (value and isinstance(value[0], tuple)):
         return ((item, how) for item in value)
     return zip(value, how, strict=True) if value else iter(())
 
 
 def _named(how: How, values: Mapping[str, None]) -> dict[str, str]:
-    """Return the pseudonyms of values: names in natural order, serials in that of the document."""
+    """Return the pseudonyms of values, numbered: names in natural order, serials in the document's order."""
     if how is H.SERIAL:
         ordered = [value for value in values if _is_value(value)]
     else:
@@ -486,7 +486,7 @@ def _parts(how: How, value: str) -> Iterator[str]:
 
 
 def _hostnames(dossier: Dossier) -> Iterator[str]:
-    """Yield the nodes' own host names, whole and without their domains: they are reported beside a part."""
+    """Yield the nodes' host names, with and without domain, as reported among the identities of parts."""
     for part in dossier.parts:
         name = part.other.get("hostname", "")
         if name and _is_value(name):
@@ -499,6 +499,6 @@ def _names_identity(item: str) -> bool:
 
 
 def _is_value(text: str) -> bool:
-    """Whether a text is a reading, and not a marker for absent or the reason of an unknown."""
+    """Whether a text is a value, not the marker of an absent fact or the reason of an unknown fact."""
     words = ("absent", "not read", *(reason.value for reason in Reason))
     return not any(text == word or text.startswith((f"{word}: ", f"{word} (", f"{word} by ")) for word in words)

@@ -1,4 +1,4 @@
-"""What a copy withholds on purpose, so that no rendering shows `none` where something was removed."""
+"""The texts that a copy withholds on purpose, so that no rendering shows `none` for a text that was removed."""
 
 from collections.abc import Mapping
 
@@ -10,14 +10,14 @@ _PUBLIC = _CUSTOMER | {
 }  # fmt: skip
 
 HIDDEN: Mapping[str, frozenset[str]] = {"customer": _CUSTOMER, "public": _PUBLIC}
-"""By level the texts that are always empty; `report.redact` removes them."""
+"""By level, the texts that are always empty because `report.redact` removes them."""
 
 MISSING: Mapping[str, str] = {
-    "operator": "not known", "address": "none", "brand": "not given", "bill": "not told", "inventory": "none",
-    "baseline": "none", "targets": "not told", "slot": "none", "person": "not told", "ticket": "none",
-    "reason": "none given", "place": "not told",
+    "operator": "unknown", "address": "none", "brand": "not set", "bill": "not stated", "inventory": "none",
+    "baseline": "none", "targets": "not stated", "slot": "none", "person": "not stated", "ticket": "none",
+    "reason": "none", "place": "not stated",
 }  # fmt: skip
-"""What an empty text of each sort means where nothing is withheld."""
+"""The meaning of an empty text, by sort, if the text is not withheld."""
 
 
 def missing(level: str, what: str) -> str:

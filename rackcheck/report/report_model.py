@@ -1,7 +1,7 @@
-"""The sign-off document as values: one model, of which every rendering is a reading.
+"""The model of the sign-off document, which all renderings use.
 
-Pure and frozen; built by `report.build`, redacted by `report.redact`. All texts may hold what a hostile node said:
-a rendering writes them literally. Nothing here knows a clock: times are those of the runs.
+Pure and immutable; built by `report.build`, redacted by `report.redact`. Texts may come from a hostile node, so a
+rendering must write them literally. No clock is read: all times come from the runs.
 """
 
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ from rackcheck.views.reasons import NO_NODE, Reasons, gathered, in_one_line
 LETTERS = {
     Status.PASS: "p", Status.WARN: "w", Status.FAIL: "F", Status.WAIVED: "v", Status.UNKNOWN: "u", Status.NA: "n",
 }  # fmt: skip
-"""One letter per verdict; `-` where a rule is not in scope."""
+"""One letter per verdict; `-` if a rule is not in scope."""
 
 OUT = "-"
 
 NO_FIT = ProfileFit()
-"""Nothing says for which machines the profile is."""
+"""The profile does not state which machines it is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Logo:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Who signs: `role` is integrator, customer, witness or another word; the name may be empty."""
+    """A party that signs: `role` is integrator, customer, witness or another word; the name may be empty."""
 
     role: str
     name: str = ""
@@ -44,7 +44,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """What a site writes on the cover; every text may be empty."""
+    """A site's data for the cover page; every text may be empty."""
 
     title: str = ""
     integrator: str = ""
@@ -60,7 +60,7 @@ class Brand:
 
 @dataclass(frozen=True, slots=True)
 class CountedRun:
-    """One run that counts here: `kind` is audit, re-audit, rework or burn-in."""
+    """One run of the document: `kind` is audit, re-audit, rework or burn-in."""
 
     run: str
     time: str
@@ -78,10 +78,10 @@ class CountedRun:
 
 @dataclass(frozen=True, slots=True)
 class ReportSubject:
-    """What the document is about; `kind` is run or acceptance, `state` draft or superseded.
+    """The subject of the document; `kind` is run or acceptance, `state` draft or superseded.
 
-    It is never "signed": who signs does so after this was written. `digest` is the profile's, `params` all of them,
-    None where a site must supply one, `given` those that were set.
+    `state` is never signed, because a document is signed after it is written. `digest` is the profile's digest,
+    `params` are all params (None if the site must set a value), `given` are the params that were set.
     """
 
     kind: str
@@ -99,20 +99,20 @@ class ReportSubject:
 
     @property
     def time(self) -> str:
-        """When the newest run began."""
+        """The start of the newest run."""
         return max((reading.time for reading in self.readings), default="")
 
     @property
     def planes(self) -> tuple[str, ...]:
-        """The planes that any run asked."""
+        """The planes that at least one run has read."""
         return tuple(sorted({plane for reading in self.readings for plane in reading.planes}))
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictTally:
-    """What it comes to: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity.
+    """The result in numbers: `counts` of verdicts and their `total`, `nodes` by outcome, `severe` by severity.
 
-    The verdicts of racks and the fleet count as those of nodes do; their outcomes stand in `Dossier.groups`.
+    Verdicts of racks and the fleet are counted like verdicts of nodes; their outcomes are in `Dossier.groups`.
     """
 
     outcome: Outcome
@@ -122,10 +122,15 @@ class VerdictTally:
     nodes: Mapping[Outcome, tuple[str, ...]]
     severe: Mapping[Severity, Mapping[Status, int]]
 
+    @property
+    def minor_failures(self) -> int:
+        """The number of failing verdicts that do not decide an outcome."""
+        return sum(counts.get(Status.FAIL, 0) for severity, counts in self.severe.items() if not severity.decides)
+
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """What was not checked: `kind` is plane, rule, site value, scope, phase or node; `count` of verdicts or rules."""
+    """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node; `count` is of verdicts or rules."""
 
     kind: str
     what: str
@@ -136,7 +141,7 @@ class Unchecked:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One rule as it was agreed before the run; `expects` are its conditions in words, `scope` node, rack or fleet."""
+    """One rule as agreed before the run; `expects` are its conditions as text, `scope` is node, rack or fleet."""
 
     id: str
     title: str
@@ -155,7 +160,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """A rule that an overlay made weaker, stricter or different than its parent's, or dropped; `how` says what."""
+    """An inherited rule that an overlay dropped, or made weaker, stricter or different; `how` is the change."""
 
     rule: str
     kind: str
@@ -164,9 +169,9 @@ class RuleChange:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One node: its place, its identity, its outcome, and `vector`: one letter per gate, in the gates' order.
+    """One node: location, identity, outcome, and `vector`: one letter per gate, in the gates' order.
 
-    `reason` is why it is INCOMPLETE and what to type next, `fit` whether it is a machine that the profile is for.
+    `reason` is why the node is INCOMPLETE and the next command, `fit` whether the profile is for this machine.
     """
 
     name: str
@@ -191,9 +196,9 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A rack or the fleet as it was judged as a whole: `name` is `@rack:a01` or `@fleet`, `nodes` are those it is of.
+    """A rack or the fleet, judged as a whole: `name` is `@rack:a01` or `@fleet`, `nodes` are its members.
 
-    `scope` is rack or fleet, `vector` has one letter per gate as that of a node has, `reason` is why it is INCOMPLETE.
+    `scope` is rack or fleet, `vector` has one letter per gate like a node's, `reason` is why it is INCOMPLETE.
     """
 
     name: str
@@ -217,9 +222,9 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class FindingEntry:
-    """One rule's verdict with the same reason on one or many nodes, or racks; title, why and fix stand in its gate.
+    """One rule's verdict with the same reason on one or more nodes or racks; title, why and fix are in the gate.
 
-    `truth` is the verdict without waivers, where that differs. `more` pieces of evidence are not shown.
+    `truth` is the verdict without waivers, if that differs. `more` counts pieces of evidence that are not shown.
     """
 
     rule: str
@@ -238,7 +243,7 @@ class FindingEntry:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """One thing with an identity: `item` is its fact path (`gpu/0`, `node`); a text is empty where nothing told it."""
+    """One part with an identity: `item` is its fact path (`gpu/0`, `node`); texts that were not reported are empty."""
 
     node: str
     item: str
@@ -251,9 +256,9 @@ class Hardware:
 
 @dataclass(frozen=True, slots=True)
 class Billed:
-    """One difference to the bill of materials: missing, extra, swapped, or unread (nobody could look).
+    """One difference from the bill of materials: missing, extra, swapped, or unread (could not be read).
 
-    `line` is the row of the bill's file, 0 for what is extra.
+    `line` is the row of the bill's file, 0 for an extra part.
     """
 
     kind: str
@@ -266,7 +271,7 @@ class Billed:
 
 @dataclass(frozen=True, slots=True)
 class BomComparison:
-    """The bill of materials beside what was found."""
+    """The bill of materials compared with the parts found."""
 
     file: str
     digest: str
@@ -279,7 +284,7 @@ class BomComparison:
 class Versions:
     """One component of the firmware and software matrix: its versions, each with its nodes, the most common first.
 
-    A version of `""` is one that is not known; `why` says why. `even` when every node has the same.
+    A version of `""` is unknown; `why` is the reason. `even` is true if every node has the same version.
     """
 
     fact: str
@@ -289,13 +294,13 @@ class Versions:
 
     @property
     def even(self) -> bool:
-        """Whether all nodes are alike and known."""
+        """Whether all nodes are known and have the same version."""
         return len(self.groups) == 1 and bool(self.groups[0][0])
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Compliance of one area (`bios`, `sysctl`, `gpu`) on one plane: how many verdicts of each kind."""
+    """Compliance of one area (`bios`, `sysctl`, `gpu`) on one plane: the number of verdicts of each kind."""
 
     plane: str
     area: str
@@ -305,7 +310,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """A waiver as it stands: `state` is used, unused, lapsed, expired, waiting or elsewhere; `detail` says why."""
+    """A waiver with its state: used, unused, lapsed, expired, waiting or elsewhere; `detail` is the reason."""
 
     rule: str
     nodes: tuple[str, ...]
@@ -322,7 +327,7 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Punch:
-    """One line of the punch list: class A blocks, B is to be fixed by `until` (may be empty), C is a note."""
+    """One entry of the punch list: class A blocks, B is to be fixed by `until` (may be empty), C is a note."""
 
     cls: str
     rule: str
@@ -334,7 +339,7 @@ class Punch:
 
 @dataclass(frozen=True, slots=True)
 class Rework:
-    """What turned between readings: a rule (`fact` empty) or a part; `steps` are run, time, and what it was then."""
+    """A change between readings, of a rule (`fact` is empty) or a part; a step is a run, its time and its value."""
 
     rule: str
     fact: str
@@ -344,9 +349,9 @@ class Rework:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A fingerprint of the facts that should stay: SHA-256 over identity, version and config facts, whole and by node.
+    """A fingerprint of the stable facts: SHA-256 over identity, version and config facts, of all nodes and by node.
 
-    `classes` maps identity, version and config to a digest each; volatile facts are no part of it.
+    `classes` maps each of identity, version and config to a digest; volatile facts are not included.
     """
 
     digest: str
@@ -358,7 +363,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """One raw answer: where it lies in the bundle by its SHA-256, or why there is none."""
+    """One raw answer: the SHA-256 under which it is in the bundle, or the reason why there is none."""
 
     run: str
     node: str
@@ -372,7 +377,7 @@ class RawReply:
 class Dossier:
     """The whole document; `level` is full, customer or public.
 
-    `burned` is None where no burn-in was run; `simulated` where what was read is no machine.
+    `burned` is None if no burn-in was run; `simulated` is set if the nodes are simulated.
     """
 
     level: str
@@ -403,7 +408,7 @@ class Dossier:
 
     @property
     def title(self) -> str:
-        """What kind of document it is, in two words."""
+        """The kind of document, as a title."""
         if self.subject.kind == "acceptance":
             return "Acceptance report"
         alone = bool(self.subject.readings) and all(reading.kind == "burn-in" for reading in self.subject.readings)
@@ -411,29 +416,29 @@ class Dossier:
 
     @property
     def whole(self) -> Whole:
-        """How many nodes and racks there are to count a share of."""
+        """The number of nodes and racks: the totals for shares."""
         return whole(len(self.nodes), (group.name for group in self.groups))
 
     @property
     def reasons(self) -> Reasons:
-        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most first."""
+        """The reasons why nodes, racks and the fleet are INCOMPLETE, each with their names; the most frequent first."""
         everyone: tuple[NodeRow | GroupRow, ...] = (*self.nodes, *self.groups)
         return gathered((each.name, each.outcome, each.reason) for each in everyone)
 
     @property
     def reason(self) -> str:
-        """Say in one line why the whole is INCOMPLETE; empty where it is not."""
+        """The reason why the document's outcome is INCOMPLETE, in one line; empty for any other outcome."""
         if self.tally.outcome is not Outcome.INCOMPLETE:
             return ""
         return in_one_line(self.reasons, self.whole) or ("" if self.nodes else NO_NODE)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes that are known to be other machines than the profile is for: none of their rules decides."""
+        """The nodes that are machines the profile is not for: their verdicts do not affect the outcome."""
         return tuple(node.name for node in self.nodes if node.fit.match is Match.OTHER)
 
     def gate(self, rule: str) -> Gate:
-        """Give the gate of a rule; raises KeyError where there is none."""
+        """Return the gate of a rule; raises KeyError if there is none."""
         found = next((gate for gate in self.gates if gate.id == rule), None)
         if found is None:
             raise KeyError(rule)

@@ -4,18 +4,21 @@ from rackcheck.model import operator
 from rackcheck.model.profile import Across, Clause, Rule
 
 NAMED = 6
-"""Maximum facts named on which nodes must agree."""
+"""Maximum number of facts that the text of a rule across nodes lists."""
 
 
 def wants(rule: Rule) -> list[str]:
-    """Describe what a rule requires: its conditions, when it applies, and what it needs."""
+    """Return what a rule requires: its conditions, when it applies, and the rules it needs."""
     head = ""
     if rule.look is not None:
         where = f" whose {_clause(rule.look.where)}" if rule.look.where is not None else ""
         head = f"{rule.look.mode} {rule.look.collection}{where}: "
     if rule.across is not None:
         across = rule.across
-        return [f"{_shared(across)} must be as on {across.quorum:g} % of all {across.role} nodes", *_rest(rule)]
+        return [
+            f"{_shared(across)} must be the same as on at least {across.quorum:g} % of all {across.role} nodes",
+            *_rest(rule),
+        ]
     if rule.called is not None:
         message = f": {rule.called.help}" if rule.called.help else ""
         return [f"{rule.called.name} of {rule.called.package}{message}", *_rest(rule)]

@@ -1,7 +1,7 @@
-"""One run read for a document: its verdicts, the facts that name things, fingerprints of the rest, its raw answers.
+"""The data of one run for a document: verdicts, identifying facts, fingerprints of the other facts, raw answers.
 
-Reads the same events as other readers, and nothing else. Of a node's facts only identities, versions and the names of
-items are kept, so that a thousand nodes fit into memory; of all stable facts, a digest is kept.
+It reads only the run's events. It keeps a node's identities, versions and item names, and a digest of all stable facts,
+so that a thousand nodes fit into memory.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ KEPT = frozenset({Class.IDENTITY, Class.VERSION})
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """The fingerprint of the facts of one class on one plane of a node: SHA-256, how many, how many unknown."""
+    """The fingerprint of a node's facts of one class on one plane: SHA-256, number of facts, number of unknowns."""
 
     digest: str
     facts: int
@@ -34,7 +34,7 @@ class Print:
 
 @dataclass(frozen=True)
 class CollectedRun:
-    """The data of one run; `trees` have the identifying facts, `prints` are by node, plane, class, `burns` by node."""
+    """The data of one run; `trees` hold identifying facts; `prints` are by node, plane and class, `burns` by node."""
 
     started: RunStarted
     done: RunDone
@@ -49,7 +49,7 @@ class CollectedRun:
 
 
 def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", note: str = "") -> CollectedRun:
-    """Read a whole run's events."""
+    """Read all events of a run."""
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
@@ -65,7 +65,7 @@ def gather(events: Iterable[Event], *, kind: str = "audit", operator: str = "", 
             case Answered(node, plane, time, trouble, capture, digest):
                 answers.append(RawReply(run, node, plane.value, time, digest, str(trouble) if trouble else ""))
                 if isinstance(capture, BurnCapture) and started is not None:
-                    # All facts of its records, not only those that rules read: figures are shown with their meaning.
+                    # All facts of the records, not only facts that rules read: figures are shown with their meaning.
                     leaves = collect(registry().probes, capture, time)
                     burns[node] = burn_read.read(node, capture.burn, leaves, len(started.nodes))
             case FactsRead(node, tree):
@@ -104,7 +104,7 @@ def _prints(tree: Tree) -> Mapping[tuple[Plane, Class], Print]:
 
 
 def _stable_value(leaf: Leaf) -> object:
-    """Return a fact's value, without its source and time, which differ between two readings."""
+    """Return a fact's value without its source and time, which differ between readings."""
     doc = reading_json(leaf.reading)
     doc.pop("detail", None)
     return {**doc, "unit": leaf.kind.unit} if leaf.kind.unit else doc

@@ -1,6 +1,6 @@
-"""Groups a document's findings by cause: those unknown on the same nodes for the same cause are one block.
+"""Groups a document's findings by cause: findings that are unknown on the same nodes for one cause are one block.
 
-`views.causes` does so for a run, with its silent planes; here only the document's texts are available. Pure.
+`views.causes` does this for a run, where silent planes are known; here only the document's texts are available. Pure.
 """
 
 import re
@@ -16,10 +16,10 @@ from rackcheck.views.causes import detail_lines
 from rackcheck.views.summary import several
 
 MARK = "unknown: "
-"""Prefix of evidence that could not be read; its cause follows."""
+"""Prefix of evidence that could not be read; the cause follows it."""
 
 UNITS = {"phase": "rule", "scope": "rule", "node": "node"}
-"""The unit counted for what was not checked; by default verdicts."""
+"""The unit in which things not checked are counted, by kind; the default is verdicts."""
 
 _BLOCKED = re.compile(r"blocked by (\S+)")
 
@@ -28,8 +28,8 @@ _BLOCKED = re.compile(r"blocked by (\S+)")
 class Block:
     """Findings that are shown together; `causes` is empty for a single finding.
 
-    Nodes that are silent for reasons of one kind, each naming its own address, give several causes; `spread` has the
-    nodes of each.
+    If nodes are silent for the same kind of reason but with different details, there are several causes; `spread`
+    contains the nodes of each cause.
     """
 
     findings: tuple[FindingEntry, ...]
@@ -38,7 +38,7 @@ class Block:
 
     @property
     def status(self) -> Status:
-        """The verdict that all of them have."""
+        """The verdict of all findings."""
         return self.findings[0].status
 
     @property
@@ -48,7 +48,7 @@ class Block:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules, each once."""
+        """The rules, without duplicates."""
         return tuple(dict.fromkeys(found.rule for found in self.findings))
 
     def severity(self, gates: Mapping[str, Gate]) -> Severity:
@@ -71,7 +71,7 @@ class Block:
 
 
 def blocks(findings: Sequence[FindingEntry]) -> tuple[Block, ...]:
-    """Group findings, in the order of their first; one with a cause of its own stays as it is."""
+    """Group findings, in the order of each group's first finding; a finding that shares no cause has its own block."""
     homes = _homes(findings)
     gathered: dict[object, list[tuple[FindingEntry, str]]] = {}
     for place, found in enumerate(findings):
@@ -99,7 +99,7 @@ def _shared(members: Sequence[tuple[FindingEntry, str]]) -> Block:
 
 
 def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, ...]]]:
-    """Return, by a finding's index, its cause and nodes; one blocked by a rule has that rule's cause."""
+    """Return, by a finding's index, its cause and nodes; a finding that is blocked by a rule has that rule's cause."""
     homes = {}
     waiting = {}
     for place, found in enumerate(findings):
@@ -125,12 +125,12 @@ def _homes(findings: Sequence[FindingEntry]) -> dict[int, tuple[str, tuple[str, 
 
 
 _NAMED = frozenset({"plane", "phase", "node"})
-"""Kinds that are listed by name or by their own count."""
+"""Kinds that are listed by name or have a separate count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was not checked for the same reason; `whats` are the things, `count` is the number of verdicts or rules."""
+    """What was not checked for one reason; `whats` are the things, `count` is the number of verdicts or rules."""
 
     kind: str
     whats: tuple[str, ...]
@@ -150,7 +150,7 @@ class Gap:
         return f"{self.count:,} {unit}{'' if self.count == 1 else 's'}"
 
     def short(self) -> str:
-        """A short text for a cover: `bmc plane of dgx08`, `7 site values`."""
+        """A short text for a cover page: `bmc plane of dgx08`, `7 site values`."""
         if self.kind == "plane":
             return f"{self.what} plane of {locations.names_text(self.nodes) or 'all nodes'}"
         if self.kind == "phase":
@@ -161,7 +161,7 @@ class Gap:
 
 
 def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
-    """Return short texts for all gaps; rules and site values are counted once, whatever the reasons are."""
+    """Return short texts for all gaps; rules and site values are counted in total, whatever the reasons are."""
     counted: dict[str, set[str]] = {}
     for gap in found:
         if gap.kind not in _NAMED:
@@ -171,12 +171,12 @@ def in_short(found: Sequence[Gap]) -> tuple[str, ...]:
 
 
 def things(unchecked: Sequence[Unchecked]) -> int:
-    """Count what was not checked: each rule once, however many nodes or racks it is unknown on."""
+    """Count what was not checked; a rule counts once, however many nodes or racks it is unknown on."""
     return len({(one.kind, one.what, one.nodes if one.kind in _NAMED else ()) for one in unchecked})
 
 
 def gaps(unchecked: Sequence[Unchecked]) -> tuple[Gap, ...]:
-    """Group what was not checked by kind, reason and nodes, in the order of the first."""
+    """Group what was not checked by kind, reason and nodes, in the order in which each group's first entry occurs."""
     found: dict[tuple[str, str, tuple[str, ...]], list[Unchecked]] = {}
     for one in unchecked:
         found.setdefault((one.kind, one.why, one.nodes), []).append(one)

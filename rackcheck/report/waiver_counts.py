@@ -1,4 +1,4 @@
-"""Counts waivers in force, and those without effect."""
+"""Counts waivers in force and waivers without effect."""
 
 from collections.abc import Iterable
 
@@ -7,9 +7,9 @@ from rackcheck.views.summary import several
 
 
 def in_force(exemptions: Iterable[Exemption]) -> str:
-    """Count waivers as text: `1 waiver in force, 4 of no effect`; empty if there are none.
+    """Format the counts of waivers: `1 waiver in force, 4 without effect`; empty if there are none.
 
-    A waiver that is in force on only some of its nodes counts once, as one in force.
+    A waiver that is in force on only some of its nodes is counted once, as in force.
     """
     rows = list(exemptions)
     given = {_name(e) for e in rows}
@@ -17,7 +17,7 @@ def in_force(exemptions: Iterable[Exemption]) -> str:
     idle = len(given) - len(used)
     if not given:
         return ""
-    return f"{several(len(used), 'waiver')} in force" + (f", {idle} of no effect" if idle else "")
+    return f"{several(len(used), 'waiver')} in force" + (f", {idle} without effect" if idle else "")
 
 
 def _name(e: Exemption) -> tuple[object, ...]:

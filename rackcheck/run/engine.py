@@ -1,4 +1,4 @@
-"""Runs a plan on nodes and yields events: threads read planes, one queue collects answers, one thread judges."""
+"""Runs a plan on nodes and yields events: several threads read planes, a queue collects answers, one thread judges."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from rackcheck.evaluate.verdict import Outcome, worst
 from rackcheck.inventory import Node
 from rackcheck.model.fact import Plane, Reason, Unknown, clean
 from rackcheck.probe import answers, script
-from rackcheck.run.event import Answered, Event, Judged, NodeAsked, RunDone
+from rackcheck.run.event import Answered, Event, Judged, NodeRequested, RunDone
 from rackcheck.run.job import Job, now
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.transport.wire import ShellLimits
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from rackcheck.transport.redfish.trace import Trace
 
 THREADS = 64
-"""Planes read at the same time."""
+"""Maximum number of planes that are read at the same time."""
 
 GOODBYE = 3.0
-"""Seconds for open requests to close their sessions when a run is stopped."""
+"""Time in which open requests must close their sessions when a run is stopped, in seconds."""
 
 
 FIRST, AGAIN = 1, 2
-"""Readings of a plane."""
+"""The numbers of the first and the second reading of a plane."""
 
 PlaneQueue = tuple[Plane, int]
-"""A plane, and which reading of it."""
+"""A plane, and the number of the reading."""
 
 _Times = tuple[float, float]
 """Start and end of a plane's request, in seconds of the monotonic clock."""
@@ -46,9 +46,9 @@ Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
 
 
 def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
-    """Read every node and judge it as soon as its planes have answered; `stop` ends the run and keeps answers received.
+    """Read every node, and judge it as soon as its planes have answered; setting `stop` ends the run and keeps answers.
 
-    The job's deadline in seconds, if set, does the same: what is not collected by then is unknown, and the run ends.
+    If the job has a deadline, the run ends then in the same way: facts that were not collected are unknown.
     """
     yield job.started()
     answers: queue.Queue[Event] = queue.Queue()
@@ -72,7 +72,7 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
             event = answers.get(timeout=0.1)
         except queue.Empty:
             continue
-        # A request returns at once when stopped, and the last of these answers must not count as a normal end.
+        # After a stop, requests return immediately: the run is interrupted even if these were the last answers.
         cut = cut or (stop.is_set() and not late)
         yield event
         if isinstance(event, Answered):
@@ -83,7 +83,9 @@ def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
             if not asked[event.node]:
                 yield from _finish(job, nodes[event.node], came[event.node], open_nodes, judging)
     interrupted = cut or (bool(open_nodes) and not late)
-    over = Unknown(Reason.TIMEOUT, f"the {job.deadline:g} s for this run were over") if job.deadline else None
+    over = (
+        Unknown(Reason.TIMEOUT, f"the deadline of {job.deadline:g} s for this run has passed") if job.deadline else None
+    )
     stop.set()
     for name in sorted(open_nodes):
         why = over if over is not None and late else Unknown(Reason.NOT_COLLECTED, "the run was interrupted")
@@ -103,7 +105,7 @@ def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
 
 
 def _wanted(node: Node, job: Job) -> frozenset[PlaneQueue]:
-    """Return the planes that a node has and that the job reads, each once or twice."""
+    """Return the readings of a node: the planes that it has and that the job reads, each once or twice."""
     has = {Plane.OS} if node.host else set()
     has |= {Plane.BMC} if node.bmc is not None else set()
     planes = has & job.plan.planes & job.planes
@@ -118,7 +120,7 @@ def _start(
     answers: "queue.Queue[Event]",
     stop: threading.Event,
 ) -> list[threading.Thread]:
-    # Second readings queue behind all first ones: they are due later, and their worker waits for that.
+    # Second readings are queued after all first readings: they are due later, and their worker waits until then.
     todo: queue.PriorityQueue[tuple[float, int, Node, Plane, _Times | None]] = queue.PriorityQueue()
     turns = itertools.count()
     for node in job.nodes:
@@ -135,8 +137,8 @@ def _start(
                 return
             if stop.wait(max(0.0, due - time.monotonic())):
                 return
-            answers.put(NodeAsked(node.name, plane))
-            answered, times = _asked(ask, node, plane, job, stop, before)
+            answers.put(NodeRequested(node.name, plane))
+            answered, times = _read_plane(ask, node, plane, job, stop, before)
             twice = before is None and answered.capture is not None and (plane, AGAIN) in wanted[node.name]
             if twice and job.again is not None:
                 todo.put((time.monotonic() + job.again.seconds, next(turns), node, plane, times))
@@ -149,10 +151,10 @@ def _start(
     return workers
 
 
-def _asked(
+def _read_plane(
     ask: Collect, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
 ) -> tuple[Answered, _Times]:
-    """Read once, and return when by a monotonic clock; with the times of the first reading, do the second."""
+    """Read a plane; return the answer, its start and its end (monotonic clock). A second reading has `before` set."""
     if job.again is not None and before is not None:
         job = replace(job, plan=job.again.plan)
     began = time.monotonic()
@@ -164,7 +166,7 @@ def _asked(
     times = began, time.monotonic()
     if before is None:
         return answered, times
-    # A node reads its value at some moment between request and answer; rounded outward to the stored precision.
+    # A node reads a value at some time between request and answer; the bounds are rounded outward.
     least, most = times[0] - before[1], times[1] - before[0]
     apart = math.floor(max(0.0, least) * 100) / 100, math.ceil(most * 100) / 100
     return replace(answered, reading=AGAIN, apart=apart), times
@@ -176,7 +178,7 @@ def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str]
 
 
 def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
-    """Read one plane over its own transport; a `trace` records what a BMC's bodies do not contain."""
+    """Read one plane over the plane's transport; a `trace` records what a BMC's bodies do not contain."""
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop, trace)
     mark = token_hex(16)
@@ -200,15 +202,18 @@ def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: 
 def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None") -> Answered:
     from rackcheck.transport import redfish  # noqa: PLC0415
 
-    if node.bmc is not None and not node.bmc.password:  # a login without a password would count as a failed one
-        why = Unknown(Reason.DENIED, "no password named in the inventory")
+    if node.bmc is not None and not node.bmc.password:  # a login without a password would count as a failed login
+        why = Unknown(Reason.DENIED, "no password in the inventory")
         return Answered(node.name, Plane.BMC, now(), why)
     limits = redfish.Limits()
     if node.bmc is not None:
         limits = replace(limits, width=node.bmc.width, expand=node.bmc.expand)
     if job.seconds is not None:
         limits = replace(limits, deadline=job.seconds)
-    capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop, trace=trace)
+    plan = job.plan
+    capture, trouble = redfish.read(
+        bmc_of(node, job.secrets), plan.links, limits, whole=plan.whole_links, stop=stop, trace=trace
+    )
     return Answered(node.name, Plane.BMC, now(), trouble, capture)
 
 
@@ -223,15 +228,15 @@ def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
 
 
 def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:
-    """Judge stored answers again: the same events, without contacting any node."""
+    """Judge stored answers again; yields the same events, without contacting any node."""
     yield job.started()
     came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
     seen: set[tuple[str, Plane, int]] = set()
     for answer in answers:
         if answer.node not in came:
-            raise UserError(f"run {job.id} holds an answer of {answer.node}, which is none of its nodes")
+            raise UserError(f"run {job.id} contains an answer of {answer.node}, which is not one of its nodes")
         if (answer.node, answer.plane, answer.reading) in seen:
-            raise UserError(f"run {job.id} holds two answers of the {answer.plane} plane of {answer.node}")
+            raise UserError(f"run {job.id} contains two answers of the {answer.plane} plane of {answer.node}")
         seen.add((answer.node, answer.plane, answer.reading))
         came[answer.node].append(answer)
         yield answer

@@ -1,4 +1,4 @@
-"""Events of a run, frozen; terminal, screen, report and store all read this one stream."""
+"""The events of a run, as frozen values; terminal, screens, reports and store all read this stream."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeAsked:
+class NodeRequested:
     """A plane of a node is being read; for progress display."""
 
     node: str
@@ -38,9 +38,9 @@ class NodeAsked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A plane of a node answered, or why it did not; `capture` is the raw side.
+    """A plane of a node answered, or the reason why it did not; `capture` contains the raw answers.
 
-    If a run reads twice, `reading` is 1 or 2, and `apart` of the second one is the time between both in seconds,
+    If a run reads twice, `reading` is 1 or 2; for the second reading, `apart` is the time between both in seconds,
     minimum and maximum, by a monotonic clock.
     """
 
@@ -67,8 +67,8 @@ class FactsRead:
 class Judged:
     """All verdicts of a node, and its outcome.
 
-    `reason` is one line: why a node is INCOMPLETE, and the next command; `fit`: whether the profile is for this
-    machine.
+    `reason` states in one line why a node is INCOMPLETE, and the next command; `fit` states whether the profile is for
+    this machine.
     """
 
     node: str
@@ -105,7 +105,7 @@ class Burning:
     records: tuple[Mapping[str, Any], ...] = field(repr=False)
 
 
-Event = RunStarted | NodeAsked | Burning | Answered | FactsRead | Foreseen | Judged | RunDone
+Event = RunStarted | NodeRequested | Burning | Answered | FactsRead | Foreseen | Judged | RunDone
 
 
 def reading_json(reading: Reading) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def to_json(event: Event) -> dict[str, Any] | None:
-    """Return an event as JSON for the store; None for one that only matters while it happens."""
+    """Return an event as JSON for the store; None for an event that only matters during the run."""
     doc: dict[str, Any]
     match event:
         case RunStarted():
@@ -184,7 +184,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
         case RunDone():
             doc = {"event": "run done", "time": event.time, "outcome": event.outcome.value}
             return doc | ({"interrupted": True} if event.interrupted else {})
-        case NodeAsked() | Foreseen() | Burning():
+        case NodeRequested() | Foreseen() | Burning():
             return None
 
 

@@ -1,4 +1,4 @@
-"""The parameters of a run: which nodes and facts it reads, when, and what the answers are judged by."""
+"""The parameters of a run: the nodes and facts that it reads, the times, and what the answers are judged by."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A second reading of each node: how many seconds after the first, and its plan."""
+    """A second reading of each node: its delay after the first in seconds, and its plan."""
 
     seconds: float
     plan: Plan
@@ -36,9 +36,9 @@ class Again:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: which nodes and facts it reads, and what the answers are judged by.
+    """One run: the nodes and facts that it reads, and what the answers are judged by.
 
-    `expected` are all nodes of the inventory, including those that are not read: a quorum is a share of these.
+    `expected` are all nodes of the inventory, including nodes that are not read; a quorum is a share of these nodes.
     """
 
     plan: Plan
@@ -60,12 +60,12 @@ class Job:
 
     @property
     def seats(self) -> tuple[Seat, ...]:
-        """The nodes that the inventory expects: by default those that are read."""
+        """The nodes that the inventory expects; by default, the nodes that are read."""
         return self.expected or tuple(Seat(node.name, node.role, node.rack) for node in self.nodes)
 
     @property
     def day(self) -> str:
-        """The day for checking waivers: the run's own, or that of a newer reading that it is merged under."""
+        """The day for checking waivers: the day of the run, or of the newer reading into which the run is merged."""
         return self.held or self.time[:10]
 
     def started(self) -> RunStarted:

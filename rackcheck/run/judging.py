@@ -7,7 +7,7 @@ from dataclasses import replace
 from rackcheck.evaluate.consensus import Poll, large_enough, poll
 from rackcheck.evaluate.input_numbers import Reads, read_by
 from rackcheck.evaluate.narrowed import TreeNarrower, read_of
-from rackcheck.evaluate.silence import Silences, asked
+from rackcheck.evaluate.silence import Silences, excused_facts
 from rackcheck.evaluate.verdict import Outcome, Verdict, applies, conclude, in_scope, judge, misfit
 from rackcheck.evaluate.verdict_cache import Memo
 from rackcheck.evaluate.waiver import Granted, granted
@@ -28,14 +28,19 @@ from rackcheck.run.job import Again, Job
 
 
 def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
-    """Read a node's answers into facts; a plane without facts has a reason."""
+    """Read a node's answers into facts; a plane without facts has a reason.
+
+    Facts derived from a plane that the job does not read are left out.
+    """
     answers = tuple(came)
-    first = _tree(job.plan, node, (answer for answer in answers if answer.reading == 1))
+    unread = {Plane.OS, Plane.BMC} - job.planes
+    joins = tuple(join for join in job.plan.joins if not join.inputs & unread)
+    first = _tree(replace(job.plan, joins=joins), node, (answer for answer in answers if answer.reading == 1))
     return first if job.again is None else replace(first, later=_later(job.again, node, first, answers))
 
 
 def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -> Later:
-    """Read the second answers; a plane without a first answer was not read again."""
+    """Read the answers of the second reading; a plane without a first answer was not read again."""
     second = {answer.plane: answer for answer in answers if answer.reading > 1}
     once = {answer.plane for answer in answers} - second.keys()
     apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
@@ -53,7 +58,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
     if node.bmc is None:
         silent[Plane.BMC] = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
     for answer in sorted(came, key=lambda a: a.plane):
-        # A BMC that refused has a capture of its refusal only; a node's truncated answer still contains what arrived.
+        # The capture of a BMC that refused contains only the refusal; a node's truncated answer contains what arrived.
         if answer.capture is None or (answer.plane is Plane.BMC and answer.trouble is not None):
             silent[answer.plane] = answer.trouble or Unknown(Reason.NOT_COLLECTED)
         else:
@@ -64,12 +69,12 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
 
 
 class _Role:
-    """How nodes of a role are judged: their rules, and what is kept of the nodes for `gatherings`."""
+    """How nodes of a role are judged: their rules, and the facts that are kept for `gatherings`."""
 
     def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Aggregate]) -> None:
         self.rules, self.left = rules, left
         self.known = {rule.id: rule for rule in rules}
-        self.excused = asked(rules)
+        self.excused = excused_facts(rules)
         self.alone = [rule for rule in rules if rule.across is None]
         self.across = [rule for rule in rules if rule.across is not None]
         votes = read_of(path for rule in self.across for path in rule.facts() | rule.kin())
@@ -81,10 +86,10 @@ class _Role:
 
 
 class Judging:
-    """Judges nodes as they arrive; those that are compared with others once the last of them has arrived.
+    """Judges nodes as their answers arrive; nodes that are compared with others are judged after all answers.
 
-    Of a pending node only the facts that the others need are kept, and of a finished one its outcome: `judged` has no
-    verdicts; the consumer of the events may keep them.
+    For a pending node, only the facts that comparisons need are kept; for a finished node, only its outcome. `judged`
+    contains no verdicts; the consumer of the events may keep them.
     """
 
     def __init__(self, job: Job) -> None:
@@ -106,7 +111,7 @@ class Judging:
         self._silences = Silences() if any(str(fact) == FACT for rule in fleet for fact in rule.facts()) else None
 
     def _judged_together(self) -> list[tuple[NodeGroup, list[Rule]]]:
-        """Return the racks and the fleet with their rules; built-in ones apply to whatever part of a fleet was read."""
+        """Return the racks and the fleet with their rules; built-in rules also apply to a part of the fleet."""
         rules = self.job.profile.rules if self.job.profile is not None else ()
         found: list[tuple[NodeGroup, list[Rule]]] = []
         for group in groups(self.job.seats, self._asked):
@@ -121,7 +126,7 @@ class Judging:
         return found
 
     def take(self, node: Node, tree: Tree) -> Iterator[Event]:
-        """Judge a node whose answers are complete; its events come now, or at the end if they depend on others."""
+        """Judge a node whose answers are complete; `close` yields its events if they depend on other nodes."""
         if self._comparisons:
             self._compared[node.name] = tree
         else:
@@ -134,7 +139,7 @@ class Judging:
         role = self._role(node)
         numbered = role.reads.of(tree)
         verdicts = role.memo.judge(tree, numbered, self._granted(role.alone, node.name))
-        judged = self._told(node, role, verdicts, tree)
+        judged = self._verdict_event(node, role, verdicts, tree)
         if self._silences is not None:
             self._silences.take(node.role, node.name, role.excused, tree)
         for name, held in role.seats.items():
@@ -152,7 +157,7 @@ class Judging:
         yield judged
 
     def close(self) -> Iterator[Event]:
-        """Judge what is left, in the order of the job: the pending nodes, then racks and the fleet."""
+        """Judge the pending nodes, in the order of the job, then racks and the fleet."""
         yield from self._among()
         siblings: dict[int, tuple[Reads, Memo]] = {}
         for node in self.job.nodes:
@@ -187,7 +192,7 @@ class Judging:
             yield judged
 
     def _among(self) -> Iterator[Event]:
-        """Add to each node the facts derived from all nodes and judge it; without comparisons this does nothing."""
+        """Add to each node the facts derived from all nodes, and judge the node; does nothing without comparisons."""
         trees = self._compared
         newest = max((leaf.time for tree in trees.values() for leaf in tree.leaves.values()), default="")
         more = compared(self._comparisons, self.job.seats, trees, newest)
@@ -203,7 +208,7 @@ class Judging:
         return granted(self.job.waivers, rules, name, self.job.day) if self.job.waivers else {}
 
     def _role(self, node: Node) -> _Role:
-        """Return the rules that judge a node of this role with these planes, alone or among its siblings."""
+        """Return the rules for a node of this role with these planes: for one node, and for the comparison of nodes."""
         assert self.job.profile is not None
         planes = self._asked_of(node)
         key = node.role, planes
@@ -221,7 +226,7 @@ class Judging:
         return self._planes & (has | ({Plane.BMC} if node.bmc is not None else set()))
 
     def _scoped(self, rule: Rule, role: str, planes: frozenset[Plane]) -> bool:
-        """Whether a rule is judged on nodes of a role; `planes` limit built-in rules only, which add none."""
+        """Whether a rule is judged on nodes of a role; `planes` limits built-in rules only: these add no planes."""
         job = self.job
         if rule.built_in and len(job.seats) > 1 and ALONE in map(str, rule.facts()):
             return False
@@ -237,7 +242,7 @@ class Judging:
         return large_enough(rule.across, len(self._asked.intersection(expected)), len(expected))
 
     def _polls(self, one: Node) -> dict[str, Poll]:
-        """Return the polls of the nodes of a role, by rule; a rule that applies to some of them polls only those."""
+        """Return the polls of the nodes of a role, by rule; each rule polls only the nodes to which it applies."""
         trees = {node.name: self._votes[node.name] for node in self.job.nodes if node.role == one.role}
         expected = sum(seat.role == one.role for seat in self.job.seats)
         found: dict[str, Poll] = {}
@@ -248,7 +253,7 @@ class Judging:
         return found
 
     def _together(self, role: _Role, before: Judged, reads: Reads, memo: Memo) -> Judged:
-        """Judge the rules that depend on a node's siblings, and merge the verdicts with the earlier ones."""
+        """Judge the rules that compare a node with others, and merge the verdicts with the node's earlier verdicts."""
         assert self.job.profile is not None
         tree = self._votes[before.node]
         known = {verdict.rule: verdict for verdict in before.verdicts}
@@ -257,7 +262,7 @@ class Judging:
         verdicts = tuple(known[rule.id] for rule in role.rules)
         return concluded(replace(before, verdicts=verdicts), role.known, self.job.profile.law)
 
-    def _told(self, node: Node, role: _Role, verdicts: tuple[Verdict, ...], tree: Tree) -> Judged:
+    def _verdict_event(self, node: Node, role: _Role, verdicts: tuple[Verdict, ...], tree: Tree) -> Judged:
         profile = self.job.profile
         assert profile is not None
         note = ""
@@ -270,7 +275,7 @@ class Judging:
         return concluded(judged, role.known, profile.law)
 
     def _fit_of(self, group: NodeGroup) -> ProfileFit:
-        """Return the fit of a group: whether the profile is for one of its machines; if for none, no rule decides."""
+        """Return the fit of a group: whether the profile is for any of its machines; if not, no rule decides."""
         assert self.job.profile is not None
         fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
         fits = [each for each in fits if each.match is not Match.NOT_STATED]
@@ -291,8 +296,8 @@ class Judging:
             message = f"no rule of {profile.name} is for role {node.role}: nothing was judged"
             return f"{message}; rackcheck profile list shows others"
         asked = " and ".join(sorted(plane.value for plane in self.job.planes))
-        message = f"no rule of {profile.name} is for role {node.role} on the planes asked ({asked}): nothing was judged"
-        return f"{message}; name others with --planes, or more nodes"
+        message = f"no rule of {profile.name} is for role {node.role} on the planes read ({asked}): nothing was judged"
+        return f"{message}; choose other --planes, or more nodes"
 
     def _fit(self, node: Node, tree: Tree) -> ProfileFit:
         """Return whether the profile is for this machine; nodes of other roles never match."""
@@ -311,14 +316,14 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""A fact that is judged if the inventory has a single node: for several, a rule of the fleet judges their parts."""
+"""A fact that is judged only if the inventory has a single node; for several nodes, a fleet rule judges all parts."""
 
 COMPUTE = "compute"
-"""The role that a profile is for if it names none."""
+"""The role that a profile is for if it names no role."""
 
 
 def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
-    """Return a judgement with the outcome of its verdicts, and the reason."""
+    """Return the judgement with the outcome that follows from its verdicts, and the reason."""
     found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
     own = any(not rules[verdict.rule].built_in for verdict in judged.verdicts)
     reason = judged.note if judged.note and judged.fit.decides and not own else found.reason
@@ -326,7 +331,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Return the fit for a fragment: it is for no machine."""
+    """Return the fit of all nodes if the profile is a fragment, which is not for any machine."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"
@@ -334,7 +339,7 @@ def of_profile(profile: Profile) -> ProfileFit:
 
 
 def _beside(profile: Profile, tree: Tree) -> str:
-    """Return the note that another machine has no NVIDIA device, if the profile names a machine and checks GPUs."""
+    """Return a note if the profile names a machine and checks GPUs, and the node has no NVIDIA device; else empty."""
     listed = paths.parse("pcie")
     found = tree.select(listed, Plane.OS)
     if "product" not in profile.applies_to or "device" in profile.applies_to or tree.leaf(listed) is None:

@@ -1,7 +1,7 @@
 """A run on disk: `run.json`, `events.jsonl` (authoritative, append-only), `raw/` (replies by content hash), `profile/`.
 
-The profile's files are stored, and those of the waivers in `waivers/`, so that the run can always be judged the same
-way, whatever happens to the library.
+The files of the profile are stored, and the files of waivers in `waivers/`, so that the run can always be judged the
+same way, even if the installed profiles change.
 """
 
 import gzip
@@ -31,7 +31,7 @@ FORMAT = 1
 NONE: Mapping[str, str] = {}
 
 LARGEST = 256 << 20
-"""Bytes of one raw answer, event or head: transports return up to 32 MiB, which JSON may expand sixfold."""
+"""Maximum size of a raw answer, event or head, in bytes: up to 32 MiB, which JSON may expand sixfold."""
 
 
 def runs_folder() -> Path:
@@ -40,7 +40,7 @@ def runs_folder() -> Path:
 
 
 def raw_bytes(capture: Capture) -> bytes:
-    """Return the stored form of a capture: canonical (equal answers are equal bytes); a burn-in's line by line."""
+    """Return the stored form of a capture; equal answers give equal bytes. A burn-in has one record per line."""
     if isinstance(capture, BurnCapture):
         return b'{"records":[\n' + b",\n".join(map(_canonical, capture.records)) + b"\n]}\n"
     return _canonical(capture.to_json())
@@ -51,7 +51,7 @@ def _canonical(doc: Mapping[str, Any]) -> bytes:
 
 
 class RunWriter:
-    """Writes one run as it happens; written events are on disk."""
+    """Writes one run while it happens; events are on disk when `write` returns."""
 
     def __init__(
         self, folder: Path, head: Mapping[str, Any], profile: Mapping[str, str], waivers: Mapping[str, str] = NONE
@@ -68,7 +68,7 @@ class RunWriter:
             (folder / "run.json").write_text(text + "\n", encoding="utf-8")
             self._events = (folder / "events.jsonl").open("x", encoding="utf-8")
         except FileExistsError:
-            raise UserError(f"{folder} is there already; a run is never written over") from None
+            raise UserError(f"{folder} already exists; a run is never overwritten") from None
         except OSError as error:
             raise UserError(f"cannot write a run to {folder}: {error.strerror}") from None
         self.folder = folder
@@ -79,12 +79,12 @@ class RunWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Synced to disk before the end of the run is reported: a verdict may be signed a minute later.
+        # Synced to disk before the end of the run is reported, since a verdict may be signed a minute later.
         os.fsync(self._events.fileno())
         self._events.close()
 
     def write(self, event: Event) -> Event:
-        """Store an event; an answer is returned with the digest of its raw side."""
+        """Store an event and return it; an answer is returned with the digest of its raw form."""
         if isinstance(event, Answered) and event.capture is not None:
             event = replace(event, digest=self._keep(event.capture))
         doc = to_json(event)
@@ -106,13 +106,13 @@ class RunWriter:
 
 @dataclass(frozen=True)
 class Stored:
-    """A run read back."""
+    """A stored run."""
 
     folder: Path
     head: Mapping[str, Any]
 
     def documents(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield every stored event in order, with its line number; only an unterminated last line may be incomplete."""
+        """Yield every stored event with its line number; only a last line without a line end may be incomplete."""
         path = self.folder / "events.jsonl"
         for number, line in enumerate(_lines(path), start=1):
             try:
@@ -122,15 +122,15 @@ class Stored:
                     return
                 raise UserError(f"{path}: line {number} is damaged") from None
             if not isinstance(doc, dict) or not isinstance(doc.get("event"), str):
-                raise UserError(f"{path}: line {number} is no event")
+                raise UserError(f"{path}: line {number} is not an event")
             yield number, doc
 
     def answers(self) -> Iterator[Answered]:
-        """Yield every answer with its raw side."""
+        """Yield every answer with its raw form."""
         return self._each("answered", self._answer)
 
     def answered(self) -> Iterator[Answered]:
-        """Yield every answer without its raw side, which `capture` reads by digest and plane."""
+        """Yield every answer without its raw form, which `capture` reads by digest and plane."""
         return self._each("answered", self._bare)
 
     def _bare(self, doc: Mapping[str, Any]) -> Answered:
@@ -150,11 +150,11 @@ class Stored:
         """Return how the run began; raises UserError if that is missing."""
         found = next(self._each("run started", stored_forms.started), None)
         if found is None:
-            raise UserError(f"{self.folder}/events.jsonl does not say how the run began")
+            raise UserError(f"{self.folder}/events.jsonl has no event `run started`")
         return found
 
     def done(self) -> RunDone | None:
-        """Return how the run ended, if it did."""
+        """Return how the run ended; None if it has no end."""
         return next(self._each("run done", stored_forms.done), None)
 
     def _each(self, event: str, build: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
@@ -168,12 +168,12 @@ class Stored:
                 yield built
 
     def capture(self, digest: str, plane: Plane) -> Capture:
-        """Read the raw side of a plane's answer; ValueError on an invalid digest, UserError if it was changed."""
+        """Read the raw form of a plane's answer; ValueError for an invalid digest, UserError if it was changed."""
         _held_digest(digest)
         path = self.folder / "raw" / f"{digest}.json.gz"
         data = _inflated(path)
         if hashlib.sha256(data).hexdigest() != digest:
-            raise UserError(f"{path} is not what its name says: it was changed after the run")
+            raise UserError(f"{path} does not match the digest in its name: it was changed after the run")
         try:
             return stored_forms.capture(json.loads(data), plane)
         except _DAMAGED as error:
@@ -181,7 +181,7 @@ class Stored:
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""Exceptions of readers on a form that rackcheck does not write."""
+"""The exceptions that readers raise for data that rackcheck would not write like this."""
 
 
 def _held_digest(text: str) -> None:
@@ -190,7 +190,7 @@ def _held_digest(text: str) -> None:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield a file's lines one by one, so that a run of many nodes need not fit into memory."""
+    """Yield a file's lines one by one, since a run of many nodes may not fit into memory."""
     try:
         with safe_read.opened(path) as file:
             while line := file.readline(LARGEST + 1):
@@ -202,14 +202,14 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _inflated(path: Path) -> bytes:
-    """Decompress a raw answer, piece by piece: a small file may expand beyond the memory."""
+    """Decompress a raw answer piece by piece, since a small file may expand to more than the memory."""
     pieces, size = [], 0
     try:
         with safe_read.opened(path) as packed, gzip.open(packed) as file:
             while piece := file.read(1 << 20):
                 size += len(piece)
                 if size > LARGEST:
-                    raise UserError(f"{path} unpacks to more than {LARGEST >> 20} MiB: none of our answers does")
+                    raise UserError(f"{path} unpacks to more than {LARGEST >> 20} MiB, the maximum of an answer")
                 pieces.append(piece)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read the raw answer {path}: {error}") from None
@@ -217,7 +217,7 @@ def _inflated(path: Path) -> bytes:
 
 
 def find(run: str) -> Stored:
-    """Find a run by id or folder; `last` is the newest one that does not read nodes of another run again.
+    """Find a run by id or folder; `last` is the newest run that does not repeat nodes of another run.
 
     Raises UserError with the nearest id.
     """
@@ -229,7 +229,7 @@ def find(run: str) -> Stored:
         if run not in known:
             _no_run(folder)
             hint = did_you_mean(run, known) or (
-                "; `rackcheck runs list` shows them" if known else "; there is none yet"
+                "; `rackcheck runs list` shows them" if known else "; there are none yet"
             )
             raise UserError(f"no run {run}{hint}")
         folder = runs_folder() / run
@@ -238,16 +238,16 @@ def find(run: str) -> Stored:
     except (ValueError, RecursionError) as error:
         raise UserError(f"cannot read {folder / 'run.json'}: {error}") from None
     if not isinstance(head, dict) or head.get("rackcheck") != FORMAT:
-        raise UserError(f"{folder / 'run.json'} is no run of format {FORMAT}")
+        raise UserError(f"{folder / 'run.json'} is not a run of format {FORMAT}")
     return Stored(folder, head)
 
 
 AGAIN_OF = "again-of"
-"""In a run's head, the run some of whose nodes it read again."""
+"""The key in a run's head that names the earlier run, if this run read nodes of that run again."""
 
 
 def _again(name: str) -> bool:
-    """Whether a run read nodes of another one again; an unreadable run is reported when it is opened."""
+    """Whether a run read nodes of another run again; errors of an unreadable run are reported when it is opened."""
     try:
         head = json.loads(safe_read.text(runs_folder() / name / "run.json", LARGEST))
     except (ValueError, RecursionError, UserError):
@@ -256,17 +256,15 @@ def _again(name: str) -> bool:
 
 
 def _no_run(folder: Path) -> None:
-    """Raise UserError with what an existing folder is instead of a run."""
+    """Raise UserError, which states what an existing folder is instead of a run."""
     try:
         capture, there = (folder / "capture.json").is_file(), folder.is_dir()
     except (OSError, ValueError):
         return
     if capture:
-        raise UserError(
-            f"{folder} is a capture, and no run: it is taken by audit --from, facts --from and sim up --machine"
-        )
+        raise UserError(f"{folder} is a capture, not a run: use it with audit --from, facts --from or sim up --machine")
     if there:
-        raise UserError(f"{folder} is no run and no capture: it holds neither run.json nor capture.json")
+        raise UserError(f"{folder} is neither a run nor a capture: it contains neither run.json nor capture.json")
 
 
 def ids() -> list[str]:

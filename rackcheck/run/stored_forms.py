@@ -1,6 +1,6 @@
-"""Validates the stored forms of a run before they are used: a stored run may be a third party's file.
+"""Validates the data of a stored run before it is used, since the run may come from a third party.
 
-Pure. Every function raises TypeError, KeyError or ValueError on a form that rackcheck does not write.
+Pure. Every function raises TypeError, KeyError or ValueError for data that rackcheck would not write like this.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,9 @@ def started(doc: Mapping[str, Any]) -> RunStarted:
     words = {name: word(doc, name) for name in names}
     law = doc.get("law", FIRST)
     if type(law) is not int or not FIRST <= law <= LAW:
-        raise ValueError(f"law {_shown(law)} is none of {FIRST} to {LAW}: a newer rackcheck may have judged this run")
+        raise ValueError(
+            f"law {_shown(law)} is not one of {FIRST} to {LAW}: a newer rackcheck may have judged this run"
+        )
     return RunStarted(**words, nodes=tuple(words_of(doc, "nodes")), planes=tuple(words_of(doc, "planes")), law=law)
 
 
@@ -39,7 +41,7 @@ def judged(doc: Mapping[str, Any]) -> Judged:
         word(doc, name)
     _words_only(doc.get("fit", {}))
     if not isinstance(doc["not_in_scope"], int):
-        raise TypeError(f"not_in_scope is no number: {_shown(doc['not_in_scope'])}")
+        raise TypeError(f"not_in_scope is not a number: {_shown(doc['not_in_scope'])}")
     return judged_from_json(doc)
 
 
@@ -56,7 +58,7 @@ def answered(doc: Mapping[str, Any], capture: Capture | None) -> Answered:
 
 
 FARTHEST = 1_000_000
-"""Upper bound of the seconds between two readings."""
+"""Maximum number of seconds between two readings."""
 
 
 def _apart(value: Any) -> tuple[float, float] | None:
@@ -64,10 +66,10 @@ def _apart(value: Any) -> tuple[float, float] | None:
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 2 or not all(type(each) in (int, float) for each in value):
-        raise ValueError(f"two readings lie apart from so many seconds to so many, not {_shown(value)}")
+        raise ValueError(f"the seconds between two readings are a list of minimum and maximum, not {_shown(value)}")
     least, most = value
     if not 0 <= least <= most < FARTHEST:
-        raise ValueError(f"two readings do not lie apart from {_shown(least)} to {_shown(most)} seconds")
+        raise ValueError(f"the seconds between two readings cannot be {_shown(least)} to {_shown(most)}")
     return float(least), float(most)
 
 
@@ -83,7 +85,7 @@ def _node(doc: Mapping[str, Any]) -> NodeCapture:
         if "unknown" not in _object(output):
             _words_only({"out": output["out"], "err": output["err"]})
             if not isinstance(output["status"], int):
-                raise TypeError(f"a status is no number: {_shown(output['status'])}")
+                raise TypeError(f"a status is not a number: {_shown(output['status'])}")
     _reasons(output for output in doc["commands"].values() if "unknown" in output)
     _reasons(why for why in _object(doc["globs"]).values() if why is not None)
     _reasons(_object(doc["refused"]).values())
@@ -103,7 +105,7 @@ def _bmc(doc: Mapping[str, Any]) -> BmcCapture:
 def _burn(doc: Mapping[str, Any]) -> BurnCapture:
     records = doc["records"]
     if not isinstance(records, list):
-        raise TypeError(f"records are no list: {_shown(records)}")
+        raise TypeError(f"records are not a list: {_shown(records)}")
     for record in records:
         _object(record)
     return BurnCapture.from_json(doc)
@@ -118,7 +120,7 @@ def word(doc: Mapping[str, Any], name: str, default: str | None = None) -> str:
     """Return a text of an object."""
     value = doc[name] if default is None else doc.get(name, default)
     if not isinstance(value, str):
-        raise TypeError(f"{name} is no text: {_shown(value)}")
+        raise TypeError(f"{name} is not a text: {_shown(value)}")
     return value
 
 
@@ -126,7 +128,7 @@ def words_of(doc: Mapping[str, Any], name: str) -> list[str]:
     """Return a list of texts of an object."""
     value = doc[name]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise TypeError(f"{name} is no list of texts: {_shown(value)}")
+        raise TypeError(f"{name} is not a list of texts: {_shown(value)}")
     return value
 
 

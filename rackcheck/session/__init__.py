@@ -1,1 +1,1 @@
-"""What commands share: subjects, prepared jobs, stored runs, output."""
+"""Modules that commands share: subjects, prepared jobs, stored runs, output."""

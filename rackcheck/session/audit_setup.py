@@ -1,4 +1,4 @@
-"""An audit that is ready to start: which nodes it reads, the profile it applies, and where the run is stored."""
+"""An audit that is ready to start: the nodes that it reads, its profile, and the folder in which the run is stored."""
 
 import getpass
 import platform
@@ -32,9 +32,9 @@ CONFIG = frozenset({Phase.CONFIG})
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prepared audit; `given` are site values, `files` the waivers of files, `own` those of the profile.
+    """A prepared audit; `given` are site values, `files` are waivers of files, `own` are waivers of the profile.
 
-    `again_of` names the run some of whose nodes it reads again: such a run is never the `last` one.
+    `again_of` names the earlier run whose nodes the audit reads again, if there is one; such an audit is never `last`.
     """
 
     job: Job
@@ -47,12 +47,12 @@ class Prepared:
 
     @property
     def profile(self) -> Profile:
-        """The profile it applies."""
+        """The profile that the audit applies."""
         assert self.job.profile is not None
         return self.job.profile
 
     def once_more(self, nodes: Sequence[Node]) -> "Prepared":
-        """Return the same audit for some of its nodes, as a separate run; secrets are not prompted for again."""
+        """Return the same audit for some of its nodes, as a separate run, without prompting for secrets again."""
         job = replace(
             self.job, nodes=tuple(nodes), id=new_id(), time=now(), targets=f"{len(nodes)} of {self.job.targets}"
         )
@@ -61,9 +61,10 @@ class Prepared:
     def run(
         self, stop: threading.Event, tell: Callable[[str], None] = note, drive: "Drive | None" = None
     ) -> Iterator[Event]:
-        """Run it and store each event, returned with the digest of its raw side; raises UserError if the store fails.
+        """Run the audit; store each event, then yield the event; raises UserError on store errors.
 
-        `tell` receives errors that affect the record and not the verdict; without `drive` it is an audit.
+        Yielded answers have their digest. `tell` receives errors that affect the stored run but not the verdict;
+        `drive` replaces the audit by another run.
         """
         texts = {file.name: file.text for file in self.files}
         with store.RunWriter(self.folder, head(self), self.profile.files, texts) as writer:
@@ -73,7 +74,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The parameters of an audit: its profile with site values, the waivers of files, its planes, phases and limits.
+    """The parameters of an audit: its profile with site values, waivers of files, planes, phases and time limits.
 
     `seconds` limits one plane of one node, `deadline` the whole run; `again` is the time between two readings.
     """
@@ -102,7 +103,7 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
         raise UserError(f"{profile.name} has no rule of phase {', '.join(sorted(request.phases))}")
     own = waivers.within(profile.files)
     chosen = choose()
-    wanted = known().planned(profile.facts(), request.phases)
+    wanted = known().planned(profile, request.phases)
     job = Job(
         wanted,
         chosen.nodes,
@@ -113,24 +114,24 @@ def prepare(choose: Callable[[], cli_choices.Chosen], request: Request) -> Prepa
         waivers=tuple(waiver for kept in (*own, *request.files) for waiver in kept.waivers),
         seconds=request.seconds,
         deadline=request.deadline,
-        secrets=secrets_of(chosen.nodes, _asked(wanted.planes & request.planes)),
+        secrets=secrets_of(chosen.nodes, _secret_planes(wanted.planes & request.planes)),
         expected=tuple(Seat(node.name, node.role, node.rack) for node in chosen.expected),
         again=second,
     )
     output = request.output
     folder = output or store.runs_folder() / job.id
     if output is not None and output.is_dir() and any(output.iterdir()) and not (output / "run.json").exists():
-        raise UserError(f"{output} holds other things; name a folder that is new or empty")
+        raise UserError(f"{output} contains other files; choose a new or empty folder")
     return Prepared(job, folder, given, request.files, own, chosen.racks)
 
 
-def _asked(planes: frozenset[Plane]) -> frozenset[Plane]:
-    """Return the planes whose secrets are needed: a burn-in reads BMCs as well."""
+def _secret_planes(planes: frozenset[Plane]) -> frozenset[Plane]:
+    """Return the planes whose secrets are needed; a burn-in also reads BMCs."""
     return planes | {Plane.BMC} if Plane.BURNIN in planes else planes
 
 
 def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
-    """Return what is read a second time; raises a usage error if there is nothing, or not enough time."""
+    """Return what is read a second time; raises a usage error if there is nothing to read, or not enough time."""
     if seconds is None:
         return None
     facts = profile.twice()
@@ -150,7 +151,7 @@ def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:
 
 
 def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str], None]) -> Iterator[Event]:
-    """Store each event; a full disk ends the record and does not affect the verdict."""
+    """Store each event; if the disk is full, no more events are stored, but the verdict is not affected."""
     failed = False
     for event in events:
         stored = event
@@ -159,7 +160,7 @@ def _kept(events: Iterator[Event], writer: store.RunWriter, tell: Callable[[str]
                 stored = writer.write(event)
             except OSError as error:
                 failed = True
-                tell(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not kept")
+                tell(f"rackcheck: cannot store the run in {writer.folder}: {error.strerror}; the verdict is not stored")
         yield stored
 
 

@@ -1,4 +1,4 @@
-"""Captures as jobs, and the plan of what a capture reads."""
+"""Captures as jobs, and the requests that a capture makes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from rackcheck.run.job import Job
 
 
 def everything() -> Plan:
-    """Return the requests of every probe; for an open-ended family, the members that some profile uses."""
+    """Return the requests of every probe; for a family of unlimited size, only the members that some profile uses."""
     known = registry()
     return Plan(affordable(known.probes), tuple(sorted(_members(), key=str)), known.joins)
 
@@ -45,12 +45,12 @@ def _members() -> set[FactPath]:
 def asking(nodes: Sequence[Node], asked: Plan, planes: frozenset[Plane], *, named: bool) -> frozenset[Plane]:
     """Return the planes that will be read; `named` is set if the user chose them.
 
-    Raises UserError if there are none, or if a chosen plane is missing: an empty capture is always a mistake.
+    Raises UserError if there are none, or if a chosen plane is missing: an empty capture is always an error.
     """
     having = {Plane.OS: [n for n in nodes if n.host], Plane.BMC: [n for n in nodes if n.bmc is not None]}
     for plane in sorted(planes):
         if having[plane] and plane not in asked.planes:
-            raise UserError(f"no probe asks the {plane.value} plane: nothing of it would be captured")
+            raise UserError(f"no probe reads the {plane.value} plane: it cannot be captured")
     found = frozenset(plane for plane in planes if having[plane])
     none = sorted(planes - found)
     if none and (named or not found):
@@ -87,7 +87,7 @@ def job(found: Captured, asked: Plan) -> Job:
 def judging(
     found: Captured, profile: str | None, values: dict[str, str], folders: tuple[Path, ...], waived: Iterable[Waiver]
 ) -> Job:
-    """Return the job of evaluating a capture with a profile; raises a usage error without one."""
+    """Return the job that evaluates a capture with a profile; raises a usage error if no profile is given."""
     known = registry()
     if profile is None:
         names = ", ".join(sorted(library.profiles(folders)))
@@ -98,5 +98,5 @@ def judging(
 
 
 def done(found: Captured) -> RunDone:
-    """Return how a capture ended; its outcome is a placeholder, which only a profile decides."""
+    """Return how a capture ended; the outcome is a placeholder, since only a profile decides it."""
     return RunDone(found.time, Outcome.PASS, found.interrupted)

@@ -19,7 +19,7 @@ PLANES = frozenset({Plane.OS, Plane.BMC})
 """The planes that are read by default."""
 
 LONGEST_WAIT = 86_400
-"""Maximum seconds between two readings, and of a whole run."""
+"""Maximum number of seconds between two readings, and of a whole run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def chosen(targets: Iterable[str], file: Path | None, rack: str | None) -> Chose
             return Chosen(nodes, words, nodes)
         whole = inventory.load(held)
         return Chosen(nodes, words, tuple(whole.nodes.values()), whole.racks)
-    # Shown with the rack's own name: its inventory is in a folder that is removed before the user reads this.
+    # Messages show the rack's name, since its inventory is in a folder that is removed before the user reads them.
     up = replace(inventory.load(given), origin=rack)
     wanted = tuple(targets)
     if wanted == (inventory.LOCAL,) and inventory.LOCAL not in up.nodes:
@@ -59,7 +59,7 @@ def choose(targets: Iterable[str], file: Path | None, rack: str | None) -> tuple
 
 
 def place(file: Path | None, rack: str | None) -> Path | None:
-    """Return the inventory file: of a simulated rack, which runs until the command ends, or the user's."""
+    """Return the inventory file of the user, or of a simulated rack, which runs until the command ends."""
     if rack is None:
         return file
     name = rack_name(rack, file)
@@ -69,28 +69,28 @@ def place(file: Path | None, rack: str | None) -> Path | None:
 
 
 def rack_name(rack: str, file: Path | None = None) -> str:
-    """Return the part after `sim:`; raises a usage error on anything else."""
+    """Return the part after `sim:`; raises a usage error for any other text."""
     if file is not None:
-        raise click.UsageError("--rack brings its own inventory: leave -i away")
+        raise click.UsageError("--rack has its own inventory: remove -i")
     kind, mark, name = rack.partition(":")
     if kind != "sim" or not mark or not name:
-        raise click.UsageError(f"--rack wants sim:NAME, not {rack!r}; rackcheck sim list shows them")
+        raise click.UsageError(f"--rack must be sim:NAME, not {rack!r}; rackcheck sim list shows them")
     return name
 
 
 def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File", ...]:
-    """Read files of waivers, or `./waivers.yaml` if none is given and `found` allows it."""
+    """Read files of waivers; by default `./waivers.yaml`, if `found` is set."""
     here = Path(waivers.FOUND)
     paths = given or ((here,) if found and here.is_file() else ())
     files = [waivers.load(path) for path in paths]
     twice = [file.name for file in files if [f.name for f in files].count(file.name) > 1]
     if twice:
-        raise UserError(f"two files of waivers are called {twice[0]}; a run keeps each by its name")
+        raise UserError(f"two files of waivers have the name {twice[0]}; a run stores each under its name")
     return tuple(files)
 
 
 def planes(text: str | None) -> frozenset[Plane]:
-    """Read `os,bmc`; without it both planes. Raises a usage error on anything else."""
+    """Parse planes like `os,bmc` (default: both); raises a usage error for any other text."""
     if text is None:
         return PLANES
     known = {plane.value: plane for plane in PLANES}
@@ -102,8 +102,8 @@ def planes(text: str | None) -> frozenset[Plane]:
 
 
 def pairs(values: tuple[str, ...]) -> dict[str, str]:
-    """Read NAME=VALUE pairs; raises a usage error on anything else."""
+    """Parse NAME=VALUE pairs; raises a usage error for any other text."""
     for value in values:
         if "=" not in value or value.startswith("=") or not value.partition("=")[2].strip():
-            raise click.UsageError(f"--set wants NAME=VALUE, not {value!r}")
+            raise click.UsageError(f"--set must be NAME=VALUE, not {value!r}")
     return {name: value for name, _, value in (v.partition("=") for v in values)}

@@ -15,12 +15,12 @@ from rackcheck.views.terminal import Line
 
 
 def note(text: str) -> None:
-    """Print a note on stderr, beside the result."""
+    """Print a note on stderr; the result is on stdout."""
     click.echo(_signs().piece(text), err=True)
 
 
 def is_plain() -> bool:
-    """Whether this terminal only takes ASCII (LANG=C, or an encoding without Unicode)."""
+    """Whether this terminal only shows ASCII (LANG=C, or an encoding without Unicode)."""
     return _signs().plain
 
 
@@ -32,7 +32,7 @@ def _signs() -> Signs:
 
 
 def width() -> int:
-    """Return the maximum width of a line; in ASCII, less the room for two ellipses of three dots each."""
+    """Return the maximum width of a line; in ASCII it is less, because an ellipsis takes three characters."""
     return min(shutil.get_terminal_size((100, 24)).columns, 120) - (4 if is_plain() else 0)
 
 
@@ -56,9 +56,9 @@ Watch = Callable[[Event], None]
 
 @contextmanager
 def progress(nodes: int, *, quiet: bool, judging: bool = True) -> Iterator[Watch]:
-    """Show the progress of a run on stderr: a moving line on a terminal, a few lines elsewhere.
+    """Show the progress of a run on stderr: an updating line on a terminal, a few lines elsewhere.
 
-    Without `judging`, a node is done when its facts are read.
+    Without `judging`, a node counts as done when its facts are read.
     """
     if quiet:
         yield lambda _: None
@@ -83,7 +83,7 @@ def _few_lines(nodes: int, *, judging: bool) -> Watch:
         if isinstance(event, FactsRead) and not judging and not is_group(event.node):
             done += 1
             if done % step == 0 or done == nodes:
-                note(f"{done} of {nodes} asked ({event.node})")
+                note(f"{done} of {nodes} read ({event.node})")
 
     return watch
 

@@ -1,4 +1,4 @@
-"""`facts --raw`: each fact with the lines it was read from, or with the facts it is derived from."""
+"""`facts --raw`: each fact with the lines that it was read from, or with the facts that it is derived from."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,13 +15,13 @@ from rackcheck.views.evidence import NodeReplies, ProofFact, piece
 from rackcheck.views.terminal import Line
 
 SOURCE = 120
-"""Maximum characters of a source: a command may be a script of many lines."""
+"""Maximum number of characters of a source: a command may be a script of many lines."""
 
 
 def replies_of(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:
     """Return all replies of a node, with the requests of the installed probes."""
     probes = {probe.name: probe for probe in known().probes}
-    return NodeReplies(tree, captures, asks=lambda path: _ask(path, probes))
+    return NodeReplies(tree, captures, request_of=lambda path: _ask(path, probes))
 
 
 def probe_of(path: str) -> AnyProbe | None:
@@ -36,9 +36,9 @@ def _ask(path: str, probes: Mapping[str, AnyProbe]) -> Ask | None:
     return found.ask if found is not None else None
 
 
-def lines(path: str, all_said: NodeReplies) -> Iterator[Line]:
+def lines(path: str, all_texts: NodeReplies) -> Iterator[Line]:
     """Yield the lines of a fact: its value, its source and time, and the raw replies."""
-    whole = piece(path, all_said)
+    whole = piece(path, all_texts)
     yield from _fact(whole, "")
     for one in whole.replies:
         yield from (
@@ -47,7 +47,7 @@ def lines(path: str, all_said: NodeReplies) -> Iterator[Line]:
     for each in whole.inputs:
         yield from _fact(each, "  ")
     if whole.cut:
-        yield Line(((f"  and {whole.cut} more facts that it follows from", "dim"),))
+        yield Line(((f"  and {whole.cut} more facts that it is derived from", "dim"),))
     yield Line()
 
 
@@ -58,8 +58,8 @@ def _fact(whole: ProofFact, indent: str) -> Iterator[Line]:
     yield Line(((f"{indent}  {leaf.plane.value}  {leaf.time}  {clean(leaf.source, SOURCE)}", "dim"),))
 
 
-def documents(path: str, all_said: NodeReplies) -> dict[str, Any]:
-    """Return the raw side of a fact as a part of its document."""
-    whole = piece(path, all_said)
+def documents(path: str, all_texts: NodeReplies) -> dict[str, Any]:
+    """Return the raw answers of a fact, as a part of its document."""
+    whole = piece(path, all_texts)
     doc: dict[str, Any] = {"raw": [reply.document(one) for one in whole.replies]}
     return doc | ({"follows-from": [each.path for each in whole.inputs]} if whole.inputs else {})

@@ -21,11 +21,11 @@ from rackcheck.views.locations import RACK
 from rackcheck.views.summary import Summary, summarize
 
 NodePlaces = Mapping[str, Mapping[str, str]]
-"""The place of each node: its rack, row, role, slot and lowest unit, as far as they are known."""
+"""The position of each node: its rack, row, role, slot and lowest unit, as far as they are known."""
 
 
 def read(subject: RunSubject) -> tuple[Summary, Census]:
-    """Evaluate a subject again and count the facts of its nodes: for each plane, those of the newest reading."""
+    """Evaluate a subject again, and count the facts of each node's newest reading by plane."""
     census, where = Census(), places(subject)
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
@@ -39,7 +39,7 @@ def read(subject: RunSubject) -> tuple[Summary, Census]:
 
 
 def places(subject: RunSubject) -> NodePlaces:
-    """Return the place of each node."""
+    """Return the position of each node."""
     racks = {name: rack for stored, _, _ in subject.jobs for name, rack in stored_racks(stored).items()}
     rows = {name: rack.row for name, rack in racks.items()}
     return {
@@ -51,7 +51,7 @@ def places(subject: RunSubject) -> NodePlaces:
 
 
 def chosen(subject: RunSubject, where: Where, names: tuple[str, ...]) -> Mapping[str, TriState]:
-    """Return for each of these nodes, racks and the fleet whether it matches the node terms of a filter."""
+    """Return whether each of these nodes and racks, and the fleet, matches the node terms of a filter."""
     asked = where.about(NODE_KEYS)
     if not asked:
         return dict.fromkeys(names, True)
@@ -69,7 +69,7 @@ def _row(name: str, place: Mapping[str, str], tree: Tree | None) -> Row:
 
 
 def _trees(subject: RunSubject, where: Where) -> Mapping[str, Tree]:
-    """Read what a filter compares from the newest raw answers: the profile need not require it."""
+    """Read the facts that a filter compares from the newest raw answers; the profile may leave these facts unused."""
     if not where.facts:
         return {}
     plan = known().plan(where.facts)

@@ -46,19 +46,19 @@ from rackcheck.views.open_run import CommandResult
 from rackcheck.views.rule_coverage import Covering
 
 PATIENCE = 120.0
-"""Maximum seconds of a command called from the screens."""
+"""Maximum duration of a command called from the screens, in seconds."""
 
 RECORDS = 512
-"""Records of a stored burn-in that are yielded at a time, so that the screens stay responsive."""
+"""Number of records of a stored burn-in in one event; it is small, so that the screens stay responsive."""
 
 CROSS = "cross-plane"
-"""The shipped fragment whose rules pair facts of both planes."""
+"""The shipped fragment whose rules compare facts of both planes."""
 
 
 class RunSession:
-    """An open subject: stored runs, and audits made here; it contacts nodes only on request.
+    """An open subject: stored runs, and audits made in this session; it contacts nodes only on request.
 
-    It keeps where the raw side of an answer is stored: facts of a thousand nodes are read on demand.
+    It keeps only the locations of raw answers, and reads facts on demand, because there may be a thousand nodes.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class RunSession:
 
     @property
     def waivers(self) -> Sequence[Waiver]:
-        """The waivers in use: those that the runs were made with, and files written since."""
+        """The waivers in use: the waivers of the runs, and the files of waivers written since."""
         return (*self._own, *(waiver for file in self._files.values() for waiver in file.waivers))
 
     @property
@@ -101,43 +101,43 @@ class RunSession:
 
     @property
     def mute(self) -> str:
-        """Why nodes cannot be read again from here; empty if they can."""
+        """Why nodes cannot be read again in this session; empty if nodes can be read."""
         if self._drives is not None:
-            return "a load is not put on from here again: rackcheck burnin NODE --seed SEED does the same work"
+            return "a burn-in cannot be repeated from here: rackcheck burnin NODE --seed SEED repeats the work"
         if self.ready is not None:
             return ""
-        return "a stored run is shown: rackcheck tui -p PROFILE -i INVENTORY asks nodes, and can ask them again"
+        return "a stored run is shown: rackcheck tui -p PROFILE -i INVENTORY reads nodes, and can read them again"
 
     @property
     def replays(self) -> bool:
-        """Whether the events are those of stored runs."""
+        """Whether the events come from stored runs."""
         return self.ready is None
 
     @property
     def made(self) -> Sequence[File]:
-        """The folders of the runs that were made here, in order."""
+        """The folders of the runs that were made in this session, in order."""
         return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
 
     def ends(self) -> Iterator[RunDone | None]:
-        """Yield how each run that was made here ended; None if its record is incomplete."""
+        """Yield how each run of this session ended; None if the stored run is incomplete."""
         for folder in self.made:
             yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
 
     @property
     def left_behind(self) -> str:
-        """What a document of the run does not contain."""
+        """A note on what a document of the run does not contain; empty if it is complete."""
         later = [stored.folder.name for stored, _ in self._runs[1:]] if self.ready is not None else []
-        return f"; it is of the first reading, and those after it are {', '.join(later)}" if later else ""
+        return f"; it covers the first reading only, and later ones are {', '.join(later)}" if later else ""
 
     @property
     def profile_word(self) -> str:
-        """The name of the profile for commands: the file that the run stored, since the installed one may differ."""
+        """The profile as commands accept it: the file that the run stored, since the installed profile may differ."""
         kept = self._runs[0][0].folder / "profile" / f"{self.profile.name}.yaml" if self._runs else None
         return str(kept) if kept is not None and kept.is_file() else self.profile.name
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options for the files of waivers, if some were written since: the run's own, and the new ones."""
+        """Options for the files of waivers, both the run's and the new files; empty if no new file was written."""
         if not self._places:
             return ()
         folders = [stored.folder / "waivers" for stored, _ in self._runs[:1]]
@@ -147,11 +147,11 @@ class RunSession:
 
     @property
     def pairs(self) -> Sequence[Rule]:
-        """Rules that pair facts of two planes."""
+        """Rules that compare facts of two planes."""
         return (*self.profile.rules, *_cross())
 
     def run_of(self, *nodes: str) -> str:
-        """Return the newest run that read all of these nodes, by the name that commands accept."""
+        """Return the newest run that read all of these nodes, as a name that commands accept."""
         mine = [stored for stored, job in self._runs if set(nodes) <= {node.name for node in job.nodes}]
         return _word(mine[-1]) if mine else self.name
 
@@ -162,13 +162,13 @@ class RunSession:
         return [*accepted, *((name, "another run") for name in reversed(store.ids()) if name not in here)]
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Return the known word nearest to this one, as the end of a message."""
+        """Return a suggestion with the most similar known word, as the end of a message."""
         return did_you_mean(word, list(known))
 
     # ---- events
 
     def events(self) -> Iterator[Event]:
-        """Yield the run's events: first a prepared audit, afterwards the stored runs, evaluated again."""
+        """Yield the events of a prepared audit; on later calls, the events of the stored runs, evaluated again."""
         if self.ready is not None and not self._began:
             self._began = True
             yield from self._drive(self.ready)
@@ -191,7 +191,7 @@ class RunSession:
         self._stop.set()
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
-        self._stop = stop = threading.Event()  # one per run: a run that has ended sets its own
+        self._stop = stop = threading.Event()  # a separate event for each run, because a run sets its event at its end
         for event in ready.run(stop, self.troubles.append, self._drives):
             if isinstance(event, RunStarted):
                 self._runs.append((store.Stored(ready.folder, {"nodes": []}), ready.job))
@@ -221,7 +221,7 @@ class RunSession:
         yield summary.done
 
     def _light(self, stored: store.Stored, event: Event) -> Event:
-        """Store where an answer is kept, and return it without its raw side."""
+        """Remember where an answer is stored, and return the answer without its raw form."""
         if isinstance(event, Answered):
             event = replace(event, capture=None)
             self._hear(stored, event)
@@ -255,11 +255,11 @@ class RunSession:
             return None
 
     def near(self, fact: str) -> Sequence[str]:
-        """Facts with names similar to this one."""
+        """Facts whose names are similar to this name."""
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
-        """Format since when a rule has had its verdict on a node."""
+        """Return, as text, since when a rule has had its current verdict on a node."""
         found = since(node, rule, self.run_of(node)) or since(node, rule)
         if found is None:
             return ""
@@ -282,7 +282,7 @@ class RunSession:
         return {a.plane: a.capture for a in self._whole(node) if a.capture is not None and a.reading == 1}
 
     def _whole(self, node: str) -> Iterator[Answered]:
-        """Read the raw side of a node's answers."""
+        """Read a node's answers with their raw form."""
         for stored, answer in list(self._heard.get(node, {}).values()):
             if not answer.digest:
                 yield answer
@@ -310,13 +310,13 @@ class RunSession:
 
     # ---- commands
 
-    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
-        """Run one of rackcheck's commands in a separate process without a terminal, so that it cannot prompt."""
+    def run_command(self, words: Sequence[str], width: int = 100) -> CommandResult:
+        """Run a command of rackcheck in a separate process without a terminal, so that it cannot prompt the user."""
         done = self._call(words, width)
         return CommandResult(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Run one of rackcheck's commands with `--json`, and return its document; raises UserError."""
+        """Run a command of rackcheck with `--json`, and return the command's document; raises UserError."""
         done = self._call((*words, "--json"))
         if done.returncode not in {0, 1, 3}:
             why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1].removeprefix("rackcheck: ")
@@ -337,7 +337,7 @@ class RunSession:
             raise UserError(f"rackcheck {words[0]} cannot be called: {error.strerror}") from None
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Compare a node with another one of the same runs; raises UserError."""
+        """Compare a node with another node of the same runs; raises UserError."""
         job = self._runs[-1][1]
         covering = Covering(self.profile.rules, (*job.plan.joins, *job.plan.gatherings))
         mine, theirs = against.facts_of(self.tree(node)), against.facts_of(self.tree(other))
@@ -356,7 +356,7 @@ class RunSession:
 
 
 def _burnt(event: Event) -> Iterator[Burning]:
-    """Yield the output of a stored burn-in as if it were live, piece by piece."""
+    """Yield the output of a stored burn-in piece by piece, like a running burn-in."""
     if isinstance(event, Answered) and isinstance(event.capture, BurnCapture):
         records = event.capture.records
         for at in range(0, len(records), RECORDS):
@@ -364,19 +364,19 @@ def _burnt(event: Event) -> Iterator[Burning]:
 
 
 def _word(stored: store.Stored) -> str:
-    """Return a run's name for commands: its id if that is enough to find it, else its folder."""
+    """Return a run's name for commands: its id if the run can be found by it, else its folder."""
     at_home = stored.folder.resolve() == (store.runs_folder() / stored.folder.name).resolve()
     return stored.folder.name if at_home else str(stored.folder)
 
 
 def _nodes(found: RunSubject) -> Mapping[str, Node]:
-    """Return every node of a subject, as its newest run names it."""
+    """Return every node of a subject, with the data of the newest run that contains it."""
     return {node.name: node for stored, _, _ in found.jobs for node in stored_nodes(stored)}
 
 
 @lru_cache(maxsize=1)
 def _cross() -> tuple[Rule, ...]:
-    """Load the rules that pair both planes; empty if they cannot be loaded."""
+    """Load the rules that compare facts of both planes; empty if they cannot be loaded."""
     try:
         return library.load(CROSS, known().catalogue).own
     except UserError:

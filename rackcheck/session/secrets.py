@@ -12,7 +12,7 @@ from rackcheck.profile.document import SHOWN
 
 
 def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, str]:
-    """Fetch every secret that will be needed, once, before any node is contacted.
+    """Fetch every secret that is needed, each only once, before any node is contacted.
 
     Raises UserError with every reference that cannot be resolved, and the nodes that need it.
     """
@@ -26,7 +26,7 @@ def secrets_of(nodes: Iterable[Node], planes: frozenset[Plane]) -> Mapping[str, 
 
 
 def fetched(nodes: Iterable[Node], planes: frozenset[Plane]) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Fetch these secrets where possible; return the secrets, and why the others are missing, both by reference."""
+    """Fetch these secrets if possible; return, by reference, the secrets, and why other secrets are missing."""
     return _fetched(_used(nodes, planes))
 
 
@@ -42,7 +42,7 @@ def _fetched(wanted: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _used(nodes: Iterable[Node], planes: frozenset[Plane]) -> dict[str, list[str]]:
-    """Return the references that reading these planes needs, each with the nodes that name it."""
+    """Return the references to the secrets needed to read these planes, each with the nodes that name it."""
     found: dict[str, list[str]] = {}
     for node in nodes:
         for reference in {r for plane in planes for r in references(node, plane)}:

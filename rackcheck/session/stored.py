@@ -31,7 +31,7 @@ def stored_job(
     waived: tuple[Waiver, ...] | None = None,
     law: int | None = None,
 ) -> Job:
-    """Return the job of a stored run, with its own or other waivers, and with its own or another law.
+    """Return the job of a stored run, with the run's own waivers and law unless others are given.
 
     Waivers of the profile itself are included. Raises UserError if stored files were changed.
     """
@@ -44,7 +44,7 @@ def stored_job(
         nodes = stored_nodes(stored)
         again = head.get("again")
         if again is not None and (type(again) not in (int, float) or not 1 <= again <= cli_choices.LONGEST_WAIT):
-            raise TypeError(f"again is no number of seconds: {again!r:.80}")
+            raise TypeError(f"again is not a number of seconds: {again!r:.80}")
         others = tuple(
             Seat(*(stored_forms.word(doc, word) for word in ("name", "role", "rack"))) for doc in head.get("others", ())
         )
@@ -57,7 +57,7 @@ def stored_job(
         raise UserError(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     profile = profile.under(began.law if law is None else law)
     return Job(
-        known().planned(profile.facts(), phases), nodes, profile, planes, phases,
+        known().planned(profile, phases), nodes, profile, planes, phases,
         words["targets"], (*waivers.own(profile.files), *(_waivers(stored) if waived is None else waived)),
         id=words["run"], time=words["time"],
         expected=(*(Seat(n.name, n.role, n.rack) for n in nodes), *others),
@@ -66,7 +66,7 @@ def stored_job(
 
 
 def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
-    """Read the waivers that the run stored; raises UserError if one was changed."""
+    """Read the waivers that the run stored; raises UserError if a file was changed."""
     found: list[Waiver] = []
     value = stored.head.get("waivers", {})
     if not isinstance(value, dict) or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name) for name in value):
@@ -83,12 +83,12 @@ def _waivers(stored: store.Stored) -> tuple[Waiver, ...]:
 
 
 def _own(stored: store.Stored, began: RunStarted, values: Mapping[str, str]) -> Profile:
-    """Load the profile that the run stored, with the run's values and today's values merged over them."""
+    """Load the profile that the run stored, with the run's site values, overridden by `values`."""
     value = stored.head["profile"]
     name, digest = stored_forms.word(value, "name"), stored_forms.word(value, "digest")
     given = {param: stored_forms.word(value["set"], param) for param in value["set"]}
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise ValueError(f"{name!r:.80} is no profile's name")
+        raise ValueError(f"{name!r:.80} is not a profile's name")
     place, catalogue = stored.folder / "profile" / f"{name}.yaml", known().catalogue
     profile = library.load(str(place), catalogue, given)
     if not profile.digest == digest == began.digest:
@@ -115,7 +115,7 @@ def _node(doc: Mapping[str, Any]) -> Node:
     name, role, host, bmc, rack = (stored_forms.word(doc, word) for word in ("name", "role", "host", "bmc", "rack"))
     u, height = doc["u"], doc.get("height", 1)
     if not isinstance(height, int) or not isinstance(u, int):
-        raise TypeError(f"{name} is at no unit of a rack")
+        raise TypeError(f"{name} is not at a valid rack unit")
     return Node(
         name,
         role,
@@ -129,17 +129,17 @@ def _node(doc: Mapping[str, Any]) -> Node:
 
 
 def stored_racks(stored: store.Stored) -> dict[str, Rack]:
-    """Return the racks of a run's nodes by name, as its inventory described them; older runs did not store them.
+    """Return the racks of a run's nodes by name, as its inventory described them; old runs contain no racks.
 
     Raises UserError if they cannot be read.
     """
     try:
         listed = stored.head.get("racks", [])
         if not isinstance(listed, list) or len(listed) > NODES:
-            raise TypeError("racks is no list of racks")
+            raise TypeError("racks is not a list of racks")
         racks = list(map(_rack, listed))
         if len({rack.name for rack in racks}) < len(racks):
-            raise ValueError("two racks of one name")
+            raise ValueError("two racks with the same name")
     except _DAMAGED as error:
         raise UserError(f"{stored.folder / 'run.json'} is damaged: {error!r}") from None
     return {rack.name: rack for rack in racks}
@@ -149,7 +149,7 @@ def _rack(doc: Mapping[str, Any]) -> Rack:
     name, row, title = (stored_forms.word(doc, word) for word in ("name", "row", "title"))
     listed = doc["slots"]
     if not isinstance(listed, list) or len(listed) > UNITS:
-        raise TypeError("slots is no list of slots")
+        raise TypeError("slots is not a list of slots")
     slots = {stored_forms.word(slot, "name"): _slot(slot) for slot in listed}
     return Rack(name, row, title, _units(doc, "height", 0), slots)
 
@@ -162,5 +162,5 @@ def _units(doc: Mapping[str, Any], name: str, least: int) -> int:
     """Return a number of rack units."""
     value = doc[name]
     if type(value) is not int or not least <= value <= UNITS:
-        raise TypeError(f"{name} is no number of rack units from {least} to {UNITS}: {value!r:.60}")
+        raise TypeError(f"{name} is not a number of rack units from {least} to {UNITS}: {value!r:.60}")
     return value

@@ -1,4 +1,4 @@
-"""The subject of a document, a screen or a difference: one stored run, or an acceptance with all its runs."""
+"""The subject of a document, a screen or a comparison: one stored run, or an acceptance with all its runs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ from rackcheck.views.summary import Summary, findings, notes, several, summarize
 
 @dataclass(frozen=True)
 class RunSubject:
-    """Stored runs, the oldest first, each with its job and the kind of its reading."""
+    """Stored runs, the oldest first, each with its job and its kind (such as `rework`)."""
 
     kind: str
     name: str
@@ -55,17 +55,17 @@ class RunSubject:
     acceptance: Acceptance | None = None
     planes: frozenset[Plane] | None = None
 
-    def tell(self) -> Iterator[CollectedRun]:
+    def evaluate(self) -> Iterator[CollectedRun]:
         """Evaluate every run again, one after the other."""
         notes = {member.run: member.note for member in self.acceptance.runs} if self.acceptance is not None else {}
         for stored, job, kind in self.jobs:
-            told_by = stored.head.get("operator")
+            source = stored.head.get("operator")
             events = replay(job, stored.answers(), stored.done())
-            by = told_by if isinstance(told_by, str) else ""
+            by = source if isinstance(source, str) else ""
             yield gather(events, kind=kind, operator=by, note=notes.get(job.id, ""))
 
     def order(self, bill: Bom | None = None, brand: Brand | None = None) -> ReportJob:
-        """Return the inputs of a document beside its readings."""
+        """Return the inputs of a document except the readings."""
         return ReportJob(
             self.kind, self.name, "superseded" if self.state == "superseded" else "draft", self.profile,
             tuple(_lineage(self.folder, self.profile, self.given)), self.given, self.places, self.waivers,
@@ -75,7 +75,7 @@ class RunSubject:
 
 
 def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
-    """Find a run or an acceptance; `files` of waivers replace its own.
+    """Find a run or an acceptance; the waivers of `files`, if set, replace the stored waivers.
 
     Raises UserError with the nearest name.
     """
@@ -86,7 +86,7 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
     except UserError:
         near = did_you_mean(name, acceptance.names())
         if near:
-            raise UserError(f"no run and no acceptance {name}{near}") from None
+            raise UserError(f"no run or acceptance {name}{near}") from None
         raise
     held(stored)
     job = stored_job(stored, waived=None if files is None else tuple(w for f in files for w in f.waivers))
@@ -103,30 +103,31 @@ def find(name: str, files: Sequence[File] | None = None) -> RunSubject:
 
 
 def held(stored: store.Stored) -> tuple[Node, ...]:
-    """Return a run's nodes if its head and its events agree; raises UserError if they do not.
+    """Return a run's nodes; raises UserError if run.json and the events contradict each other.
 
-    Its id names files, its day decides which waivers apply, and a node with two entries would be counted twice.
+    The run's id is used in file names, its day decides which waivers apply, and a node with two entries would count
+    twice.
     """
     began, nodes = stored.started(), stored_nodes(stored)
     names = [node.name for node in nodes]
     wrong = [word for word in ("run", "time") if stored.head.get(word) != getattr(began, word)]
     wrong += ["nodes"] if names != list(began.nodes) or len(set(names)) != len(names) else []
     if wrong:
-        raise UserError(f"{stored.folder / 'run.json'} is damaged: its events tell {' and '.join(wrong)} otherwise")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: its events differ in {' and '.join(wrong)}")
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", began.run) is None:
-        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is no run's id")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.run, 60)!r} is not a run's id")
     odd = next((name for name in names if not is_name(name)), None)
     if odd is not None:
-        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(odd, 60)!r} is no node's name")
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(odd, 60)!r} is not a node's name")
     try:
         date.fromisoformat(began.time[:10])
     except ValueError:
-        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.time, 60)!r} is no time") from None
+        raise UserError(f"{stored.folder / 'run.json'} is damaged: {clean(began.time, 60)!r} is not a time") from None
     return nodes
 
 
 def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
-    """Evaluate a run with an acceptance's profile, as a part of it; raises UserError if that is not possible."""
+    """Evaluate a run with the profile of an acceptance, as part of it; raises UserError if that is not possible."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))
@@ -158,7 +159,7 @@ def _accepted(found: Acceptance, files: Sequence[File] | None) -> RunSubject:
 
 
 def _began(member: tuple[store.Stored, str]) -> tuple[str, str]:
-    """Return the sort key of a reading: when it began, and within a second its name, which has milliseconds."""
+    """Return the sort key of a reading: its start in seconds, then its name, which contains the milliseconds."""
     started = member[0].started()
     return started.time, started.run
 
@@ -177,7 +178,7 @@ def _lineage(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterat
 
 
 def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iterator[Profile]:
-    """Load what the profile and its parents include, by name, as the run stored it."""
+    """Load the fragments that the profile and its parents include, by name, as the run stored them."""
     parents = {_named(step) for step in profile.lineage}
     for file in sorted(profile.files):
         if file != library.SOURCES and file.removesuffix(".yaml") not in parents:
@@ -185,7 +186,7 @@ def _fragments(folder: Path, profile: Profile, given: Mapping[str, str]) -> Iter
 
 
 def _named(step: str) -> str:
-    """Return the name in a step of a lineage, which is NAME@VERSION and its includes."""
+    """Return the name in a step of a lineage; a step is NAME@VERSION, followed by its includes."""
     return step.partition("@")[0]
 
 
@@ -201,11 +202,11 @@ def shown(subject: RunSubject) -> Summary:
     if subject.kind == "run":
         ((stored, job, _),) = subject.jobs
         return summarize(replay(job, stored.answers(), stored.done()), subject.profile, subject.waivers)
-    return summary(subject, list(subject.tell()))
+    return summary(subject, list(subject.evaluate()))
 
 
 def readings(name: str) -> ComparedRun:
-    """Return what to compare: a run, or an acceptance, which stands for the newest reading of each of its nodes."""
+    """Return one side of a comparison: a run, or the newest reading of each node of an acceptance."""
     if acceptance.is_one(name) and not (Path(name) / "run.json").is_file():
         found = acceptance.find(name)
         if not found.runs:

@@ -1,4 +1,4 @@
-"""Since when a rule has had its verdict on a node, from the index of runs; not a command of its own."""
+"""Finds in the index since which run a rule has had its current verdict on a node; it is not a separate command."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rackcheck.session.output import note
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The first run of an unbroken sequence with one verdict: its name and time, and the number of runs that judged it.
+    """The first run of an unbroken sequence of runs with the same verdict, and the number of runs that judged the rule.
 
     `first` is set if no older run judged the rule on this node.
     """
@@ -22,9 +22,9 @@ class Since:
 
 
 def since(node: str, rule: str, at: str = "") -> Since | None:
-    """Return since which run a rule has had its verdict of run `at`; without `at`, of the newest run that judged it.
+    """Return the run since which a rule has had the verdict of run `at` (default: the newest run that judged it).
 
-    Runs that did not judge it are skipped. None if no run in the index judged it, or the index cannot be used.
+    Runs that did not judge the rule are skipped. None if no run in the index judged it, or if the index cannot be used.
     """
     try:
         with file.opened(file.place()) as db:

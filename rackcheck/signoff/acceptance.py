@@ -1,7 +1,7 @@
-"""An acceptance: runs over one inventory that belong to one sign-off, as an append-only log in a folder of its own.
+"""An acceptance: the runs over one inventory that belong to one sign-off, as an append-only log in a separate folder.
 
-`acceptance.jsonl` is the log, one event a line; `profile/` and `waivers/` contain the files it is judged by. The log
-determines the state: draft, signed (nothing was added since), superseded (replaced by another acceptance).
+`acceptance.jsonl` is the log, one event per line; `profile/` and `waivers/` contain the files by which it is judged.
+The log determines the state: draft, signed (nothing was added since), superseded (another acceptance replaces it).
 """
 
 import fcntl
@@ -29,7 +29,7 @@ from rackcheck.signoff.waivers import load as load_waivers
 FORMAT = 1
 LOG = "acceptance.jsonl"
 LARGEST = 64 << 20
-"""Maximum bytes of a log: it names every node once, and every run."""
+"""Maximum size of a log, in bytes; it names every node once, and every run."""
 
 KINDS = ("audit", "rework", "re-audit", "burn-in")
 LONGEST = 81
@@ -37,14 +37,14 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
 """A valid name of an acceptance."""
 
 FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-"""A valid name of a profile or a file of waivers: they are files beside the log."""
+"""A valid name of a profile or a file of waivers, which are files beside the log."""
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRun:
-    """A run of an acceptance: its id, the folder it is kept in, and the SHA-256 of its events when it was added."""
+    """A run of an acceptance: the id, the folder that contains it, and the SHA-256 of its events when it was added."""
 
     run: str
     folder: str
@@ -56,10 +56,10 @@ class AcceptedRun:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """An acceptance as read from its log; `nodes` are those of its inventory, in the form of a run's head.
+    """An acceptance as read from its log; `nodes` are the nodes of its inventory, in the form of a run's head.
 
-    `bundles` has by level the folder of a bundle of the current state, `earlier` those of earlier states; `machines`
-    the last known serial of each node.
+    `bundles` contains, by level, the folder of a bundle of the current state, `earlier` the bundles of earlier states,
+    `machines` the last known serial of each node.
     """
 
     name: str
@@ -76,34 +76,34 @@ class Acceptance:
 
     @property
     def state(self) -> str:
-        """Draft, signed or superseded."""
+        """The state: draft, signed or superseded."""
         if self.superseded:
             return "superseded"
         return "signed" if self.signed and self.last == "signed" else "draft"
 
     @property
     def nodes(self) -> tuple[Mapping[str, Any], ...]:
-        """The nodes of its inventory."""
+        """The nodes of the acceptance's inventory."""
         return tuple(self.head["nodes"])
 
     @property
     def planes(self) -> frozenset[Plane]:
-        """The planes agreed on: what no run collected from them is unknown."""
+        """The planes that were agreed on: facts of these planes that no run collected are unknown."""
         return frozenset(map(Plane, self.head["planes"]))
 
     @property
     def law(self) -> int:
-        """The version of the judging rules (law) that it was begun under; all of its runs are judged by it."""
+        """The version of the law of evidence when the acceptance was begun; all its runs are judged by it."""
         law: int = self.head.get("law", FIRST)
         return law
 
     @property
     def profile(self) -> Path:
-        """The stored file of its profile."""
+        """The stored file of the acceptance's profile."""
         return self.folder / "profile" / f"{self.head['profile']['name']}.yaml"
 
     def files(self) -> tuple[File, ...]:
-        """Read the waivers in force; raises UserError if one was changed."""
+        """Read the waivers in force; raises UserError if one of the files was changed."""
         found = []
         for name, digest in self.waivers.items():
             place = self.folder / "waivers" / digest[:16] / name
@@ -132,10 +132,10 @@ def is_one(name: str) -> bool:
 
 
 def find(name: str) -> Acceptance:
-    """Read an acceptance by its name; raises UserError with the nearest one."""
+    """Read an acceptance by its name; raises UserError with the nearest name."""
     if not is_one(name):
         known = names()
-        hint = did_you_mean(name, known) or ("; rackcheck accept show lists them" if known else "; there is none yet")
+        hint = did_you_mean(name, known) or ("; rackcheck accept show lists them" if known else "; there are none yet")
         raise UserError(f"no acceptance {clean(name, 80)}{hint}")
     found = read(home() / name)
     if found.name != name:
@@ -144,16 +144,16 @@ def find(name: str) -> Acceptance:
 
 
 def read(folder: Path) -> Acceptance:
-    """Read an acceptance from its folder; raises UserError with the line that is damaged."""
+    """Read an acceptance from its folder; raises UserError with the number of a damaged line."""
     found: Acceptance | None = None
-    *lines, _ = safe_read.text(folder / LOG, LARGEST).split("\n")  # an unfinished last line was never confirmed
+    *lines, _ = safe_read.text(folder / LOG, LARGEST).split("\n")  # the write of a partial last line was not confirmed
     for number, line in enumerate(lines, start=1):
         try:
             found = _after(found, json.loads(line), folder)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(f"{folder / LOG}: line {number} is damaged: {error!r:.200}") from None
     if found is None:
-        raise UserError(f"{folder / LOG} does not say how the acceptance began")
+        raise UserError(f"{folder / LOG} has no first event of an acceptance")
     return found
 
 
@@ -167,7 +167,7 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
         case "run added":
             run, place, time = (kept.word(doc, name) for name in ("run", "folder", "time"))
             member = AcceptedRun(run, place, _like(DIGEST, doc, "digest"), _kind(doc), time, kept.word(doc, "note", ""))
-            if any(one.run == member.run for one in before.runs):  # two commands at once: the first stands
+            if any(one.run == member.run for one in before.runs):  # two commands added it: the first entry counts
                 return before
             machines = {**before.machines, **{n: kept.word(doc["machines"], n) for n in doc.get("machines", {})}}
             return replace(_moved_on(before), runs=(*before.runs, member), machines=machines, last=event)
@@ -186,36 +186,36 @@ def _after(before: Acceptance | None, doc: Mapping[str, Any], folder: Path) -> A
             return replace(before, signed=(*before.signed, values), last=event)
         case "superseded":
             return replace(before, superseded=_like(NAME, doc, "by"))
-    raise ValueError(f"no event {event!r:.40}")
+    raise ValueError(f"unknown event {event!r:.40}")
 
 
 def _moved_on(before: Acceptance) -> Acceptance:
-    """Move the bundles of the previous state to the earlier ones."""
+    """Move the bundles of the previous state to the earlier bundles."""
     return replace(before, bundles={}, earlier={**before.earlier, **before.bundles})
 
 
 def _head(doc: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Validate the first event: it is not checked again later."""
+    """Validate the first event; it is not checked again later."""
     profile = doc["profile"]
     _like(FILE, profile, "name")
     for held, name in ((profile, "version"), (profile, "digest"), (doc["inventory"], "digest"), (doc, "time")):
         kept.word(held, name)
     if not isinstance(doc["nodes"], list) or not isinstance(profile["set"], dict):
-        raise TypeError("no list of nodes, or no table of site values")
+        raise TypeError("nodes are not a list, or site values are not a table")
     for name in profile["set"]:
         kept.word(profile["set"], name)
     for plane in kept.words_of(doc, "planes"):
         Plane(plane)
     law = doc.get("law", FIRST)
     if type(law) is not int or not FIRST <= law <= LAW:
-        raise ValueError(f"no law {law!r:.20}")
+        raise ValueError(f"unknown law {law!r:.20}")
     for node in doc["nodes"]:
         for word in ("name", "role", "host", "bmc", "rack", "slot"):
             kept.word(node, word)
         if not all(type(node[word]) is int for word in ("u", "height")):
-            raise TypeError("a node at no unit of a rack")
+            raise TypeError("a node that is not at a valid rack unit")
     if len({node["name"] for node in doc["nodes"]}) != len(doc["nodes"]):
-        raise ValueError("two nodes of one name")
+        raise ValueError("two nodes with the same name")
     return doc
 
 
@@ -228,22 +228,22 @@ def _like(form: re.Pattern[str], doc: Mapping[str, Any], name: str) -> str:
 
 def _kind(doc: Mapping[str, Any]) -> str:
     if doc["kind"] not in KINDS:
-        raise ValueError(f"no kind {doc['kind']!r:.40}")
+        raise ValueError(f"unknown kind {doc['kind']!r:.40}")
     return kept.word(doc, "kind")
 
 
 def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Acceptance:
-    """Begin an acceptance; raises UserError if one of this name exists.
+    """Begin an acceptance; raises UserError if the name exists.
 
-    It appears whole or not at all: a process killed in between does not reserve the name.
+    It is created completely or not at all: a process that is killed in between does not reserve the name.
     """
     if len(name) > LONGEST:
-        raise UserError(f"a name of {len(name)} characters is too long: no name has more than {LONGEST}")
+        raise UserError(f"a name of {len(name)} characters is too long: the maximum is {LONGEST}")
     if NAME.fullmatch(name) is None or name == "last" or re.match(r"[0-9]{8}T[0-9]{6}Z", name):
         form = "letters, digits, dots, hyphens and underscores, a letter first; not `last`, and not like a run's id"
-        raise UserError(f"{clean(name, 80)!r} is no name: {form}")
+        raise UserError(f"{clean(name, 80)!r} is not a valid name: {form}")
     folder = home() / name
-    taken = UserError(f"an acceptance {name} is there already: rackcheck accept show {name}")
+    taken = UserError(f"acceptance {name} already exists: rackcheck accept show {name}")
     if folder.exists():
         raise taken
     made = home() / f".new-{token_hex(8)}"
@@ -262,12 +262,12 @@ def create(name: str, head: Mapping[str, Any], profile: Mapping[str, str]) -> Ac
 
 
 def append(folder: Path, doc: Mapping[str, Any]) -> None:
-    """Append one event to the log; on return it is on the disk. Concurrent writers are serialized."""
+    """Append one event to the log; when this returns, the event is on disk. Concurrent writers are serialized."""
     line = json.dumps(doc, ensure_ascii=True, separators=(",", ":")) + "\n"
     with (folder / LOG).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        # A line cut off by a power failure was never confirmed as written.
+        # The write of a line that a power failure cut off was never confirmed.
         file.truncate(file.read().rfind(b"\n") + 1)
         file.write(line.encode())
         file.flush()
@@ -275,7 +275,7 @@ def append(folder: Path, doc: Mapping[str, Any]) -> None:
 
 
 def keep(acceptance: Acceptance, files: Iterable[File]) -> Mapping[str, str]:
-    """Store files of waivers beside the log, each under its digest, so that none is overwritten."""
+    """Store files of waivers beside the log, each under its digest, so that no file is overwritten."""
     digests: dict[str, str] = {}
     for file in files:
         place = acceptance.folder / "waivers" / file.digest[:16]
@@ -296,11 +296,11 @@ def digest_of(run: store.Stored) -> str:
 
 
 def run_of(member: AcceptedRun) -> store.Stored:
-    """Find a run of an acceptance; raises UserError if it is gone, or was changed since it was added."""
+    """Find a run of an acceptance; raises UserError if the run is missing, or was changed since it was added."""
     places = [member.folder] if (Path(member.folder) / "run.json").is_file() else []
     places += [member.run] if not places and member.run in store.ids() else []
     if not places:
-        raise UserError(f"run {member.run} of the acceptance is gone: it was in {member.folder}")
+        raise UserError(f"run {member.run} of the acceptance is missing: it was in {member.folder}")
     stored = store.find(places[0])
     if digest_of(stored) != member.digest:
         raise UserError(f"run {member.run} was changed since it was added to the acceptance: {stored.folder}")

@@ -1,4 +1,4 @@
-"""A bill of materials: what was ordered or shipped, as a CSV file with a header, one thing per row."""
+"""Reads a bill of materials: what was ordered or shipped, as a CSV file with a header and one part per row."""
 
 import csv
 import hashlib
@@ -15,12 +15,12 @@ from rackcheck.model.fact import clean
 from rackcheck.profile.layers import did_you_mean
 
 SIZE = 16 << 20
-"""Maximum bytes of a bill."""
+"""Maximum size of a bill, in bytes."""
 
 _SPOILT = re.compile(r"[0-9](?:[.,][0-9]+)?[eE][+-]?[0-9]+")
 
 COLUMNS = ("node", "item", "kind", "model", "part_number", "serial")
-"""Columns of a bill, in rackcheck's terms; the serial identifies the thing."""
+"""Columns of a bill, in rackcheck's terms; the serial identifies the part."""
 
 IGNORED = ("note", "quantity", "order", "position", "description")
 """Further columns that a bill may have, which are not compared."""
@@ -28,7 +28,7 @@ IGNORED = ("note", "quantity", "order", "position", "description")
 
 @dataclass(frozen=True, slots=True)
 class BomLine:
-    """One row: where the thing belongs, and what it is; a text is empty if the bill does not contain it."""
+    """One row: where the part belongs, and what it is; a text is empty if the bill does not contain it."""
 
     row: int
     node: str
@@ -41,7 +41,7 @@ class BomLine:
 
 @dataclass(frozen=True)
 class Bom:
-    """A bill as read."""
+    """A bill as read from its file."""
 
     name: str
     digest: str
@@ -49,15 +49,15 @@ class Bom:
 
 
 def load(path: Path) -> Bom:
-    """Read a bill, and the digest of its file; raises UserError with the row of the error."""
+    """Read a bill and compute the digest of its file; raises UserError with the row of the error."""
     with safe_read.opened(path) as file:
         data = file.read(SIZE + 1)
     if len(data) > SIZE:
-        raise UserError(f"{path} has more than {SIZE >> 20} MiB, and a bill of materials may have no more")
+        raise UserError(f"{path} has more than {SIZE >> 20} MiB, the maximum of a bill of materials")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is no UTF-8 text (byte {error.start}); a spreadsheet saves as `CSV UTF-8`") from None
+        raise UserError(f"{path} is not UTF-8 text (byte {error.start}); export it as `CSV UTF-8`") from None
     return Bom(path.name, hashlib.sha256(data).hexdigest(), tuple(_lines(text, path.name)))
 
 
@@ -72,24 +72,22 @@ def _lines(text: str, name: str) -> Iterator[BomLine]:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(columns):
-                raise UserError(f"{name}:{row}: {len(cells)} cells, and the header has {len(columns)}")
+                raise UserError(f"{name}:{row}: {len(cells)} cells; the header has {len(columns)}")
             values = {c: cell.strip() for c, cell in zip(columns, cells, strict=True) if c in COLUMNS}
             values["kind"] = values.get("kind", "").casefold()
             line = BomLine(row, **{column: values.get(column, "") for column in COLUMNS})
             if line.item and not _is_item(line.item):
-                raise UserError(
-                    f"{name}:{row}: item {clean(line.item, 80)!r} is none of ours; one is written like gpu/3"
-                )
+                raise UserError(f"{name}:{row}: item {clean(line.item, 80)!r} is not a fact path like gpu/3")
             if _SPOILT.fullmatch(line.serial):
-                message = "a spreadsheet made a number of it; format the column as text and export it again"
+                message = "converted to a number by a spreadsheet; format the column as text and export it again"
                 raise UserError(f"{name}:{row}: serial {line.serial}: {message}")
             if line.serial and line.serial in first:
                 before = f"first at row {first[line.serial]}"
-                raise UserError(f"{name}:{row}: serial {clean(line.serial, 80)} stands here twice; {before}")
+                raise UserError(f"{name}:{row}: serial {clean(line.serial, 80)} appears twice; {before}")
             first[line.serial] = row
             yield line
     except csv.Error as error:
-        raise UserError(f"{name}:{rows.line_num}: no CSV: {error}") from None
+        raise UserError(f"{name}:{rows.line_num}: not CSV: {error}") from None
 
 
 def _is_item(text: str) -> bool:
@@ -107,7 +105,7 @@ def _head(cells: list[str], name: str) -> list[str]:
             hint = did_you_mean(column, [*COLUMNS, *IGNORED]) or f"; there are {', '.join((*COLUMNS, *IGNORED))}"
             raise UserError(f"{name}:1: no column {clean(column, 40)!r}{hint}")
         if columns.count(column) > 1:
-            raise UserError(f"{name}:1: column {column} stands there twice")
+            raise UserError(f"{name}:1: column {column} appears twice")
     if "serial" not in columns:
         raise UserError(f"{name}:1: a bill of materials needs the column `serial`; there are {', '.join(COLUMNS)}")
     return columns

@@ -1,4 +1,4 @@
-"""Files of waivers: read with the position of every error, and written entry by entry so that a diff shows one."""
+"""Reads files of waivers, with the location of every error; writes one entry at a time, so that diffs are small."""
 
 import hashlib
 import json
@@ -23,20 +23,20 @@ from rackcheck.profile.schema import waivers as schema
 from rackcheck.profile.schema_check import conform
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.ya?ml")
-"""A valid name of a file of waivers: a run's and an acceptance's folder have a file of the same name."""
+"""A valid name of a file of waivers; the folders of runs and acceptances contain a file with the same name."""
 
 FOUND = "waivers.yaml"
-"""The file that is read by default from the working folder."""
+"""The file in the working folder that is read by default."""
 
 _SPELT = re.compile(r'"[^"\n]*\\')
-"""Matches where a key may be spelt with escapes."""
+"""Matches a text in which a key may be written with escapes."""
 
 HEAD = "rackcheck: 1\nwaivers:\n"
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of waivers, or a profile's file with some: its name, its text, and its waivers."""
+    """A file of waivers, or a profile's file that contains waivers: the name, the text, and the waivers."""
 
     name: str
     text: str
@@ -44,7 +44,7 @@ class File:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of its text."""
+        """The SHA-256 of the file's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -58,18 +58,18 @@ def load(path: Path) -> File:
 def named(path: Path) -> None:
     """Raise UserError if the name of a file of waivers is not valid."""
     if NAME.fullmatch(path.name) is None:
-        raise UserError(f"{path}: a file of waivers is called by letters, digits, dots and hyphens, and ends in .yaml")
+        raise UserError(f"{path}: the name of a waiver file has letters, digits, dots and hyphens, and ends in .yaml")
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file of waivers whole or not at all, with its present owner and mode; raises UserError.
+    """Write a file of waivers completely or not at all; its owner and mode are kept. Raises UserError.
 
-    A link is kept: its target is written.
+    If the path is a link, the link is kept and its target is written.
     """
     fresh: Path | None = None
     try:
         target = path.resolve()
-        # A file left beside it by a power failure does not have a waiver file's name.
+        # The temporary file, which a power failure may leave behind, does not have the name of a waiver file.
         beside = target.with_name(f".{target.name}.{token_hex(8)}.new")
         with beside.open("x", encoding="utf-8") as file:
             fresh = beside
@@ -78,14 +78,14 @@ def write(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(target)
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+    except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
         if fresh is not None:
             fresh.unlink(missing_ok=True)
         raise UserError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _own(handle: int, target: Path) -> None:
-    """Set the owner and the mode of an open file to those of the file it replaces, if there is one."""
+    """Give an open file the owner and the mode of the file that it replaces, if that file exists."""
     try:
         before = target.stat()
     except FileNotFoundError:
@@ -96,12 +96,12 @@ def _own(handle: int, target: Path) -> None:
 
 
 def read(text: str, shown: str) -> tuple[Waiver, ...]:
-    """Read the text of a file of waivers; raises BadFile with all that is wrong."""
+    """Read the text of a file of waivers; raises BadFile with all errors."""
     return _granted(conform(read_yaml(text, shown), schema()))
 
 
 def within(files: Mapping[str, str]) -> tuple[File, ...]:
-    """Return the waivers in a profile's own files, file by file; raises BadFile with all errors.
+    """Return the waivers in a profile's own files, by file; raises BadFile with all errors.
 
     `files` are the texts of a loaded profile: their form is already validated.
     """
@@ -128,7 +128,7 @@ def own(files: Mapping[str, str]) -> tuple[Waiver, ...]:
 
 
 def fingerprint(files: Iterable[File]) -> str:
-    """Return the SHA-256 of the waivers in a profile's own files, whatever their position; empty if there are none."""
+    """Return the SHA-256 of the waivers in a profile's own files, whatever their lines are; empty if there are none."""
     rows = [[file.name, [asdict(replace(waiver, place="")) for waiver in file.waivers]] for file in files]
     return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest() if rows else ""
 
@@ -167,7 +167,7 @@ def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
     except ValueError:
         problems.append(Problem(until.place, f"no such day: {word(entry, 'until')}"))
     empty = [key for key in ("by", "ticket", "reason") if not word(entry, key).strip()]
-    problems += [Problem(entry.items[key].place, f"`{key}` is empty: somebody answers for a waiver") for key in empty]
+    problems += [Problem(entry.items[key].place, f"`{key}` is empty: a waiver needs one") for key in empty]
     rows = [pin for pin in (pins.items if isinstance(pins, YamlSequence) else (pins,)) if isinstance(pin, YamlMapping)]
     return Waiver(
         word(entry, "rule"), word(entry, "rule-hash"), tuple(dict.fromkeys(nodes)),
@@ -177,7 +177,7 @@ def _waiver(entry: YamlMapping, problems: list[Problem]) -> Waiver:
 
 
 def added(text: str, waivers: Iterable[Waiver]) -> str:
-    """Return the text of a file with waivers added at its end; the rest is unchanged."""
+    """Return the text of a file with waivers added at the end; everything else is unchanged."""
     before = re.sub(r"(?m)^waivers:[ \t]*\[[ \t]*\][ \t]*$", "waivers:", text) if text.strip() else HEAD
     return before + ("" if before.endswith("\n") else "\n") + "".join(map(_entry, waivers))
 

@@ -1,7 +1,7 @@
-"""Runs one simulated rack: `python -m rackcheck.sim NAME [FOLDER]`, until its standard input ends.
+"""Runs one simulated rack until its standard input ends: `python -m rackcheck.sim NAME [FOLDER]`.
 
-Prints `up` and its folder, as JSON, once every machine is up; on a mistake it prints the mistake and exits with 2.
-This process removes the rack's folder, so that it is removed however the process that started it ends.
+Once every machine is up, it prints `up` and its folder as JSON; on an error it prints the error and exits with 2. This
+process removes the rack's folder itself, so the folder is removed even if the parent process crashes.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from rackcheck.sim.rack_folder import room
 
 
 class EndSignal:
-    """The signal to end: standard input is closed, or SIGTERM, SIGHUP or SIGINT arrives."""
+    """The request to end: standard input is closed, or SIGTERM, SIGHUP or SIGINT is received."""
 
     def __init__(self) -> None:
         self._asked, wake = os.pipe()
@@ -29,12 +29,12 @@ class EndSignal:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def taken(self, seconds: float | None = 0) -> bool:
-        """Return whether it is time to end; waits up to `seconds`, without limit for None."""
+        """Wait up to `seconds` (None: without limit) for the request to end; return whether it was received."""
         return bool(select.select([0, self._asked], [], [], seconds)[0])
 
 
 def main(name: str, folder: str = "") -> int:
-    """Bring the rack up and wait for the end; returns the exit status."""
+    """Start the rack and wait for the request to end; return the exit status."""
     leave = EndSignal()
     try:
         found = scenario.find(name)
@@ -50,7 +50,7 @@ def main(name: str, folder: str = "") -> int:
 
 
 def _print_ready(text: str) -> None:
-    """Write to standard output unbuffered, so that nothing is left for a closed pipe, which is ignored."""
+    """Write to standard output without a buffer; if the pipe is closed, the text is lost silently."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, text.encode("utf-8", "surrogateescape"))
 

@@ -1,4 +1,4 @@
-"""Complete and valid HTTP replies with a twisted body: faults that no status code shows."""
+"""Complete and valid HTTP replies with a wrong body: faults that no status code shows."""
 
 import json
 import re
@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 UNSET = "2020-01-01T00:00:07Z"
-"""The time of a clock that was never set."""
+"""The time that a clock shows if it was never set."""
 
 DEEP = 100_000
-"""Nesting levels of the deeply nested body."""
+"""Number of levels of the deeply nested body."""
 
 PAGE = "<!DOCTYPE html><html><head><title>Log in</title></head><body>Your session has expired.</body></html>"
 
 
 @dataclass(frozen=True)
 class TwistedReply:
-    """One reply: its status, body and headers."""
+    """One wrong reply: its status, body and headers."""
 
     status: int
     body: bytes
@@ -24,7 +24,7 @@ class TwistedReply:
 
 
 Twist = Callable[[str, bytes], TwistedReply]
-"""Returns the reply to a URI (with its query) whose resource has this body."""
+"""Returns the reply for a URI (with its query) and the correct body of its resource."""
 
 
 def _html(_: str, __: bytes) -> TwistedReply:
@@ -36,18 +36,18 @@ def _deep(_: str, __: bytes) -> TwistedReply:
 
 
 def _elsewhere(uri: str, _: bytes) -> TwistedReply:
-    """Redirect without end, each time to a new URI."""
+    """Redirect endlessly, each time to a new URI."""
     return TwistedReply(302, b"", {"Location": _numbered(uri, "hop")})
 
 
 def _loop(uri: str, body: bytes) -> TwistedReply:
-    """Link to a second page, whose next page is the first one."""
+    """Link to a second page, which links back to the first page as its next page."""
     first = uri.partition("?")[0]
     return _page(body, first if "?" in uri else f"{first}?$skip=1")
 
 
 def _endless(uri: str, body: bytes) -> TwistedReply:
-    """Link to one more page on each page."""
+    """Link to a further page on every page."""
     return _page(body, _numbered(uri, "$skip"))
 
 
@@ -69,7 +69,7 @@ def _wrong_types(_: str, body: bytes) -> TwistedReply:
 
 
 def _other(value: object) -> object:
-    """Return a value of another type than the given one."""
+    """Return a value of another type."""
     match value:
         case bool():
             return "maybe"

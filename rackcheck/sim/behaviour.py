@@ -1,4 +1,4 @@
-"""How a simulated node and its BMC behave, apart from the data they return."""
+"""How a simulated node and its BMC behave, besides the data that they return."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,17 +12,18 @@ class Door(StrEnum):
     """What happens to a connection."""
 
     OPEN = "open"
-    CLOSED = "closed"  # nothing listens: the connection is refused at once
+    CLOSED = "closed"  # nothing listens: the connection is refused immediately
     SILENT = "silent"  # the connection is accepted, and nothing is ever sent
     LOCKED = "locked"  # the login is refused
 
 
 @dataclass(frozen=True)
 class Conduct:
-    """Behaviour of one node: its SSH server, its sudo, its clock, its load; and the same of its BMC.
+    """Behaviour of one node: its SSH server, sudo, clock and load, and the behaviour of its BMC.
 
-    `skew` is how many seconds a clock is ahead of ours; `latency` how many seconds a reply takes. `load_pace` is how
-    many seconds of a load pass in one of ours; `load_seed` is the seed of the variation between its parts.
+    `skew` is how many seconds the node's clock is ahead of ours; `latency` is how many seconds a reply takes.
+    `load_pace` is how many seconds of a load pass in one real second; `load_seed` is the seed of the variation between
+    the node's parts.
     """
 
     ssh: Door = Door.OPEN
@@ -37,7 +38,7 @@ class Conduct:
 
 @dataclass(frozen=True)
 class Ill:
-    """A fault that shows under load only: its kind, its part (`gpu/3`, `nic/mlx5_4`, `node`), and its parameters."""
+    """A fault that appears only under load: its kind, its part (`gpu/3`, `nic/mlx5_4`, `node`) and its parameters."""
 
     kind: str
     of: str
@@ -52,11 +53,11 @@ class Ill:
 class BmcConduct:
     """Behaviour of one BMC.
 
-    `sessions` is its session limit, `taken` the sessions in use by others, `workers` the requests served at once.
-
-    `lines` is the most open connections; `flapping` shows another certificate on every second one. `faults` are wrong
-    replies, by URI, or by `*` for all but the root; `expand` is the variant of its $expand support, if any. Its clock
-    runs, `skew` seconds ahead of ours; the clock of a recorded tree stands still.
+    `sessions` is the maximum number of sessions, `taken` the number of sessions that other clients use, `workers` the
+    number of requests served in parallel, `lines` the maximum number of open connections. With `flapping`, every second
+    connection has a different certificate. `faults` has wrong replies by URI, or under `*` for all URIs except the
+    root. `expand` is the variant of $expand support, if any. The BMC's clock runs, `skew` seconds ahead of ours; the
+    clock of a recorded tree stands still.
     """
 
     https: Door = Door.OPEN
@@ -76,7 +77,7 @@ class BmcConduct:
 
 @dataclass(frozen=True)
 class Station:
-    """One node of a simulated rack: its place, its machine, and how it behaves."""
+    """One node of a simulated rack: its location, its machine, and its behaviour."""
 
     name: str
     number: int

@@ -1,4 +1,4 @@
-"""A simulated BMC: HTTPS/1.1, sessions, a read-only role, few workers, and declared faults."""
+"""A simulated BMC: HTTPS/1.1, sessions, a read-only role, few workers, and configured faults."""
 
 import base64
 import contextlib
@@ -28,9 +28,8 @@ FOREVER = 1 << 60
 class ResourceFault:
     """A fault of one resource, and how often it occurs.
 
-    Named by its URI, `POST login`, `DELETE session`, or `*` for every other one.
-
-    Kinds: those of `KINDS`, and `answer` with a status, headers and a body.
+    The resource is named by its URI, `POST login`, `DELETE session`, or `*` for every other resource. Kinds are those
+    in `KINDS`, and `answer`, which has a status, headers and a body.
     """
 
     kind: str = "answer"
@@ -41,20 +40,20 @@ class ResourceFault:
 
     def __post_init__(self) -> None:
         if self.kind not in {"answer", *KINDS}:
-            raise ValueError(f"no such fault: {self.kind}")
+            raise ValueError(f"unknown fault: {self.kind}")
 
 
 KINDS = (
     *("hang", "drip", "drip-headers", "flood", "chunked-flood", "cut", "reset", "drop", "forget"),
     *TWISTS,
 )
-"""Ways in which a reply goes wrong; `drop` is a good reply, then the connection is closed, `forget` a lost session."""
+"""Kinds of wrong replies; `drop` closes the connection after a correct reply, `forget` loses the session."""
 
 
 def busy(
     times: int = FOREVER, retry_after: str | None = None, message: str = "Base.1.0.ServiceTemporarilyUnavailable"
 ) -> ResourceFault:
-    """Return a 503 as BMCs send it: with a MessageId, and optionally with Retry-After."""
+    """Return a fault: status 503 as BMCs send it, with a MessageId, and with Retry-After if set."""
     info = {"error": {"@Message.ExtendedInfo": [{"MessageId": message, "Message": "The service is busy."}]}}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return ResourceFault(times=times, status=503, headers=headers, body=json.dumps(info).encode())
@@ -63,14 +62,14 @@ def busy(
 class SimBmc:
     """The data and behaviour of one BMC; `seen` counts its requests, by method and URI.
 
-    `elsewhere` counts its requests over a connection with another than its first certificate.
-
-    `limit` is its session limit, `workers` the requests served at once, `latency` the seconds each takes. `lines` is
-    the most open connections. `expand` is whether it supports $expand, or one of `expand_query.WAYS`; `member` the
-    seconds that each expanded member takes. Its user may read, open a session and close it: Redfish's ReadOnly role.
+    `elsewhere` counts the requests over connections that do not have its first certificate. `limit` is the maximum
+    number of sessions, `workers` the number of requests served in parallel, `latency` the duration of each in seconds,
+    `lines` the maximum number of open connections. `expand` is whether the BMC supports $expand, or one of
+    `expand_query.WAYS`; `member` is the duration of each expanded member in seconds. Its user may read, open a session
+    and close it: Redfish's ReadOnly role.
     """
 
-    def __init__(  # noqa: PLR0913  what may be odd about a BMC, each by keyword
+    def __init__(  # noqa: PLR0913  all properties that a BMC can have, as keywords
         self,
         bodies: Mapping[str, object] | None = None,
         *,
@@ -79,7 +78,7 @@ class SimBmc:
         workers: int = 64,
         latency: float = 0.0,
         user: str = "root",
-        password: str = "calvin",  # noqa: S107  a simulated BMC's, as Dell ships it
+        password: str = "calvin",  # noqa: S107  the password of a simulated BMC: Dell's factory default
         has_sessions: bool = True,
         locates: bool = True,
         open_root: bool = True,
@@ -101,7 +100,7 @@ class SimBmc:
         self.member = member
         self.expand = "honest" if expand is True else expand or None
         if self.expand not in {None, *expand_query.WAYS}:
-            raise ValueError(f"no such way to answer for whole collections: {expand}")
+            raise ValueError(f"unknown variant of $expand: {expand}")
         self.workers = threading.Semaphore(workers)
         self.seen: Counter[tuple[str, str]] = Counter()
         self.sessions: dict[str, str] = {}
@@ -116,21 +115,21 @@ class SimBmc:
 
     @property
     def gets(self) -> Counter[str]:
-        """The number of GETs of each URI."""
+        """Return the number of GETs of each URI."""
         return Counter({uri: n for (method, uri), n in self.seen.items() if method == "GET"})
 
     @property
     def methods(self) -> set[str]:
-        """Every method that was sent."""
+        """Return every method that was requested."""
         return {method for method, _ in self.seen}
 
     def body(self, uri: str) -> bytes | None:
-        """Return the body at a URI; None if there is none."""
+        """Return the body at a URI; None if the resource does not exist."""
         found = self.bodies.get(uri.rstrip("/"))
         return found if found is None or isinstance(found, bytes) else json.dumps(found).encode()
 
-    def said(self, uri: str) -> TwistedReply:
-        """Return the reply to a GET without faults."""
+    def reply(self, uri: str) -> TwistedReply:
+        """Return the reply to a GET, without faults."""
         if self.slash and not uri.endswith("/"):
             return TwistedReply(404, b"")
         if self.expand is not None:
@@ -144,7 +143,7 @@ class SimBmc:
         return [*self.writes, *left]
 
     def note(self, method: str, uri: str) -> None:
-        """Count a request; every change but opening a session, and closing one of this BMC's, is noted as misuse."""
+        """Count a request; a change other than opening a session, or closing a session of this BMC, is a misuse."""
         self.seen[method, uri] += 1
         ours = (method == "POST" and uri.rstrip("/") == SESSIONS) or (
             method == "DELETE" and uri.rstrip("/") in self.given
@@ -153,7 +152,7 @@ class SimBmc:
             self.writes.append(f"{method} {uri}")
 
     def serve(self, line: socket.socket, *contexts: ssl.SSLContext) -> None:
-        """Serve one connection to its end; of several contexts, each connection takes the next one."""
+        """Serve one connection until it ends; with several contexts, each new connection uses the next one."""
         line.settimeout(30)
         with self.lock:
             number, self.connections = self.connections, self.connections + 1
@@ -222,7 +221,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             gone = bmc.sessions.pop(uri.rstrip("/").rpartition("/")[2], None)
             self._say(200 if gone else 404, b"{}")
         elif method in {"GET", "HEAD"}:
-            reply = bmc.said(uri)
+            reply = bmc.reply(uri)
             if bmc.member:
                 bmc.over.wait(bmc.member * expand_query.members(uri, reply))
             self._say(reply.status, reply.body)
@@ -234,7 +233,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         page = uri.partition("?$skip=")[0].rstrip("/")
         named = {"POST": ("POST login",), "DELETE": ("DELETE session",)}
         names = named.get(method, (uri.rstrip("/"), page, "*"))
-        fault = next((faults[name] for name in names if name in faults), None)  # a resource's own, even if used up
+        fault = next((faults[name] for name in names if name in faults), None)  # its own fault first, even if used up
         with self.bmc.lock:
             if fault is None or fault.times <= 0:
                 return None

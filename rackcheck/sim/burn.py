@@ -1,4 +1,4 @@
-"""A burn-in on a simulated node: the payload's plan is read, never run; its records are sent at their times."""
+"""A burn-in on a simulated node: the payload's plan is read, never run; its records are sent in real time."""
 
 import ast
 import json
@@ -19,43 +19,43 @@ from rackcheck.sim.burn_parts import LoadableParts, of_station
 from rackcheck.sim.load import SimLoad
 
 LARGEST = 1 << 20
-"""The most bytes of a payload."""
+"""Maximum size of a payload, in bytes."""
 
 LONGEST = 64 << 10
-"""The most bytes of its plan, and the most stages."""
+"""Maximum size of the payload's plan, in bytes, and maximum number of stages."""
 STAGES = 1000
 
 SLOWEST = 30.0
-"""Seconds within which a payload must arrive."""
+"""Seconds within which a payload must be received."""
 
 STEP = 0.05
 """Seconds between two checks of the connection."""
 
 NO_PYTHON = Output(127, "", "")
-_ASKED = re.compile(r"sh -c 'for p in .{1,200}import sys;exec\(sys\.stdin\.buffer\.read\(([0-9]{1,7})\)\).{1,60}")
+_LAUNCH = re.compile(r"sh -c 'for p in .{1,200}import sys;exec\(sys\.stdin\.buffer\.read\(([0-9]{1,7})\)\).{1,60}")
 _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class SimBurnin:
-    """A station's part in a burn-in; its parts are read on first use."""
+    """What a station needs for a burn-in; its parts are read on first use."""
 
     station: Station
 
     @cached_property
     def parts(self) -> LoadableParts:
-        """The parts in its machine's capture."""
+        """Return the parts in the capture of the station's machine."""
         return of_station(self.station)
 
 
-def asked(command: str) -> int | None:
-    """Return the size in bytes of the payload that a command expects; None if it starts no burn-in."""
-    found = _ASKED.fullmatch(command)
+def payload_size(command: str) -> int | None:
+    """Return the size in bytes of the payload that a command expects; None if the command starts no burn-in."""
+    found = _LAUNCH.fullmatch(command)
     return int(found[1]) if found and int(found[1]) <= LARGEST else None
 
 
 def plan_of(payload: bytes) -> Mapping[str, Any]:
-    """Read the plan in a payload; raises ValueError if there is none, or none that can be run."""
+    """Parse the plan in a payload; raises ValueError if there is no valid plan."""
     found = _PLAN.search(payload)
     if found is None:
         raise ValueError("no plan in the payload")
@@ -67,7 +67,7 @@ def plan_of(payload: bytes) -> Mapping[str, Any]:
         words = [stage[word] for stage in stages for word in ("of", "stage")] + [plan["tier"]]
         words += plan["tools"]
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError) as error:
-        raise ValueError(f"no plan can be read: {type(error).__name__}") from None
+        raise ValueError(f"the plan cannot be read: {type(error).__name__}") from None
     if plan.get("wire") != WIRE or not isinstance(plan.get("seed"), int) or not isinstance(stages, list):
         raise ValueError(f"no plan of form {WIRE}")
     if (
@@ -76,7 +76,7 @@ def plan_of(payload: bytes) -> Mapping[str, Any]:
         or not all(_of_time(one) for one in numbers)
         or not all(isinstance(w, str) for w in words)
     ):
-        raise ValueError("a plan with other words than a burn-in has")
+        raise ValueError("a plan with keys that a burn-in does not have")
     return dict(plan)
 
 
@@ -85,7 +85,7 @@ def _of_time(value: object) -> bool:
 
 
 def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
-    """Read the payload, write the records as they fall due, and end soon after the connection; returns the exit."""
+    """Read the payload, write each record at its time, stop soon after the connection ends; return the exit status."""
     if burning is None or not burning.parts.python:
         return NO_PYTHON
     channel.settimeout(SLOWEST)
@@ -102,7 +102,7 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
 
 
 def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
-    """Write each record at its time; returns whether all were written."""
+    """Write each record at its time; return whether all records were written."""
     line = _Line(channel, float(load.plan["pulse"]))
     began = time.monotonic()
     for rows in _due(load.records(), began, pace):
@@ -116,7 +116,7 @@ def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
 
 
 def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterator[list[str]]:
-    """Yield the lines that have fallen due since the last step, at each step; the list may be empty."""
+    """Yield, at each step, the lines that became due since the last step; the list may be empty."""
     rows: list[str] = []
     for record in records:
         while record["t"] > (time.monotonic() - began) * pace:
@@ -128,15 +128,15 @@ def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterat
 
 
 class _Line:
-    """The connection to the controller: it is cut if it is closed, at its end, or silent for `pulse` seconds."""
+    """The connection to the controller: it is cut if it is closed, has ended, or was silent for `pulse` seconds."""
 
     def __init__(self, channel: paramiko.Channel, pulse: float) -> None:
         self._channel, self._pulse, self._heard = channel, pulse, time.monotonic()
 
     def cut(self) -> str:
-        """Return why it is cut; empty if it is not."""
+        """Return why the connection is cut; empty if it is not."""
         while self._channel.recv_ready() and self._channel.recv(4096):
             self._heard = time.monotonic()
         if self._channel.closed or self._channel.eof_received:
-            return "the line was closed"
-        return "the line is silent" if time.monotonic() - self._heard > self._pulse else ""
+            return "the connection was closed"
+        return "the connection is silent" if time.monotonic() - self._heard > self._pulse else ""

@@ -16,17 +16,18 @@ _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 DESIGN: Mapping[str, Mapping[str, Any]] = {
     "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
 }
-"""Values that a burn-in reads from a driver and an audit does not, by the GPU's name; no capture has them."""
+"""Values that a burn-in reads from the driver and an audit does not, by the GPU's name: they are in no capture."""
 
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 
 @dataclass(frozen=True)
 class GpuParts:
-    """One GPU: `about` is its row of `hello`; idle power in W and clock in Hz, temperatures in degrees C.
+    """One GPU: `about` is its row of `hello`; idle power in W, clock in Hz, temperatures in degrees C.
 
-    `lanes` is the current width of its link: it does not change with the load, as the rate does. `slowdown` is the
-    temperature at which the hardware slows it down; None if the driver reports neither that nor the margin to it.
+    `lanes` is the link's current width: unlike the rate, it does not change with the load. `slowdown` is the
+    temperature at which the hardware reduces the clock; None if the driver reports neither this temperature nor the
+    margin to it.
     """
 
     index: str
@@ -40,7 +41,7 @@ class GpuParts:
 
 @dataclass(frozen=True)
 class SimPort:
-    """One RDMA port by its name in a burn-in: whether it is up, and its rate in B/s."""
+    """One RDMA port: its name in a burn-in, whether it is up, and its rate in B/s."""
 
     name: str
     up: bool
@@ -49,7 +50,7 @@ class SimPort:
 
 @dataclass(frozen=True)
 class LoadableParts:
-    """The parts that can be put under load; empty if the machine's capture has none. Memory in B, clock in Hz."""
+    """The parts that can be put under load; empty if the capture has none. Memory in bytes, clock in Hz."""
 
     python: bool = True
     machine: str = ""
@@ -89,7 +90,7 @@ def of_station(station: Station) -> LoadableParts:
 
 
 def _listed(text: str) -> Iterator[int]:
-    """Yield the numbers of a list in the kernel's format: 0-3,8."""
+    """Yield the numbers in a list with the kernel's format: 0-3,8."""
     for part in re.findall(r"[0-9]+(?:-[0-9]+)?", text):
         first, _, last = part.partition("-")
         yield from range(int(first), min(int(last or first), int(first) + 4096) + 1)

@@ -14,14 +14,14 @@ from cryptography.x509.oid import NameOID
 
 @dataclass(frozen=True)
 class Certificate:
-    """A self-signed certificate in a file, with its key; `fingerprint` as OpenSSL prints it."""
+    """A file with a self-signed certificate and its key; `fingerprint` is in OpenSSL's format."""
 
     file: Path
     fingerprint: str
 
 
 def certificate(folder: Path, name: str = "bmc", address: str = "127.0.0.1") -> Certificate:
-    """Make a self-signed certificate for a loopback address."""
+    """Generate a self-signed certificate for a loopback address."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)

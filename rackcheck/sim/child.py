@@ -1,4 +1,4 @@
-"""A simulated rack in a process of its own, so that it shares nothing with the caller."""
+"""Runs a simulated rack in a separate process, so that it shares nothing with the caller."""
 
 import contextlib
 import json
@@ -15,14 +15,15 @@ from rackcheck.base.user_error import UserError
 from rackcheck.sim import rack_folder
 
 GOODBYE = 5.0
-"""Seconds within which a rack must end."""
+"""Time, in seconds, that a simulated rack has to stop."""
 
 
 @contextmanager
 def running(name: str, folder: Path | None = None) -> Iterator[Path]:
-    """Keep a rack up and yield its inventory file, in this folder or a new one; raises UserError if it fails.
+    """Keep a rack up and yield its inventory file, in this folder or a new one; raises UserError if that fails.
 
-    The rack and its folder end with the block, or with this process: it reads a pipe that only this process holds.
+    The rack ends, and its folder is removed, when the block ends or when this process ends: the rack reads a pipe whose
+    other end only this process has open.
     """
     process = subprocess.Popen(  # noqa: S603  our own interpreter and module
         [sys.executable, "-m", "rackcheck.sim", name, *([str(folder)] if folder is not None else [])],
@@ -44,14 +45,14 @@ def running(name: str, folder: Path | None = None) -> Iterator[Path]:
         process.kill()
         process.wait()
         process.stdout.close()
-        if place is not None and process.returncode != 0:  # it was killed, and could not clean up
+        if place is not None and process.returncode != 0:  # the process was killed before it could clean up
             rack_folder.remove(place / name for name in rack_folder.FILES)
             if folder is None:
                 shutil.rmtree(place, ignore_errors=True)
 
 
 def _place(message: str) -> Path | None:
-    """Read `up FOLDER`; None if a rack printed anything else."""
+    """Parse `up FOLDER`; None if the rack printed anything else."""
     word, _, rest = message.partition(" ")
     try:
         found = json.loads(rest) if word == "up" else None
@@ -61,7 +62,7 @@ def _place(message: str) -> Path | None:
 
 
 def _prepare() -> None:
-    """Detach from the terminal's Ctrl-C, which the caller handles, and allow a socket for every machine."""
+    """Detach from the terminal's Ctrl-C, which the caller handles, and raise the limit on open sockets."""
     os.setsid()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):

@@ -18,18 +18,18 @@ FUNCTIONS = "/sys/bus/pci/devices/"
 
 
 def host(station: Station, **parts: Mapping[str, object]) -> Station:
-    """Return the station with other commands, files or refused."""
+    """Return the station with changed commands, files or refused files."""
     return replace(station, machine=replace(station.machine, host=replace(station.machine.host, **parts)))  # type: ignore[arg-type]
 
 
 def files(station: Station, changed: Mapping[str, str | None]) -> Station:
-    """Write files; None removes one."""
+    """Change files; None removes a file."""
     left = {**station.machine.host.files, **changed}
     return host(station, files={path: text for path, text in left.items() if text is not None})
 
 
 def commands(station: Station, changed: Mapping[str, Output]) -> Station:
-    """Change the output of commands."""
+    """Change the outputs of commands."""
     return host(station, commands={**station.machine.host.commands, **changed})
 
 
@@ -58,15 +58,15 @@ def resource(station: Station, uri: str) -> Body:
 
 
 def gpus(station: Station) -> tuple[str, Output, dict[str, Any]]:
-    """Return the command that queries NVML, its output, and that output's JSON; raises UserError if there is none."""
+    """Return the command that queries NVML, its output, and the output's JSON; raises UserError if there is none."""
     for command, answer in station.machine.host.commands.items():
         if isinstance(answer, Output) and '"gpus"' in answer.out:
             return command, answer, json.loads(answer.out.rstrip("\n").rpartition("\n")[2])
-    raise UserError(f"the machine of {station.name} has no GPU that NVML tells of")
+    raise UserError(f"the machine of {station.name} has no GPU reported by NVML")
 
 
 def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Return one GPU by the driver's index; raises UserError with the valid ones."""
+    """Return one GPU by the driver's index; raises UserError with the valid indices."""
     if not 0 <= index < len(values["gpus"]):
         raise UserError(f"no GPU {index}: the machine has 0 to {len(values['gpus']) - 1}")
     found: dict[str, Any] = values["gpus"][index]
@@ -74,7 +74,7 @@ def gpu(values: Mapping[str, Any], index: int) -> dict[str, Any]:
 
 
 def with_gpus(station: Station, command: str, answer: Output, values: Mapping[str, Any], gone: str = "") -> Station:
-    """Change NVML's values; `gone` is the address of a GPU that has left the bus."""
+    """Change NVML's values; `gone` is the address of a GPU that is no longer on the bus."""
     head, _, _ = answer.out.rstrip("\n").rpartition("\n")
     rows = [row for row in head.split("\n") if row != f"bus {gone}"]
     return commands(station, {command: replace(answer, out="\n".join((*rows, json.dumps(values))) + "\n")})
@@ -87,7 +87,7 @@ def address(values: Mapping[str, Any]) -> str:
 
 
 def below(station: Station, folder: str) -> list[str]:
-    """Return the files below a folder; raises UserError with the nearest folder if there is none."""
+    """Return the files below a folder; raises UserError with the nearest folder if the folder has no files."""
     prefix = folder.rstrip("/") + "/"
     found = [path for path in station.machine.host.files if path.startswith(prefix)]
     if not found:
@@ -98,7 +98,7 @@ def below(station: Station, folder: str) -> list[str]:
 
 
 def outputs(station: Station, change: Callable[[str, Output], Output]) -> Station:
-    """Change every output of a command."""
+    """Change the output of every command with a function."""
     held = station.machine.host.commands
     return commands(station, {c: change(c, a) for c, a in held.items() if isinstance(a, Output)})
 
@@ -108,7 +108,7 @@ _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |l
 
 
 def off_the_bus(station: Station, gone: str) -> Station:
-    """Remove a PCI function from every output that lists functions one after another, and its files from /sys."""
+    """Remove a PCI function from every output that lists functions one after another, and remove its files in /sys."""
 
     def without(_: str, answer: Output) -> Output:
         kept: list[str] = []

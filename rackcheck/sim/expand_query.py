@@ -1,4 +1,4 @@
-"""$expand on a simulated BMC: as the standard defines it, or as BMCs with faulty support do it."""
+"""$expand on a simulated BMC: as the standard defines it, or with the defects of real BMCs."""
 
 import json
 import re
@@ -7,28 +7,28 @@ from collections.abc import Callable, Mapping
 from rackcheck.sim.bad_answers import TwistedReply
 
 ROOT = "/redfish/v1"
-ASKED = re.compile(
+EXPANDED = re.compile(
     r"(?P<path>[^?]+)\?(?:(?P<page>\$skip=\d+)&)?(?P<expand>\$expand=(?P<what>[.*~])(?:\(\$levels=1\))?)"
 )
 ANNOUNCED = {"ExpandAll": True, "Levels": True, "Links": True, "MaxLevels": 1, "NoLinks": True}
 
 BodyReader = Callable[[str], bytes | None]
-"""Returns the body at a URI."""
+"""Returns the body at a URI, or None."""
 
 WAYS = ("honest", "nameless", "bare", "501", "cut")
 """Variants: complete, members without Id and Name, members as links, not supported, members with few properties."""
 
 
 def announced(body: bytes) -> bytes:
-    """Return the root, with ExpandQuery added to its ProtocolFeaturesSupported if it is missing."""
+    """Return the root; if ProtocolFeaturesSupported has no ExpandQuery, it is added."""
     root = json.loads(body)
     root.setdefault("ProtocolFeaturesSupported", {}).setdefault("ExpandQuery", ANNOUNCED)
     return json.dumps(root).encode()
 
 
 def reply_to(held: BodyReader, uri: str, way: str) -> TwistedReply:
-    """Return the reply to a GET of one URI, with or without $expand; 404 if there is no such resource."""
-    match = ASKED.fullmatch(uri)
+    """Return the reply to a GET of one URI, with or without $expand; 404 if the resource does not exist."""
+    match = EXPANDED.fullmatch(uri)
     page = f"?{match['page']}" if match is not None and match["page"] else ""
     body = held(uri if match is None else match["path"].rstrip("/") + page)
     if body is None:
@@ -51,15 +51,15 @@ def reply_to(held: BodyReader, uri: str, way: str) -> TwistedReply:
 
 
 def members(uri: str, reply: TwistedReply) -> int:
-    """Count the members that one reply was assembled from."""
-    if reply.status != 200 or ASKED.fullmatch(uri) is None:
+    """Return the number of expanded members in a reply."""
+    if reply.status != 200 or EXPANDED.fullmatch(uri) is None:
         return 0
     found = (_read(reply.body) or {}).get("Members")
     return len(found) if isinstance(found, list) else 0
 
 
 def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
-    """Replace links by what they lead to: `.` leaves out those in `Links`, `~` takes no others; one level deep."""
+    """Replace links by linked resources, one level deep: `.` outside of `Links`, `~` inside `Links`, `*` everywhere."""
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value
     match value:
@@ -83,7 +83,7 @@ def _twisted(member: object, way: str) -> object:
 
 
 def _read(body: bytes) -> dict[str, object] | None:
-    """Read a body; None if it is not a JSON object, as some recorded ones are not."""
+    """Parse a body; None if it is not a JSON object, which some recorded bodies are not."""
     try:
         found = json.loads(body)
     except ValueError:

@@ -10,11 +10,11 @@ FaultWords = Mapping[str, str]
 """The parameters of one fault, including defaults."""
 
 SLOWEST = 600_000
-"""The longest latency of a BMC's reply, in milliseconds: ten minutes, longer than any client waits."""
+"""Maximum latency of a BMC's reply, in milliseconds: ten minutes, longer than any client waits."""
 
 
 def number(given: FaultWords, word: str, low: int | None = None, high: int | None = None) -> int:
-    """Read a whole number within bounds; raises UserError."""
+    """Read a whole number between the limits; raises UserError."""
     within = "" if low is None else f" from {low} to {high}"
     found = int(given[word]) if re.fullmatch(r"-?[0-9]{1,12}", given[word]) else None
     if found is None or (low is not None and found < low) or (high is not None and found > high):
@@ -23,7 +23,7 @@ def number(given: FaultWords, word: str, low: int | None = None, high: int | Non
 
 
 def lanes(given: FaultWords, word: str, most: object) -> int:
-    """Read the trained lanes of a PCIe link with `most` lanes; raises UserError."""
+    """Read the number of trained lanes of a PCIe link with `most` lanes; raises UserError."""
     widths = [width for width in (1, 2, 4, 8, 16) if not isinstance(most, int) or width <= most]
     if given[word] not in map(str, widths):
         raise UserError(f"`{word}` is one of {', '.join(map(str, widths))}, not {given[word]!r}")
@@ -31,10 +31,10 @@ def lanes(given: FaultWords, word: str, most: object) -> int:
 
 
 def path(given: FaultWords, word: str, known: Collection[str] | None = None) -> str:
-    """Read a file's absolute path, one of `known` if those are given; raises UserError."""
+    """Read the absolute path of a file, which must be in `known` if that is set; raises UserError."""
     found = given[word]
     if not found.startswith("/"):
-        raise UserError(f"`{word}` is a whole path, from /, not {found!r}")
+        raise UserError(f"`{word}` is an absolute path, not {found!r}")
     if known is not None and found not in known:
         folder = found.rpartition("/")[0]
         beside = [one for one in known if one.rpartition("/")[0] == folder]

@@ -1,4 +1,4 @@
-"""The faults that a scenario may lay over a machine, each with its parameters."""
+"""The faults that a scenario can give to a machine, each with its parameters."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,27 +14,27 @@ from rackcheck.sim.expand_query import WAYS
 from rackcheck.sim.fault_words import SLOWEST, FaultWords, lanes, number, path
 
 FARTHEST = 1_000_000_000
-"""The most seconds that a node's clock may be off: some thirty years."""
+"""Maximum offset of a node's clock, in seconds: some thirty years."""
 
 XIDS = 9999
-"""The highest Xid number that the log may hold: our limit, no driver's."""
+"""Highest Xid number that the log may contain: our own limit, not a driver's."""
 
 LINES, TIMES = 1000, 1_000_000
-"""The most open connections, and the most repeats, of a BMC's fault."""
+"""Maximum number of open connections, and of repeats, in a BMC's fault."""
 
 HOW: Mapping[str, bmc.ResourceFault] = {
     **{kind: bmc.ResourceFault(kind) for kind in bmc.KINDS},
     "busy": bmc.busy(),
     "busy-later": bmc.busy(retry_after="30"),
 }
-"""Ways in which a BMC's reply goes wrong."""
+"""Kinds of wrong replies of a BMC."""
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 
 @dataclass(frozen=True)
 class FaultKind:
-    """One kind of fault: its description, and its parameters, each with a default, or None if it is required."""
+    """One kind of fault: its description, and its parameters with their defaults, None for a required parameter."""
 
     name: str
     about: str
@@ -43,7 +43,7 @@ class FaultKind:
 
 
 KINDS: dict[str, FaultKind] = {}
-"""Every fault by its name; filled by the functions below."""
+"""Every fault by name; the functions below fill this table."""
 
 Lay = Callable[[Station, FaultWords], Station]
 
@@ -57,7 +57,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 
 
 def known(kind: str, given: FaultWords) -> FaultKind:
-    """Return a fault that takes these parameters; raises UserError on an unknown kind or parameter."""
+    """Return the kind of fault that takes these parameters; raises UserError on an unknown kind or parameter."""
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
         raise UserError(f"no fault {kind}{more}")
@@ -74,7 +74,7 @@ def known(kind: str, given: FaultWords) -> FaultKind:
 
 
 def lay(station: Station, kind: str, given: FaultWords) -> Station:
-    """Lay a fault over a station; raises UserError if this machine cannot have it."""
+    """Give a fault to a station; raises UserError if the station's machine cannot have this fault."""
     fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
 
@@ -82,12 +82,12 @@ def lay(station: Station, kind: str, given: FaultWords) -> Station:
 # ---- reachability ----------------------------------------------------------------------------------------------------
 
 
-@_fault("silent-node", "the node takes connections and never says a word, as a hung kernel does")
+@_fault("silent-node", "the node accepts connections and never replies, like a hung kernel")
 def _silent_node(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.SILENT))
 
 
-@_fault("closed-node", "nobody listens on the node's SSH port")
+@_fault("closed-node", "the node's SSH port is closed")
 def _closed_node(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, ssh=Door.CLOSED))
 
@@ -107,17 +107,17 @@ def _changed_host_key(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, other_host_key=True))
 
 
-@_fault("silent-bmc", "the BMC takes connections and never says a word")
+@_fault("silent-bmc", "the BMC accepts connections and never replies")
 def _silent_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, https=Door.SILENT))
 
 
-@_fault("closed-bmc", "nobody listens on the BMC's HTTPS port")
+@_fault("closed-bmc", "the BMC's HTTPS port is closed")
 def _closed_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, https=Door.CLOSED))
 
 
-@_fault("hanging-bmc", "the BMC takes the login and then answers nothing")
+@_fault("hanging-bmc", "the BMC accepts the login and then never replies")
 def _hanging_bmc(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, hanging=True))
 
@@ -138,19 +138,19 @@ def _changed_certificate(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, other_certificate=True))
 
 
-@_fault("flapping-certificate", "the BMC shows another certificate on each second connection")
+@_fault("flapping-certificate", "the BMC shows another certificate on every second connection")
 def _flapping_certificate(station: Station, _: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, flapping=True))
 
 
-@_fault("few-connections", "the BMC takes so many connections at once and closes every further one", most="1")
+@_fault("few-connections", "the BMC accepts this many connections at once, and closes any further one", most="1")
 def _few_connections(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, lines=number(given, "most", 1, LINES)))
 
 
 @_fault(
     "whole-collections",
-    "the BMC answers for whole collections ($expand), in full or as those do that cannot",
+    "the BMC supports $expand for collections, completely or with a known defect",
     how="nameless",
 )
 def _whole_collections(station: Station, given: FaultWords) -> Station:
@@ -162,7 +162,7 @@ def _whole_collections(station: Station, given: FaultWords) -> Station:
 
 @_fault(
     "bad-answers",
-    "the BMC answers wrongly: for all but its root, or for one resource",
+    "the BMC's replies are wrong: of all resources but its root, or of one",
     how=None,
     uri="*",
     times="always",
@@ -179,7 +179,7 @@ def _bad_answers(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, faults={**station.bmc.faults, uri: wrong}))
 
 
-@_fault("slow-bmc", "every answer of the BMC takes this long", milliseconds="500")
+@_fault("slow-bmc", "every reply of the BMC takes this long", milliseconds="500")
 def _slow_bmc(station: Station, given: FaultWords) -> Station:
     return replace(station, bmc=replace(station.bmc, latency=number(given, "milliseconds", 0, SLOWEST) / 1000))
 
@@ -187,7 +187,7 @@ def _slow_bmc(station: Station, given: FaultWords) -> Station:
 # ---- rights and tools ------------------------------------------------------------------------------------------------
 
 
-@_fault("sudo-denied", "sudo asks for a password")
+@_fault("sudo-denied", "sudo prompts for a password")
 def _sudo_denied(station: Station, _: FaultWords) -> Station:
     return replace(station, node=replace(station.node, sudo=False))
 
@@ -223,7 +223,7 @@ def _bmc_clock(station: Station, given: FaultWords) -> Station:
     import calendar  # noqa: PLC0415
     import time  # noqa: PLC0415
 
-    # From the epoch to the last year that a Redfish date can hold.
+    # the limits are the epoch and the last year that a Redfish date can represent
     began = calendar.timegm((number(given, "year", 1970, 9999), 1, 1, 0, 0, 0))
     return replace(station, bmc=replace(station.bmc, skew=began - time.time()))
 
@@ -231,7 +231,7 @@ def _bmc_clock(station: Station, given: FaultWords) -> Station:
 # ---- GPUs, NICs, the kernel log --------------------------------------------------------------------------------------
 
 
-@_fault("gpu-missing", "a GPU is neither on the bus nor known to the driver", gpu=None)
+@_fault("gpu-missing", "a GPU is missing on the bus and in the driver", gpu=None)
 def _gpu_missing(station: Station, given: FaultWords) -> Station:
     command, answer, values = edit.gpus(station)
     index = number(given, "gpu")
@@ -259,12 +259,12 @@ def _nic_down(station: Station, given: FaultWords) -> Station:
     edit.below(station, folder)
     port = f"{folder}/ports/{given['port']}"
     edit.below(station, port)
-    # As recorded on H100 nodes with ports down: the rate falls to that of an early generation.
+    # As recorded on H100 nodes with ports that are down: the rate falls to that of an older generation.
     dark = {"state": "1: DOWN", "phys_state": "3: Disabled", "rate": "40 Gb/sec (4X QDR)"}
     return edit.files(station, {f"{port}/{name}": f"{text}\n" for name, text in dark.items()})
 
 
-@_fault("xid", "the kernel log holds an Xid of a GPU", number="79", gpu="0", words="GPU has fallen off the bus.")
+@_fault("xid", "the kernel log contains an Xid of a GPU", number="79", gpu="0", words="GPU has fallen off the bus.")
 def _xid(station: Station, given: FaultWords) -> Station:
     _, _, values = edit.gpus(station)
     place = edit.address(edit.gpu(values, number(given, "gpu"))).rpartition(".")[0]
@@ -301,7 +301,7 @@ def _bios_setting(station: Station, given: FaultWords) -> Station:
     name = given["attribute"]
     there = sorted({key for body in found.values() for key in body["Attributes"]})
     if name not in there:
-        alike = [key for key in there if key.casefold() == name.casefold()]  # a name that differs in case is nearest
+        alike = [key for key in there if key.casefold() == name.casefold()]  # prefer a name that differs only in case
         raise UserError(f"the BIOS of {station.name} has no attribute {name}{did_you_mean(name, alike or there)}")
     changed = {
         uri: {**body, "Attributes": {**body["Attributes"], name: given["value"]}}
@@ -339,7 +339,7 @@ def _old_firmware(station: Station, given: FaultWords) -> Station:
 # ---- anything else ---------------------------------------------------------------------------------------------------
 
 
-@_fault("file", "a file of the node holds something else", path=None, text=None)
+@_fault("file", "a file of the node has another content", path=None, text=None)
 def _file(station: Station, given: FaultWords) -> Station:
     return edit.files(station, {path(given, "path"): given["text"].rstrip("\n") + "\n"})
 
@@ -352,7 +352,7 @@ def _unreadable_file(station: Station, given: FaultWords) -> Station:
     return edit.host(edit.files(station, {file: None}), refused=refused)
 
 
-@_fault("resource", "a property of a BMC's resource holds another text", uri=None, name=None, value=None)
+@_fault("resource", "a property of a BMC's resource has another text", uri=None, name=None, value=None)
 def _resource(station: Station, given: FaultWords) -> Station:
     uri = given["uri"].rstrip("/")
     body = edit.resource(station, uri)
@@ -365,14 +365,15 @@ def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str,
         raise UserError(f"the resource has no property {first}{did_you_mean(first, list(body))}")
     inner = body[first]
     if rest and not isinstance(inner, Mapping):
-        raise UserError(f"the property {first} has none of its own; leave .{'.'.join(rest)} away")
+        raise UserError(f"the property {first} has none of its own; remove .{'.'.join(rest)}")
     if not rest and isinstance(inner, (Mapping, list)):
         raise UserError(
-            f"the property {first} is no text" + (f"; it has {', '.join(inner)}" if isinstance(inner, Mapping) else "")
+            f"the property {first} is not a text"
+            + (f"; it has {', '.join(inner)}" if isinstance(inner, Mapping) else "")
         )
     return {**body, first: _with(inner, rest, value) if isinstance(inner, Mapping) else value}
 
 
-# ---- under load alone ------------------------------------------------------------------------------------------------
+# ---- only under load ------------------------------------------------------------------------------------------------
 
 KINDS |= {name: FaultKind(name, *made) for name, made in load_faults.KINDS.items()}

@@ -1,4 +1,4 @@
-"""Listening sockets of many simulated machines: one thread accepts, each connection is served by its own thread."""
+"""Listening sockets of many simulated machines: one thread accepts connections, one thread serves each of them."""
 
 import contextlib
 import errno
@@ -10,14 +10,14 @@ from collections.abc import Callable
 from rackcheck.base.user_error import UserError
 
 Welcome = Callable[[socket.socket], None]
-"""Serves a connection; the socket is closed afterwards."""
+"""Serves a connection; afterwards the socket is closed."""
 
 NETS = range(77, 127)
-"""Second octets of 127.0.0.0/8 that a rack may take; each rack that is up has one."""
+"""Second octets of the networks in 127.0.0.0/8 that a rack may use; each running rack uses one."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}
-"""Ports of the machines, each of which has an address of its own."""
+"""Ports of the machines, if each machine has its own address."""
 
 
 class Doors:
@@ -35,13 +35,14 @@ class Doors:
         self._thread.start()
 
     def open(self, place: tuple[str, int], welcome: Welcome) -> tuple[str, int]:
-        """Listen on an address and return the actual one; port 0 takes any. Raises OSError if it is in use."""
+        """Listen on an address and return the actual address; port 0 selects a free port. Raises OSError if in use."""
         return self._watched(socket.create_server(place, backlog=128), welcome)
 
     def claim(self, place: tuple[str, int]) -> None:
-        """Reserve an address, and close every connection to it. Raises OSError if it is in use.
+        """Reserve an address, and close every connection to it. Raises OSError if the address is in use.
 
-        Without SO_REUSEADDR: with it, of two racks that bind at the same moment both may find the address in use.
+        This does not use SO_REUSEADDR: with it, two racks that bind at the same moment might both find the address in
+        use.
         """
         door = socket.socket()
         try:
@@ -83,7 +84,7 @@ class Doors:
     def _let_in(self, door: socket.socket, welcome: Welcome) -> None:
         try:
             visitor, _ = door.accept()
-        except OSError:  # the client is gone, or no descriptor is left: the next one may succeed
+        except OSError:  # the client is gone, or no descriptor is free: the next accept may succeed
             self._over.wait(0.01)
             return
         visitor.setblocking(True)
@@ -103,9 +104,9 @@ class Doors:
 
 
 class Addresses:
-    """Loopback addresses for the machines of one rack: one each if the system has all of 127.0.0.0/8.
+    """Loopback addresses for the machines of one rack: one for each machine, if the system has all of 127.0.0.0/8.
 
-    If it has 127.0.0.1 only, as macOS does, every machine gets a port of its own there instead.
+    If the system has only 127.0.0.1, as macOS does, each machine gets its own port on that address.
     """
 
     def __init__(self, doors: Doors) -> None:
@@ -113,7 +114,7 @@ class Addresses:
         self._net = self._claim()
 
     def open(self, service: str, number: int, welcome: Welcome) -> tuple[str, int]:
-        """Listen for machine `number` (from 1) on `ssh` or `https`; returns the address."""
+        """Listen for machine `number` (from 1) on `ssh` or `https`; return the address."""
         host, port = self.nowhere(service, number)
         try:
             return self._doors.open((host, port), welcome)
@@ -124,14 +125,14 @@ class Addresses:
             ) from None
 
     def nowhere(self, service: str, number: int) -> tuple[str, int]:
-        """Return a machine's address, on which nothing listens unless it was opened."""
+        """Return the address of a machine; nothing listens on the address before `open`."""
         if self._net is None:
             return "127.0.0.1", 0
         high, low = divmod(number, 250)
         return f"127.{self._net}.{high + (128 if service == 'https' else 0)}.{low + 1}", PORTS[service]
 
     def _claim(self) -> int | None:
-        """Reserve a network that no other rack has, by the address of machine 0; None without networks."""
+        """Reserve a network that no other rack uses, by the address of machine 0; None on a system without networks."""
         for net in NETS:
             try:
                 self._doors.claim((f"127.{net}.0.1", PORTS["ssh"]))
@@ -142,4 +143,4 @@ class Addresses:
                     raise
             else:
                 return net
-        raise UserError(f"every loopback network from 127.{NETS[0]} to 127.{NETS[-1]} is taken: end a rack that is up")
+        raise UserError(f"every loopback network from 127.{NETS[0]} to 127.{NETS[-1]} is in use: stop a running rack")

@@ -1,8 +1,8 @@
-"""The records that a simulated node writes under the load of a plan, in the order of time. Pure.
+"""The records that a simulated node writes during the load of a plan, in order of time. Pure.
 
-A model, not hardware data: no limit may be derived from it. The node's parts come from its machine's capture; what is
-missing there is left out, and a node without GPUs, processors or ports has none under load. The same node is the same
-in every run, and the plan's seed decides what a run measures.
+This is a model, not hardware data: do not derive limits from it. The node's parts are those in its machine's capture;
+parts that the capture does not have (GPUs, processors, ports) have no records. A node has the same properties in every
+run; the plan's seed determines the measured values of a run.
 """
 
 import heapq
@@ -21,7 +21,7 @@ READY = 0.6
 """Seconds until a node has sent its description and its GPUs are ready."""
 
 LEAVES = 0.3
-"""Seconds from the last work to the verdict."""
+"""Seconds between the end of the work and the verdict."""
 
 SILENT = 0.5
 """Seconds without a record after which a node sends a beat."""
@@ -29,9 +29,9 @@ SILENT = 0.5
 
 @dataclass(frozen=True)
 class SimLoad:
-    """A node under a plan: `number` is its place in the rack, `seed` that of its parts, `period` between samples (s).
+    """A node under a plan: `number` is its position in the rack, `seed` the seed of its parts.
 
-    `time` is the node's clock at the start, in seconds since 1970.
+    `period` is the number of seconds between samples; `time` is the node's clock at the start, in seconds since 1970.
     """
 
     parts: LoadableParts
@@ -43,17 +43,17 @@ class SimLoad:
     time: float = 0.0
 
     def records(self) -> Iterator[GpuRecord]:
-        """Yield all records of a burn-in, from hello to the verdict, with beats where no other record is due."""
+        """Yield all records of a burn-in, from hello to verdict; beats are added where no other record is due."""
         yield self._hello()
         last = 0.0
-        for record in heapq.merge(*self._told(), key=lambda record: float(record["t"])):
+        for record in heapq.merge(*self._records(), key=lambda record: float(record["t"])):
             while record["t"] - last > SILENT:
                 last = round(last + SILENT, 3)
                 yield {"k": "beat", "t": last}
             last = record["t"]
             yield record
         for name in self.plan.get("tools", ()):
-            # A simulated node has no tool, whatever versions its machine has: none would do any work.
+            # A simulated node has no tools, even if its machine has their versions: no tool would do any work.
             yield {
                 "k": "tool", "t": self._ends(), "name": name, "of": "node", "argv": [], "version": None, "status": None,
                 "seconds": 0.0, "out": "", "err": "", "why": "tool missing",
@@ -87,9 +87,9 @@ class SimLoad:
             "simulated": True,
         }  # fmt: skip
 
-    def _told(self) -> Iterator[Iterable[GpuRecord]]:
+    def _records(self) -> Iterator[Iterable[GpuRecord]]:
         gpus = list(self._gpus())
-        troubles = [] if gpus else [{"of": "node", "why": "no driver: this machine tells of no GPU"}]
+        troubles = [] if gpus else [{"of": "node", "why": "no driver: this machine reports no GPU"}]
         yield [self._about_cpus(), self._about_gpus(gpus, troubles)]
         slots = self._slots("cpu", self._begins())
         yield Cpus(self.parts, self.ills, slots, self.plan["seed"], self._rng("cpu"), self._ends()).records()
@@ -99,7 +99,7 @@ class SimLoad:
             yield self._port(port)
 
     def _rng(self, what: str) -> Random:
-        return Random(f"{self.seed} {self.number} {self.plan['seed']} {what}")  # noqa: S311  a model, no secret
+        return Random(f"{self.seed} {self.number} {self.plan['seed']} {what}")  # noqa: S311  a model, not a secret
 
     def _about_cpus(self) -> GpuRecord:
         parts = self.parts
@@ -124,7 +124,7 @@ class SimLoad:
             )  # fmt: skip
 
     def _port(self, port: SimPort) -> Iterator[GpuRecord]:
-        """Sample a port each second; one that goes down does so in the middle of the load and stays down."""
+        """Sample a port every second; a port that goes down does so in the middle of the load, and stays down."""
         ill = next((i for i in self.ills if i.kind == "nic-down-under-load" and i.of == f"nic/{port.name}"), None)
         end = self._ends()
         for t in [float(second) for second in range(1, int(end))] + [end]:

@@ -13,19 +13,19 @@ CpuRecord = dict[str, Any]
 CpuSlot = tuple[str, float, float]
 
 CLOCK = 2.0e9
-"""Clock in Hz of a processor whose capture has none."""
+"""Clock, in Hz, of a processor if the capture has none."""
 
 CYCLE = {"avx512": 16, "avx2": 8, "neon": 4}
-"""The most FLOP of a logical processor in a cycle while its sibling works too."""
+"""FLOP per cycle of a logical processor while its sibling also works."""
 
 REACHED = 0.96
 SEALED, NODE_MEMORY, PATTERNS, COVERED = 1.4e9, 2.2e11, 1.0e10, 0.05
-"""B/s that a core seals, that a NUMA node's memory moves, that a core writes and compares; part of memory tested."""
+"""Rates in B/s (encryption by a core, memory of a NUMA node, patterns of a core), and the tested share of memory."""
 
 
 @dataclass
 class Cpus:
-    """The processors of a node: `slots` are (stage, from, until) on the node's clock, and the node is done at `end`."""
+    """The processors of a node: `slots` are (stage, from, until) on the node's clock; the node's work ends at `end`."""
 
     parts: LoadableParts
     ills: tuple[Ill, ...]
@@ -35,13 +35,13 @@ class Cpus:
     end: float
 
     def records(self) -> Iterator[CpuRecord]:
-        """Yield all records in the order of time."""
+        """Yield all records in order of time."""
         t = 0.5
         for slot in self.slots:
             while t < slot[2]:
                 yield self._sample(t)
                 t += 1.0
-            yield from self._stage(slot) if self.parts.cpus else [self._undone(slot, "unsupported: no processor told")]
+            yield from self._stage(slot) if self.parts.cpus else [self._undone(slot, "unsupported: no processors")]
         yield self._sample(self.end)
 
     def _sample(self, t: float) -> CpuRecord:

@@ -1,4 +1,4 @@
-"""The faults that show under load only: a burn-in finds them, and an audit's results do not change."""
+"""Faults that appear only under load: a burn-in finds them, and they do not change an audit's results."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,17 +16,17 @@ from rackcheck.sim.load_wrong import SMS
 Lay = Callable[[Station, FaultWords], Station]
 
 LATEST = 600
-"""Seconds of the longest load."""
+"""The latest second of the load at which a fault may begin."""
 
 KINDS: dict[str, tuple[str, Lay, Mapping[str, str | None]]] = {}
-"""The description, function and parameters of each fault; filled by the functions below."""
+"""The description, function and parameters of each fault; the functions below fill this table."""
 
 FaultReader = Callable[[Station, FaultWords], None]
-"""Checks a fault's parameters; raises UserError if they cannot be of this machine."""
+"""Checks a fault's parameters; raises UserError if they are not possible on this machine."""
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
-    """Register a fault of the part that its first parameter names (GPU, NIC, processor); without one, of the node."""
+    """Register a fault of the part that a parameter names (GPU, NIC, processor, NUMA node), else of the node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
     def kept(look: FaultReader) -> FaultReader:
@@ -56,7 +56,7 @@ def _address(given: FaultWords) -> None:
         raise UserError(f"`address` is hexadecimal, as 0x3f2a41c00, not {given['address']!r}")
 
 
-@_fault("gpu-slow", "under load a GPU does less in each clock than its peers", gpu=None, percent="4")
+@_fault("gpu-slow", "under load a GPU does less work per clock than its peers", gpu=None, percent="4")
 def _gpu_slow(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 99)
 
@@ -82,7 +82,7 @@ def _gpu_multibit(_: Station, given: FaultWords) -> None:
 
 
 @_fault(
-    "gpu-alias", "under load two addresses of a GPU's memory, apart by one bit, are the same place",
+    "gpu-alias", "under load two addresses of a GPU's memory that differ in one bit are the same place",
     gpu=None, address="0x3f2a41c00", bit="30",
 )  # fmt: skip
 def _gpu_alias(_: Station, given: FaultWords) -> None:
@@ -95,35 +95,35 @@ def _sm_wrong(_: Station, given: FaultWords) -> None:
     number(given, "sm", 0, SMS - 1)
 
 
-@_fault("gpu-nan", "under load one SM of a GPU answers NaN in products of matrices", gpu=None, sm="17")
+@_fault("gpu-nan", "under load one SM of a GPU returns NaN in matrix products", gpu=None, sm="17")
 def _gpu_nan(_: Station, given: FaultWords) -> None:
     number(given, "sm", 0, SMS - 1)
 
 
-@_fault("gpu-wrong", "under load one kind of unit is wrong alike in all SMs of a GPU", gpu=None, unit="sfu")
+@_fault("gpu-wrong", "under load one kind of unit is wrong in the same way in all SMs of a GPU", gpu=None, unit="sfu")
 def _gpu_wrong(_: Station, given: FaultWords) -> None:
     if given["unit"] not in UNITS:
         near = did_you_mean(given["unit"], list(UNITS))
         raise UserError(f"`unit` is one of {', '.join(UNITS)}, not {given['unit']!r}{near}")
 
 
-@_fault("sm-slow", "under load one SM of a GPU is slower, and all wait for it", gpu=None, sm=None, percent="20")
+@_fault("sm-slow", "under load one SM of a GPU is slower, and all others wait for it", gpu=None, sm=None, percent="20")
 def _sm_slow(_: Station, given: FaultWords) -> None:
     number(given, "sm", 0, SMS - 1)
     number(given, "percent", 1, 99)
 
 
-@_fault("clock-stuck", "under load a GPU's clock stays where it is", gpu=None, mhz="1200")
+@_fault("clock-stuck", "under load a GPU's clock does not change", gpu=None, mhz="1200")
 def _clock_stuck(_: Station, given: FaultWords) -> None:
     number(given, "mhz", 100, 10_000)
 
 
-@_fault("cap-low", "under load a GPU may take less power than it is made for", gpu=None, watts="500")
+@_fault("cap-low", "under load a GPU's power limit is below its default", gpu=None, watts="500")
 def _cap_low(_: Station, given: FaultWords) -> None:
     number(given, "watts", 50, 10_000)
 
 
-@_fault("gpu-hot", "under load a GPU warms more for each watt: its slot is hot", gpu=None, percent="60")
+@_fault("gpu-hot", "under load a GPU warms more per watt: its slot is hot", gpu=None, percent="60")
 def _gpu_hot(_: Station, given: FaultWords) -> None:
     number(given, "percent", 1, 1000)
 
@@ -134,12 +134,12 @@ def _fan_stopped(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
-@_fault("gpu-lost-under-load", "a GPU falls off the bus so many seconds into the load", gpu=None, second="4")
+@_fault("gpu-lost-under-load", "a GPU falls off the bus this many seconds into the load", gpu=None, second="4")
 def _gpu_lost(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
-@_fault("gpu-hang", "a GPU does not come back from work any more", gpu=None, second="4")
+@_fault("gpu-hang", "a GPU hangs and does not finish its work", gpu=None, second="4")
 def _gpu_hang(_: Station, given: FaultWords) -> None:
     _second(given)
 
@@ -149,18 +149,18 @@ def _cuda_sticky(_: Station, given: FaultWords) -> None:
     _second(given)
 
 
-@_fault("fabric-manager-down", "CUDA is not ready, as where the fabric manager does not run (code 802)")
+@_fault("fabric-manager-down", "CUDA is not ready, as without a running fabric manager (code 802)")
 def _fabric_manager_down(station: Station, _: FaultWords) -> None:
     edit.gpus(station)
 
 
-@_fault("xid-only", "the kernel's log tells an Xid under load, and no more is wrong", gpu=None, number="63", second="4")
+@_fault("xid-only", "the kernel log has an Xid under load, without any other fault", gpu=None, number="63", second="4")
 def _xid_only(_: Station, given: FaultWords) -> None:
     number(given, "number", 1, 9999)
     _second(given)
 
 
-@_fault("replay-storm", "the PCIe link of a GPU replays so often a second under load", gpu=None, rate="50")
+@_fault("replay-storm", "under load the PCIe link of a GPU has this many replays per second", gpu=None, rate="50")
 def _replay_storm(_: Station, given: FaultWords) -> None:
     number(given, "rate", 1, 1_000_000)
 

@@ -1,4 +1,4 @@
-"""One simulated GPU under load: its samples in time, and the records of its stages. Pure."""
+"""One simulated GPU under load: its samples over time, and the records of its stages. Pure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +18,16 @@ GpuStage = tuple[str, float, float]
 THERMAL = 0x20
 """The clock's throttle reason for software thermal slowdown."""
 HOT_BELOW = 2.0
-"""Degrees below the hardware's slowdown at which a burn-in ends the load, and at which the clock is held down."""
+"""Degrees below the hardware's slowdown at which a burn-in ends the load, and at which the clock is reduced."""
 NO_ANSWER = 5.0
-"""Seconds after which a launch hangs."""
+"""Seconds after which a launch counts as hanging."""
 
 
 @dataclass
 class SimGpu:
     """A GPU under load: `slots` are (stage, from, until) on the node's clock, `peers` the other GPUs' indices.
 
-    `base` is when its load begins, `end` when the node is done, both in seconds.
+    `base` is when the GPU's load begins, `end` when the node's work ends, both in seconds.
     """
 
     parts: GpuParts
@@ -54,12 +54,12 @@ class SimGpu:
         self.heat = Heat(self.parts, self.chip, self.ills, self.base)
 
     def about(self) -> GpuRecord:
-        """Return its row of `hello`."""
+        """Return the GPU's row of `hello`."""
         known = "limit" in self.parts.about
         return {**self.parts.about, **({"limit": self.heat.limit} if known else {})}
 
     def records(self) -> Iterator[GpuRecord]:
-        """Yield all records in the order of time."""
+        """Yield all records in order of time."""
         yield from self._until(self.base, "")
         refused = of_kind(self.ills, "fabric-manager-down")
         if refused:
@@ -85,7 +85,7 @@ class SimGpu:
     # ---- time ----------------------------------------------------------------------------------------------------
 
     def _until(self, until: float, stage: str, last: bool = False) -> Iterator[GpuRecord]:
-        """Advance the time under a stage, or under none, with a sample each period."""
+        """Advance the time during a stage, or between stages, with one sample per period."""
         while self.number * self.period < until and not (stage and self._over):
             yield from self._sample(self.number * self.period, stage)
             self.number += 1
@@ -151,14 +151,14 @@ class SimGpu:
     # ---- records -------------------------------------------------------------------------------------------------
 
     def _breaks(self, begin: float, until: float) -> tuple[float, str, GpuRecord, str] | None:
-        """Return when work breaks off within a stage, the error's name and values, and why the rest is not tested."""
+        """Return when work breaks off in a stage, the error's name and values, and why the rest is not tested."""
         for kind, name, wait in (
             ("gpu-lost-under-load", "lost", 0.0), ("gpu-hang", "hang", NO_ANSWER), ("cuda-sticky", "cuda", 0.0)
         ):  # fmt: skip
             ill = of_kind(self.ills, kind)
             at = self.base + ill.number("second") if ill else math.inf
             if begin <= at < until or (ill and at < begin):
-                message = f"a launch on GPU {self.parts.index} did not come back within {NO_ANSWER:g} s"
+                message = f"a launch on GPU {self.parts.index} did not complete within {NO_ANSWER:g} s"
                 if name == "hang":
                     return max(at, begin) + wait, name, {"said": message}, f"hang: {message}"
                 message = "NVML: GPU is lost"
@@ -173,7 +173,7 @@ class SimGpu:
         yield self._error(stage, name, **words)
 
     def _tests(self, stage: str, begin: float, why: str = "") -> Iterator[GpuRecord]:
-        """Yield the results of each test of a stage, and its errors; with `why`, the test was broken off."""
+        """Yield the results of each test of a stage, and its errors; with `why`, the tests did not complete."""
         seed, again = self._seed(stage), any(s == stage and b < begin for s, b, _ in self.slots)
         found = [wrong for ill in self.ills for wrong in wrongs(ill, stage, seed, again)] if not why else []
         for wrong in found:
@@ -215,7 +215,7 @@ class SimGpu:
 
 
 def _mismatches(test: str, found: Sequence[WrongResult]) -> int | None:
-    """Count a test's mismatches; None for a test that verifies nothing."""
+    """Count a test's mismatches; None for a test that does not verify results."""
     if test in {"fill", "copy", "rounds"}:
         return None
     return sum(wrong.count for wrong in found if wrong.test == test)

@@ -1,7 +1,7 @@
 """A physical model of a simulated GPU: its clock at the power cap, its power and its temperature. Pure.
 
-A model, not hardware data: no limit may be derived from it. Power is proportional to a power of the clock; the clock
-is the highest that the power limit allows, times the factors of slot, node and chip. Heating is of first order.
+This is a model, not hardware data: do not derive limits from it. Power is proportional to a power of the clock. The
+clock is the highest that the power limit allows, times the factors of slot, node and chip. Heating is of first order.
 """
 
 import math
@@ -13,25 +13,26 @@ from rackcheck.sim.behaviour import Ill
 from rackcheck.sim.burn_parts import GpuParts
 
 STEEP = 2.2
-"""Exponent of the clock in the power."""
+"""Power is proportional to the clock raised to this exponent."""
 
 DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "together": 1.5}
 """Power of each stage at the highest clock, as a fraction of the default limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
-"""K/W of chip, heatsink and air; seconds of its warming; part of the clock that each degree above 60 costs; seconds
-over which the reported power is averaged."""
+"""K/W of chip, heatsink and air; seconds of their heating; fraction of the clock lost per degree above 60; seconds
+over which the reported power is averaged.
+"""
 
 WARMER, MINUTES = 3.0, 300.0
-"""Degrees by which the intake air warms under load, and the seconds to 63 % of it."""
+"""Degrees by which the intake air heats up under load; seconds until 63 % of this is reached."""
 
 CAPPED, IDLE = 0x4, 0x1
-"""Throttle reasons of the clock in NVML's bit mask: the power cap, and no work."""
+"""Throttle reasons in NVML's bit mask: the power cap, and idle."""
 
 
 @dataclass(frozen=True)
 class Chip:
-    """Variation between GPUs: factors of the clock and the work per clock, K/W, and seconds of its warming."""
+    """Variation between GPUs: factors of the clock and of the work per clock, K/W, and seconds of heating."""
 
     clock: float
     work: float
@@ -40,8 +41,8 @@ class Chip:
 
 
 def chip(seed: int, number: int, place: str) -> Chip:
-    """Draw a GPU: the slot's part is the same on all nodes, the node's part on all its slots, the rest is its own."""
-    slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, no secret
+    """Draw a GPU's variation: one part depends on the slot, one on the node, the rest on the GPU itself."""
+    slot, node = Random(f"{seed} slot {place}"), Random(f"{seed} node {number}")  # noqa: S311  a model, not a secret
     own = Random(f"{seed} chip {number} {place}")  # noqa: S311
     clock = (1 + slot.gauss(0, 0.015)) * (1 + node.gauss(0, 0.005)) * (1 + own.gauss(0, 0.01))
     warm = RESISTANCE * (1 + slot.gauss(0, 0.02)) * (1 + own.gauss(0, 0.03))
@@ -49,9 +50,9 @@ def chip(seed: int, number: int, place: str) -> Chip:
 
 
 class Heat:
-    """A GPU's thermal state: `temp` (degrees C), `power` (W, a short mean), `energy` (J).
+    """A GPU's thermal state: `temp` (degrees C), `power` (W, a short-term mean), `energy` (J).
 
-    `limit` is its power limit in W, `highest` its highest clock in Hz; `base` is when its load begins.
+    `limit` is the power limit in W, `highest` the highest clock in Hz; `base` is when the GPU's load begins.
     """
 
     def __init__(self, parts: GpuParts, chip: Chip, ills: Sequence[Ill], base: float) -> None:
@@ -67,7 +68,7 @@ class Heat:
         self._warming = [ill for ill in ills if ill.kind in {"gpu-hot", "fan-stopped"}]
 
     def drawn(self, stage: str) -> tuple[float, float, int]:
-        """Return clock, power and the throttle reasons, under a stage or under none."""
+        """Return clock, power and throttle reasons, during a stage or between stages."""
         if not stage:
             return self._parts.idle_clock, self._parts.idle, IDLE
         demand = DEMAND.get(stage, 0.5) * self._usual
@@ -80,7 +81,7 @@ class Heat:
         return self.highest, demand, 0
 
     def go_on(self, t: float, stage: str) -> None:
-        """Advance the time to `t` under a stage, or under none."""
+        """Advance the time to `t`, during a stage or between stages."""
         step = max(0.0, t - self._t)
         _, power, _ = self.drawn(stage)
         self.energy += power * step

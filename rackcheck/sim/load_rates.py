@@ -1,6 +1,6 @@
-"""Rates of the tests of a simulated GPU's stages: work per clock times clock, less the cost of its faults. Pure.
+"""Rates of the tests of a simulated GPU: work per clock times clock, reduced by the GPU's faults. Pure.
 
-A model, not hardware data: no limit may be derived from it.
+This is a model, not hardware data: do not derive limits from it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,37 +12,37 @@ from rackcheck.sim.burn_parts import GpuParts
 from rackcheck.sim.load_wrong import SCALAR, SMS, hash_of
 
 PER_CLOCK = {"mma": 3.35e5, "fp64": 1.6e4, "fp32": 3.2e4, "int32": 1.6e4, "sfu": 2.0e3}
-"""Work per cycle: FLOP, or operations for the last two."""
+"""Work per cycle: FLOP, or operations for the last two units."""
 
 PER_MEMORY_CLOCK = {"fill": 1220.0, "march": 1160.0, "verify": 1180.0, "copy": 1150.0}
-"""Bytes per cycle of the memory, read and written."""
+"""Bytes per cycle that the memory reads and writes."""
 
 PER_LANE, OVER_NVLINK = 2.1e8, 0.8
-"""B/s of a first-generation PCIe lane, doubled by each later generation; usable fraction of NVLink's rate."""
+"""B/s of a PCIe lane of the first generation, doubled by each later generation; usable fraction of NVLink's rate."""
 
 BESIDES = 0.6
-"""Fraction of their rate that the matrix units keep while memory and links work, too."""
+"""Fraction of their rate that the matrix units keep while memory and links also work."""
 
 COVERED, ROUNDS = 0.978, 30.0
-"""Fraction of its memory that patterns cover, and patterns per second."""
+"""Fraction of the memory that patterns cover, and patterns per second."""
 
 SPREAD = 0.002
 """Relative spread of rates that do not depend on the clock."""
 
 UNITS = {"mma": "FLOP", "fp64": "FLOP", "fp32": "FLOP", "int32": "OP", "sfu": "OP"}
 StageTest = tuple[str, str, float, dict[str, Any]]
-"""A test: its name, its unit, its rate in that unit a second, and the other values of its record."""
+"""A test: its name, its unit, its rate in units per second, and the other values of its record."""
 
 
 def tests(
     parts: GpuParts, ills: Sequence[Ill], stage: str, seed: int, clock: float, work: float, rng: Random
 ) -> Iterator[StageTest]:
-    """Yield the tests of a stage on a GPU that worked at `clock` Hz; `work` is the factor of its work per clock."""
+    """Yield the tests of a stage on a GPU that worked at `clock` Hz; `work` is the factor on its work per clock."""
     slow, limp = of_kind(ills, "gpu-slow"), of_kind(ills, "sm-slow")
     part = work * (1 - (slow.number("percent") / 100 if slow else 0))
     sms: dict[str, Any] = {"sms": SMS, "slowest_sm": rng.randrange(SMS), "slowest": 1.01}
     if limp:
-        # Every SM has the same work, and the slowest determines the rate.
+        # Every SM has the same amount of work, so the slowest SM determines the rate.
         left = 1 - limp.number("percent") / 100
         part *= left
         sms |= {"slowest_sm": int(limp.number("sm")), "slowest": round(1 / left, 4)}
@@ -61,7 +61,7 @@ def tests(
 
 
 def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
-    """Return the rate of a copy to another GPU, over NVLink if there is one."""
+    """Return the rate of a copy to another GPU, over NVLink if the GPU has it."""
     return float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
 
 
@@ -73,5 +73,5 @@ def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
 
 
 def of_kind(ills: Sequence[Ill], kind: str) -> Ill | None:
-    """Return the fault of a kind among those of one GPU and its node, if any."""
+    """Return the fault of a kind among the faults of one GPU and its node; None if there is none."""
     return next((ill for ill in ills if ill.kind == kind), None)

@@ -1,4 +1,4 @@
-"""Wrong results of a simulated GPU: which tests find them, how often, and the error's values. Pure."""
+"""Wrong results of a simulated GPU: which tests find them, how often, and with which values. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from typing import Any
 from rackcheck.sim.behaviour import Ill
 
 SMS = 132
-"""SMs of a simulated GPU: no capture has their number."""
+"""Number of SMs of a simulated GPU; it is in no capture."""
 
 LINE = 16
-"""Bytes of a line of the memory's pattern."""
+"""Size of a line of the memory's pattern, in bytes."""
 
 SCALAR = ("fp64", "fp32", "int32", "sfu")
 GOLDEN = ("mma", "fp64", "fp32", "int32")
-"""Tests whose result is known beforehand; the others are compared with the majority of their peers."""
+"""Tests whose result is known in advance; results of other tests are compared with the majority of the peers."""
 
 
 @dataclass(frozen=True)
 class WrongResult:
-    """The wrong results of one test of one stage: how many mismatches, and the error's values."""
+    """The wrong results of one test in one stage: the number of mismatches, and the error's values."""
 
     test: str
     count: int
@@ -28,12 +28,12 @@ class WrongResult:
 
 
 def stand_in(*what: object) -> str:
-    """Return 16 hexadecimal digits in place of a computed result, the same for the same arguments."""
+    """Return 16 hex digits in place of a computed result; the same arguments give the same digits."""
     return blake2b(" ".join(map(str, what)).encode(), digest_size=8).hexdigest()
 
 
 def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[WrongResult]:
-    """Yield what a stage finds of one fault; `again` is true if the same stage ran before."""
+    """Yield the wrong results that a stage finds for one fault; `again` is whether the same stage ran before."""
     match ill.kind, stage:
         case (("gpu-bitflip" | "gpu-multibit" | "gpu-alias"), ("memory" | "together")):
             if ill.kind != "gpu-bitflip" or ill.words["how"] == "stuck" or (stage == "memory" and not again):
@@ -42,7 +42,7 @@ def wrongs(ill: Ill, stage: str, seed: int, again: bool) -> Iterator[WrongResult
             yield from _of_sm(ill, stage, seed)
         case "gpu-wrong", ("tensor" | "scalar" | "together"):
             test = ill.words["unit"]
-            # Without a result that is known beforehand all its SMs agree, and only its peers differ.
+            # The result is not known in advance, and all SMs of the GPU agree: only other GPUs have a different result.
             if test in GOLDEN and (test in SCALAR) == (stage == "scalar"):
                 yield WrongResult(test, SMS * 2, {"name": "mismatch", "sms": SMS, **_words(test, ill, seed)})
 

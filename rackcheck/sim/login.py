@@ -1,4 +1,4 @@
-"""Commands about the login on a simulated node: the user, the installed programs, the rights under sudo."""
+"""Commands about the login on a simulated node: the user, the installed programs, the rights with sudo."""
 
 import re
 import shlex
@@ -9,18 +9,18 @@ from rackcheck.model.fact import Reason
 from rackcheck.model.text import matching
 
 USER = "audit"
-"""The user of a simulated rack, on its nodes and on its BMCs."""
+"""The user's name on the nodes and on the BMCs of a simulated rack."""
 
 _LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
-"""Doctor's first command: the user and the system, and which of these programs are missing."""
+"""Doctor's first command, which reports the user, the system, and which of these programs are missing."""
 
 
 _READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
-"""Doctor's check of readable files: `l GLOB; l GLOB; …`, which prints each glob's first unreadable file."""
+"""Doctor's check of readable files, `l GLOB; l GLOB; …`, which prints each glob's first unreadable file."""
 
 
 def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:
-    """Return the output of a command about the login; None for any other command. `sent` is the caller's clock."""
+    """Return the output of a command about the login; None for other commands. `sent` is the caller's clock."""
     looks = _LOOKS.match(command)
     if looks is not None:
         missing = "".join(f"missing {tool}\n" for tool in looks[1].split() if _is_missing(host, tool))
@@ -42,7 +42,7 @@ def _closed(host: NodeCapture, command: str) -> Iterator[str]:
 
 
 def _is_missing(host: NodeCapture, tool: str) -> bool:
-    """Return whether a command of the capture that calls this program failed because it is missing."""
+    """Return whether a command in the capture failed because this program is missing."""
     calls = re.compile(rf"(?:^|[\s;&|(]){re.escape(tool)}(?:$|[\s;&|)])")
     answers = host.commands.items()
     return any(isinstance(a, Output) and a.status == 127 and calls.search(command) for command, a in answers)
@@ -59,6 +59,6 @@ def _system(host: NodeCapture) -> str:
 
 
 def _python(host: NodeCapture) -> str:
-    """Return a version of python3, which no capture has: that of the Ubuntu on a DGX; empty if python3 is missing."""
+    """Return python3's version: captures do not contain it, so it is that of Ubuntu on a DGX; empty without python3."""
     without = any(isinstance(a, Output) and a.out.endswith("no python3\n") for a in host.commands.values())
     return "" if without else "Python 3.10.12\n"

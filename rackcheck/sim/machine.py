@@ -1,4 +1,4 @@
-"""A simulated machine, from one of four kinds of folders: a machine of ours, a run, a capture, a Redfish tree."""
+"""A simulated machine, read from one of four kinds of folders: a machine folder, a run, a capture or a Redfish tree."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from rackcheck.sim import template
 from rackcheck.transport.redfish.answer import parsed
 
 FOLDER = Path(__file__).parent / "machines"
-"""The folder of the machines that come with rackcheck."""
+"""The folder of the machines that are shipped with rackcheck."""
 
 
 @dataclass(frozen=True)
 class SimMachine:
     """One simulated machine: the data of its operating system and its BMC.
 
-    The host's files are all the files it has, whatever glob requests them; its `globs` are empty. Texts and bodies are
-    shared between machines: to change one, make a new one, and never modify it in place.
+    The host has only the files in `files`, whichever glob requests them; its `globs` are empty. Machines share texts
+    and bodies: to change one, create a new one, and never modify it in place.
     """
 
     host: NodeCapture
@@ -42,12 +42,12 @@ class FolderKind(StrEnum):
 
 
 def shipped() -> dict[str, Path]:
-    """Return the machines that come with rackcheck, by name."""
+    """Return the machines that are shipped with rackcheck, by name."""
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob("*/machine.yaml"))}
 
 
 def of_folder(path: Path) -> FolderKind:
-    """Return the kind of machine in a folder; raises UserError if there is none."""
+    """Return the kind of a machine's folder; raises UserError if the folder has no machine."""
     marks = {
         FolderKind.MACHINE: path / "machine.yaml",
         FolderKind.RUN: path / "run.json",
@@ -58,15 +58,15 @@ def of_folder(path: Path) -> FolderKind:
         if mark.exists():
             return kind
     if not path.is_dir():
-        raise UserError(f"{path} is no folder")
+        raise UserError(f"{path} is not a folder")
     raise UserError(
-        f"{path} is no machine: a machine folder holds machine.yaml, a stored run holds run.json, "
-        "a capture holds capture.json, a Redfish tree holds redfish/v1/"
+        f"{path} is not a machine: a machine folder contains machine.yaml, a stored run run.json, "
+        "a capture capture.json, a Redfish tree redfish/v1/"
     )
 
 
 def load(folder: Path, node: str, number: int) -> SimMachine:
-    """Make one node of a machine folder; `number` is its place in the rack, from 1. Raises UserError or BadFile."""
+    """Make one node of a machine folder; `number` is its position in the rack, from 1. Raises UserError or BadFile."""
     kind = _template(folder.resolve())
     names = {
         "node": node,
@@ -84,9 +84,9 @@ def _template(folder: Path) -> template.Template:
 
 
 def from_tree(folder: Path) -> BmcCapture:
-    """Return the BMC of a recorded Redfish tree; its bodies are read on first use."""
+    """Return the BMC of a recorded Redfish tree; each body is read on first use."""
     if of_folder(folder) is not FolderKind.TREE:
-        raise UserError(f"{folder} is no Redfish tree: it would hold redfish/v1/")
+        raise UserError(f"{folder} is not a Redfish tree: it has no redfish/v1/")
     return BmcCapture(BodyTree(folder))
 
 
@@ -108,10 +108,10 @@ def from_capture(found: captured.Captured, node: str) -> SimMachine:
 
 
 def _of_answers(answers: Iterable[Answered]) -> SimMachine:
-    """Make the machine that returns this data; a plane that returned none is missing."""
+    """Make the machine that returns this data; a plane without data is missing."""
     host, bmc = NodeCapture(), BmcCapture()
     for answer in answers:
-        if answer.reading > 1:  # a later reading, of a few commands only
+        if answer.reading > 1:  # later readings have only a few commands
             continue
         if isinstance(answer.capture, NodeCapture):
             host = answer.capture
@@ -120,16 +120,16 @@ def _of_answers(answers: Iterable[Answered]) -> SimMachine:
     return SimMachine(host, bmc)
 
 
-# A recorded Redfish tree in the DMTF's layout: the folder's path is the URI, the body is in its index.json.
+# A recorded Redfish tree in the DMTF's layout: the path of a folder is the URI, and its index.json has the body.
 
 BODY = 8 << 20
-"""The most bytes of one body: as much as an audit reads of one reply."""
+"""Maximum size of one body, in bytes: as much as an audit reads of one reply."""
 
 
 class BodyTree(Mapping[str, Body | Unknown]):
-    """The bodies of a tree by URI, each read on first use; one that is not JSON is unparsable.
+    """The bodies of a tree by URI, each read on first use; a body that is not JSON is unparsable.
 
-    `$`, `?` and `=` count in names; letter case counts if a name exists in two spellings.
+    Names may contain `$`, `?` and `=`. Letter case is significant only if a name exists in two spellings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -161,9 +161,9 @@ class BodyTree(Mapping[str, Body | Unknown]):
         try:
             if file.is_file():
                 return file
-        except OSError:  # a name too long for any file
+        except OSError:  # a name that is too long for a file
             return None
-        # Recorded BMCs that ignore letter case link to their own resources in another one.
+        # Recorded BMCs that ignore letter case may spell links to their own resources differently.
         return self._folded().get("/".join(words).casefold())
 
     def _folded(self) -> Mapping[str, Path]:

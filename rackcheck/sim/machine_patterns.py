@@ -1,8 +1,9 @@
-"""Patterns of machine folders: keys and list items that expand to many, and the placeholders in them.
+"""Patterns of machine folders: keys and list items that each stand for several, and the placeholders in them.
 
-`[0-223]`, `[00-15]` and `[1b,43,52]` in a key give one key for each member, several brackets all combinations.
-`@{1}` is the member of the first bracket. A bracket may have columns, `[0-2|1b,43,52]`: the key has the first,
-`@{1.2}` is the second. `@{node}`, `@{n}`, `@{n3}` and `@{octets}` stay: they are filled in for each node.
+`[0-223]`, `[00-15]` and `[1b,43,52]` in a key give one key for each member; several brackets give all combinations.
+`@{1}` is the member of the first bracket. A bracket may have columns, `[0-2|1b,43,52]`: the key has the first column's
+member, and `@{1.2}` is the second column's. `@{node}`, `@{n}`, `@{n3}` and `@{octets}` are kept, and replaced
+later for each node.
 """
 
 import re
@@ -10,10 +11,10 @@ from collections.abc import Mapping
 from itertools import product
 
 MOST = 10_000
-"""The most members of one pattern."""
+"""Maximum number of members of one pattern."""
 
 Stood = tuple[tuple[str, ...], ...]
-"""The member of each bracket so far, the outer ones first, one text for each of its columns."""
+"""The current member of each bracket, outer brackets first, with one text for each of its columns."""
 
 _BRACKET = re.compile(r"\[([^\[\]]*)\]")
 _PLACE = re.compile(r"@\{([^{}]*)\}")
@@ -27,7 +28,7 @@ class BadPattern(Exception):
 def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
     """Return every text of a pattern, with the members of its brackets; raises BadPattern.
 
-    The brackets are counted on from those of `outer`.
+    The brackets are numbered after the brackets of `outer`.
     """
     parts = _BRACKET.split(pattern)
     brackets = [_members(inside) for inside in parts[1::2]]
@@ -35,7 +36,7 @@ def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
     for bracket in brackets:
         count *= len(bracket)
     if count > MOST:
-        raise BadPattern(f"`{pattern}` stands for {count} members; {MOST} are the most")
+        raise BadPattern(f"`{pattern}` has {count} members; the maximum is {MOST}")
     found = []
     for members in product(*brackets):
         stood = (*outer, *members)
@@ -45,7 +46,7 @@ def expanded(pattern: str, outer: Stood = ()) -> list[tuple[str, Stood]]:
 
 
 def _members(inside: str) -> list[tuple[str, ...]]:
-    """Return the members of one bracket, each with its columns."""
+    """Return the members of one bracket, each with the texts of its columns."""
     columns = [[item for part in column.split(",") for item in _run(part.strip())] for column in inside.split("|")]
     if any(len(column) != len(columns[0]) for column in columns):
         raise BadPattern(f"the columns of [{inside}] have {', '.join(str(len(c)) for c in columns)} members")
@@ -62,12 +63,12 @@ def _run(part: str) -> list[str]:
     if last < first:
         raise BadPattern(f"[{part}] runs backwards")
     if last - first >= MOST:
-        raise BadPattern(f"[{part}] has {last - first + 1} members; {MOST} are the most")
+        raise BadPattern(f"[{part}] has {last - first + 1} members; the maximum is {MOST}")
     return [str(number).zfill(len(match[1])) for number in range(first, last + 1)]
 
 
 def filled(text: str, stood: Stood) -> str:
-    """Fill in the members of the brackets; placeholders of a node stay. Raises BadPattern."""
+    """Replace the placeholders of brackets by their members; placeholders of a node are kept. Raises BadPattern."""
     if "@{" not in text:
         return text
 
@@ -77,17 +78,17 @@ def filled(text: str, stood: Stood) -> str:
             return match[0]
         numbers = re.fullmatch(r"([1-9])(?:\.([1-9]))?", name)
         if numbers is None:
-            raise BadPattern(f"`{match[0]}` is none of @{{node}}, @{{n}}, @{{n3}}, @{{octets}}, @{{1}}, @{{1.2}}")
+            raise BadPattern(f"`{match[0]}` is not one of @{{node}}, @{{n}}, @{{n3}}, @{{octets}}, @{{1}}, @{{1.2}}")
         bracket, column = int(numbers[1]), int(numbers[2] or 1)
         if bracket > len(stood):
-            raise BadPattern(f"`{match[0]}`, and there are {len(stood)} brackets")
+            raise BadPattern(f"`{match[0]}`, but there are {len(stood)} brackets")
         if column > len(stood[bracket - 1]):
-            raise BadPattern(f"`{match[0]}`, and that bracket has {len(stood[bracket - 1])} columns")
+            raise BadPattern(f"`{match[0]}`, but that bracket has {len(stood[bracket - 1])} columns")
         return stood[bracket - 1][column - 1]
 
     return _PLACE.sub(fill, text)
 
 
 def of_node(text: str, names: Mapping[str, str]) -> str:
-    """Fill in the placeholders of one node: `node`, `n`, `n3` and `octets`; any other text stays."""
+    """Replace the placeholders of one node, `node`, `n`, `n3` and `octets`; any other text is kept."""
     return _PLACE.sub(lambda match: names.get(match[1], match[0]), text)

@@ -1,4 +1,4 @@
-"""A YAML file of a machine folder: JSON's types, patterns expanded, and every mistake with its line and column."""
+"""Reads a YAML file of a machine folder: JSON's types, expanded patterns, and each error with its line and column."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from rackcheck.profile.document import DEPTH, BadFile, Problem, SourcePlace
 from rackcheck.sim.machine_patterns import BadPattern, Stood, expanded, filled
 
 VALUES = 200_000
-"""The most values that one file may expand to."""
+"""Maximum number of values to which one file may expand."""
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 _NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
@@ -18,19 +18,19 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class SheetReader:
-    """Reads the tree of one YAML file; mistakes are raised with their line."""
+    """Reads the nodes of one YAML file; errors are raised with their line."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.left = VALUES
 
     def wrong(self, node: yaml.Node, text: str) -> BadFile:
-        """Return the error for a mistake at a place."""
+        """Return an error with the node's line and column."""
         mark = node.start_mark
         return BadFile([Problem(SourcePlace(self.file, mark.line + 1, mark.column + 1), text)])
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[yaml.Node, str, yaml.Node]]:
-        """Return a table's entries: the key, its text, and its value."""
+        """Return the entries of a table: each with the key, the key's text, and the value."""
         if not isinstance(node, yaml.MappingNode):
             raise self.wrong(node, f"{what} is a table")
         seen: set[str] = set()
@@ -38,7 +38,7 @@ class SheetReader:
             if not isinstance(key, yaml.ScalarNode):
                 raise self.wrong(key, "a key is a plain text")
             if key.value in seen:
-                raise self.wrong(key, f"`{key.value}` stands here twice")
+                raise self.wrong(key, f"`{key.value}` appears twice")
             seen.add(key.value)
         return [(key, key.value, value) for key, value in node.value]
 
@@ -54,19 +54,19 @@ class SheetReader:
     def _spend(self, node: yaml.Node, values: int) -> None:
         self.left -= values
         if self.left < 0:
-            raise self.wrong(node, f"the file unfolds to more than {VALUES} values")
+            raise self.wrong(node, f"the file expands to more than {VALUES} values")
 
     def fill(self, node: yaml.Node, text: str, stood: Stood) -> str:
-        """Fill in the placeholders of a text at a place of the file."""
+        """Replace the placeholders in a text; an error has the text's line and column."""
         try:
             return filled(text, stood)
         except BadPattern as error:
             raise self.wrong(node, str(error)) from None
 
     def value(self, node: yaml.Node, stood: Stood) -> Any:
-        """Return a JSON value: an unquoted text that reads as JSON's number, true, false or null is that value.
+        """Return a JSON value: an unquoted JSON number, true, false or null is that value, other text is a text.
 
-        `!!int "@{1.2}"` is a number, too, though it is filled in.
+        `!!int "@{1.2}"` is a number as well, after its placeholder is replaced.
         """
         self._spend(node, 1)
         if isinstance(node, yaml.SequenceNode):
@@ -76,11 +76,11 @@ class SheetReader:
             for key, name, value in self.pairs(node, "an object"):
                 found[self.fill(key, name, stood)] = self.value(value, stood)
             if len(found) != len(node.value):
-                raise self.wrong(node, "two keys are the same once filled in")
+                raise self.wrong(node, "two keys are the same after their placeholders are replaced")
             return found
         assert isinstance(node, yaml.ScalarNode)
         text = self.fill(node, node.value, stood)
-        if node.style:  # quoted, or a block; a plain one has none, or with the C parser an empty one
+        if node.style:  # quoted text or a block; a plain scalar has no style (empty with the C parser)
             return self._number(node, text) if node.tag in _NUMBERS else text
         if node.value in _WORDS:
             return _WORDS[node.value]
@@ -88,11 +88,11 @@ class SheetReader:
 
     def _number(self, node: yaml.Node, text: str) -> int | float:
         if not _NUMBER.fullmatch(text):
-            raise self.wrong(node, f"no number: {text[:40]!r}")
+            raise self.wrong(node, f"not a number: {text[:40]!r}")
         return float(text) if {".", "e", "E"} & set(text) else int(text)
 
     def items(self, node: yaml.Node, stood: Stood) -> list[tuple[yaml.Node, Stood]]:
-        """Return a list's items, an item once for each member if it is a table of `each` and `item`."""
+        """Return a list's items; an item that is a table of `each` and `item` is repeated for each member."""
         if not isinstance(node, yaml.MappingNode):
             return [(node, stood)]
         given = {name: value for _, name, value in self.pairs(node, "an item")}
@@ -109,9 +109,9 @@ class SheetReader:
         return [(given["item"], inner) for _, inner in found]
 
     def text(self, node: yaml.Node, stood: Stood) -> str:
-        """Return a text, or the lines of a list as one; a text that is not empty ends with a newline.
+        """Return a text, or the lines of a list as one text; a text that is not empty ends with a newline.
 
-        A line that is a table of `json` alone is its value as JSON, on one line.
+        A line that is a table with the single key `json` becomes that value as JSON, on one line.
         """
         if isinstance(node, yaml.SequenceNode):
             lines = [self._line(item, inner) for part in node.value for item, inner in self.items(part, stood)]
@@ -129,7 +129,7 @@ class SheetReader:
 
 
 def composed(text: str, file: str) -> yaml.Node:
-    """Read a YAML text into its nodes, fast; raises BadFile. Aliases are refused: each value is written out."""
+    """Parse a YAML text into nodes, quickly; raises BadFile. Aliases are refused: each value must be written out."""
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         root = yaml.compose(text, Loader=loader)
@@ -138,7 +138,7 @@ def composed(text: str, file: str) -> yaml.Node:
         place = SourcePlace(file, mark.line + 1, mark.column + 1) if mark else SourcePlace(file, 1, 1)
         raise BadFile([Problem(place, str(error.problem or error.context))]) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadFile([Problem(SourcePlace(file, 1, 1), f"no YAML: {error}")]) from None
+        raise BadFile([Problem(SourcePlace(file, 1, 1), f"not YAML: {error}")]) from None
     if root is None:
         raise BadFile([Problem(SourcePlace(file, 1, 1), "an empty file")])
     _bounded(root, SheetReader(file))
@@ -146,14 +146,14 @@ def composed(text: str, file: str) -> yaml.Node:
 
 
 def _bounded(root: yaml.Node, reader: SheetReader) -> None:
-    """Refuse aliases, which let a small file expand without end, and nesting beyond what a machine needs."""
+    """Refuse aliases, with which a small file can expand without limit, and nesting deeper than a machine needs."""
     seen: set[int] = set()
     level = [root]
     for _ in range(DEPTH):
         below: list[yaml.Node] = []
         for node in level:
             if id(node) in seen:
-                raise reader.wrong(node, "an alias leads here; write it out")
+                raise reader.wrong(node, "an alias refers to this; write it out")
             seen.add(id(node))
             if isinstance(node, yaml.MappingNode):
                 below += [part for pair in node.value for part in pair]

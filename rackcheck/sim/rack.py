@@ -1,4 +1,4 @@
-"""Brings a simulated rack up on loopback, and writes the inventory of it."""
+"""Starts a simulated rack on loopback, and writes its inventory."""
 
 import json
 import secrets
@@ -32,7 +32,7 @@ HostPort = tuple[str, int]
 
 @dataclass(frozen=True)
 class Up:
-    """One station that is up: its addresses, its keys, and its servers, which count their requests."""
+    """One running station: its addresses, its keys, and its servers, which count their requests."""
 
     station: Station
     ssh: HostPort | None
@@ -44,13 +44,13 @@ class Up:
 
 
 class RackAbandoned(Exception):
-    """The rack's caller has left while it came up."""
+    """The caller ended while the rack was starting."""
 
 
 class SimRack:
-    """A simulated rack that is up until `close`; `folder` holds its inventory, key and password until then.
+    """A simulated rack that runs until `close`; until then `folder` contains its inventory, key and password.
 
-    `gone` is called now and then while the rack comes up; once it returns true, RackAbandoned is raised.
+    `gone` is called repeatedly while the rack starts; if it returns true, RackAbandoned is raised.
     """
 
     def __init__(self, scenario: Scenario, folder: Path, gone: Callable[[], bool] = lambda: False) -> None:
@@ -77,7 +77,7 @@ class SimRack:
         self.close()
 
     def close(self) -> None:
-        """Close all connections, and remove our files."""
+        """Close all connections, and remove the rack's files."""
         self._over.set()
         remove(self._written)
         for up in getattr(self, "stations", ()):
@@ -117,28 +117,28 @@ class SimRack:
     def _door(self, service: str, number: int, door: Door, welcome: Welcome) -> HostPort:
         if door is Door.CLOSED:
             place = self._addresses.nowhere(service, number)
-            return place if place[1] else (place[0], 9)  # port 9 is discard's, which is no longer in use
-        return self._addresses.open(service, number, self._say_nothing if door is Door.SILENT else welcome)
+            return place if place[1] else (place[0], 9)  # port 9 (discard) is not in use on modern systems
+        return self._addresses.open(service, number, self._accept_only if door is Door.SILENT else welcome)
 
-    def _say_nothing(self, _: socket.socket) -> None:
+    def _accept_only(self, _: socket.socket) -> None:
         self._over.wait()
 
     def _bmc(self, station: Station) -> SimBmc:
         conduct = station.bmc
-        faults = {uri: replace(fault) for uri, fault in conduct.faults.items()}  # each rack counts its own repeats
+        faults = {uri: replace(fault) for uri, fault in conduct.faults.items()}  # each rack counts repeats on its own
         if conduct.hanging:
             faults["*"] = ResourceFault("hang")
         if "*" in faults:
             faults.setdefault(ROOT, ResourceFault(times=0))
         return SimBmc(
-            _Told(station.machine.bmc, conduct), faults=faults, limit=conduct.sessions - conduct.taken,
+            _LiveBodies(station.machine.bmc, conduct), faults=faults, limit=conduct.sessions - conduct.taken,
             workers=conduct.workers, lines=conduct.lines, latency=conduct.latency, user=USER,
             expand=conduct.expand or False,
             password=WRONG if conduct.https is Door.LOCKED else self._password,
         )  # fmt: skip
 
     def _write(self) -> None:
-        """Write the inventory and its secrets, readable by our user only; no other file is overwritten."""
+        """Write the inventory and its secrets, readable by our user only; existing files are not overwritten."""
         key, password, known = (self.folder / name for name in (KEY, PASSWORD, KNOWN))
         rows = [f"[{up.ssh[0]}]:{up.ssh[1]} {up.host_key}\n" for up in self.stations if up.ssh is not None]
         lines = [
@@ -159,7 +159,7 @@ class SimRack:
 
 
 def _quoted(text: str) -> str:
-    """Quote any text for YAML, as JSON does, but without escaped surrogate pairs."""
+    """Quote any text for YAML, like JSON but without escaped surrogate pairs."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -180,8 +180,8 @@ def _entry(up: Up) -> str:
     return f"  {_quoted(station.name)}: {{ role: {station.role}, {', '.join(parts)} }}"
 
 
-class _Told(Mapping[str, object]):
-    """The bodies of a BMC; the one with its time has the time of its clock now."""
+class _LiveBodies(Mapping[str, object]):
+    """The bodies of a BMC; a body with `DateTime` shows the simulated clock's current time."""
 
     def __init__(self, bmc: BmcCapture, conduct: BmcConduct) -> None:
         self._bmc, self._conduct = bmc, conduct
@@ -203,7 +203,7 @@ class _Told(Mapping[str, object]):
 
 
 def _ahead(text: str, heard: str | None) -> float:
-    """Return how far a recorded clock was ahead of ours when it was recorded; 0 for a machine that was not recorded."""
+    """Return how far a recorded clock was ahead of ours when it was recorded; 0 if the machine was not recorded."""
     try:
         return (datetime.fromisoformat(text) - datetime.fromisoformat(heard)).total_seconds() if heard else 0.0
     except (ValueError, TypeError):

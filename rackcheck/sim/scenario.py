@@ -21,7 +21,7 @@ from rackcheck.sim.scenario_nodes import ALL, MOST, RACK, UNITS, Builder, Growth
 from rackcheck.sim.shape import scenario as shape
 
 FOLDER = Path(__file__).parent / "scenarios"
-"""The folder of the scenarios that come with rackcheck."""
+"""The folder of the scenarios that are shipped with rackcheck."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Laid:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A simulated rack: its stations with the faults laid over them, and the list of the faults."""
+    """A simulated rack: its stations, with their faults, and the list of the faults."""
 
     name: str
     title: str
@@ -46,20 +46,20 @@ class Scenario:
 
 
 def shipped() -> dict[str, Path]:
-    """Return the scenarios that come with rackcheck, by name."""
+    """Return the scenarios that are shipped with rackcheck, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def growing() -> list[str]:
-    """Return the names of the scenarios that come with rackcheck and grow."""
+    """Return the names of the shipped scenarios whose number of nodes can be set."""
     return [name for name, path in shipped().items() if ALL in text_of(path)]
 
 
 def find(name: str) -> Scenario:
     """Return the rack for the text after `sim:`.
 
-    NAME or NAME:COUNT is a scenario that ships; a path is a scenario file, or the folder of a machine, a run, a capture
-    or a Redfish tree. Raises UserError or BadFile.
+    NAME or NAME:COUNT is a shipped scenario; a path is a scenario file, or the folder of a machine, a run, a capture or
+    a Redfish tree. Raises UserError or BadFile.
     """
     bare, mark, count = name.partition(":")
     known = shipped()
@@ -89,13 +89,13 @@ def _count(text: str) -> int:
 
 
 def of_machine(folder: Path, count: int | None = None) -> Scenario:
-    """Make a rack of a folder: `count` nodes of a machine or a Redfish tree, or the nodes of a run or a capture."""
+    """Make a rack from a folder: `count` nodes of a machine or a Redfish tree, or the nodes of a run or a capture."""
     kind = machine.of_folder(folder)
     stations: tuple[Station, ...]
     numbers = range(1, (count or 1) + 1)
     if kind is machine.FolderKind.RUN:
         if count is not None:
-            raise UserError(f"the stored run {folder.name} has nodes of its own, and no other number of them")
+            raise UserError(f"the stored run {folder.name} has a fixed number of nodes: remove the count")
         names = _of_run(folder)
         stations = tuple(Station(n, i, machine.from_run(folder, n)) for i, n in enumerate(names, start=1))
     elif kind is machine.FolderKind.CAPTURE:
@@ -110,9 +110,9 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 
 
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
-    """Make a rack of a capture's nodes, each with its role; without racks if they do not fit into ours."""
+    """Make a rack from a capture's nodes, with their roles; without locations if these do not fit simulated racks."""
     if count is not None:
-        raise UserError(f"the capture {found.folder.name} has nodes of its own, and no other number of them")
+        raise UserError(f"the capture {found.folder.name} has a fixed number of nodes: remove the count")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]
     fits = len({*units}) == len(units) and all(n.u + n.height - 1 <= UNITS and n.height for n in found.nodes)
     stations = tuple(
@@ -127,7 +127,7 @@ def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
 
 
 def _of_run(folder: Path) -> list[str]:
-    """Return the nodes of a stored run, in its own order; raises UserError if one is not a valid node name."""
+    """Return the nodes of a stored run, in the run's order; raises UserError if a name is not a valid node name."""
     names = [str(node) for node in store.find(str(folder)).started().nodes]
     wrong = next((name for name in names if not is_name(name)), None)
     if wrong is not None:
@@ -136,7 +136,7 @@ def _of_run(folder: Path) -> list[str]:
 
 
 def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
-    """Load a scenario file, of `count` nodes if it grows; raises BadFile with every mistake's place."""
+    """Load a scenario file, with `count` nodes if their number can be set; raises BadFile with all errors."""
     table = _shaped(read(text_of(path), str(path)))
     problems: list[Problem] = []
     stations = Builder(path, table, problems).stations(count, shown or str(path), growing())
@@ -156,7 +156,7 @@ def load(path: Path, count: int | None = None, shown: str = "") -> Scenario:
 
 
 def _shaped(node: YamlNode) -> YamlMapping:
-    """Check a file against the schema; the parameters of a fault are checked by the fault itself."""
+    """Check a file against the schema; each fault checks its own parameters."""
     schema = shape()
     entry = schema["properties"]["faults"]["items"]
     entry["properties"]["fault"] = TEXT
@@ -169,7 +169,7 @@ def _shaped(node: YamlNode) -> YamlMapping:
 
 
 def _numbered(path: tuple[str | int, ...], text: str) -> str:
-    """Name an entry of a list, counted from 1: `faults[1]` instead of `0`."""
+    """Return the path with list entries counted from 1: `faults[1]` instead of `0`."""
     if not any(isinstance(step, int) for step in path):
         return text
     spelt = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
@@ -177,9 +177,9 @@ def _numbered(path: tuple[str | int, ...], text: str) -> str:
 
 
 def _lay(stations: dict[str, Station], entry: YamlMapping, grown: Growth, problems: list[Problem]) -> Laid:
-    """Lay one fault over those of its nodes that exist; mistakes are added to the problems."""
+    """Give one fault to its nodes, as far as these exist; errors are added to `problems`."""
     words = {key: value.text for key, value in entry.items.items() if isinstance(value, Scalar)}
-    words |= {key: "" for key in entry.items if key not in words}  # the fault refuses it as an unknown parameter
+    words |= {key: "" for key in entry.items if key not in words}  # the fault rejects these as unknown parameters
     kind, target, about = words.pop("fault"), words.pop("nodes"), words.pop("about", "")
     here: tuple[str, ...] = ()
     try:

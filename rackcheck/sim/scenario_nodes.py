@@ -1,4 +1,4 @@
-"""The nodes of a scenario file, named as in an inventory, each with its machine and its place."""
+"""The nodes of a scenario file, with names as in an inventory, each with its machine and its location."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,20 +15,20 @@ from rackcheck.sim.behaviour import BmcConduct, Conduct, Station
 from rackcheck.sim.fault_words import SLOWEST, number
 
 ALL = "@{all}"
-"""In a node set of a scenario: the number of nodes that the user requests, `[0001-0072]`."""
+"""In a scenario's node set, this stands for the range of nodes that the user requests, `[0001-0072]`."""
 
 MOST = 5000
-"""The most nodes of one simulated rack."""
+"""Maximum number of nodes of one simulated rack."""
 
 FASTEST, SEEDS = 1000, 2**31 - 1
-"""The most seconds of a node's load that pass in one of ours, and the highest seed of the nodes' variation."""
+"""Maximum number of a load's seconds that pass in one real second, and maximum seed of the nodes' variation."""
 
 RACK, UNITS = "rack-48u", 48
 """The type of every rack of a scenario, and its height in units."""
 
 
 class Growth:
-    """The node sets of a file that grow, and all names that they can have."""
+    """The node sets of a file whose size can be set, and all names that they can have."""
 
     def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
@@ -39,19 +39,19 @@ class Growth:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every name of the largest rack."""
+        """Return every name of the largest possible rack."""
         return frozenset(name for key in self._sets for name in unfold(key.replace(ALL, f"[0001-{MOST:04}]")))
 
 
 class Builder:
-    """Builds the stations of a file, and collects its mistakes."""
+    """Builds the stations of a file, and collects its errors."""
 
     def __init__(self, path: Path, table: YamlMapping, problems: list[Problem]) -> None:
         self._path, self._table, self._problems = path, table, problems
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
-        """Return every station by its name; raises UserError on a count for a rack that does not grow."""
+        """Return every station by its name; raises UserError if a count is set for a rack of fixed size."""
         listed = self._table.items["nodes"]
         assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)
@@ -59,7 +59,7 @@ class Builder:
         found: dict[str, Station] = {}
         for key, own in listed.items.items():
             if ALL in key and not wanted:
-                self._problems.append(Problem(listed.keys[key], f"`count` is to say how many {key} are"))
+                self._problems.append(Problem(listed.keys[key], f"`count` must set the number of {key}"))
                 continue
             place = listed.keys[key]
             for name in named(key.replace(ALL, f"[0001-{wanted:04}]"), place, self._problems):
@@ -67,21 +67,21 @@ class Builder:
                     self._problems.append(Problem(place, f"more than {MOST} nodes"))
                     return found
                 if name in found:
-                    self._problems.append(Problem(place, f"{name} stands here twice"))
+                    self._problems.append(Problem(place, f"{name} is here twice"))
                 elif isinstance(own, YamlMapping) and not self._add(found, name, own, conduct, place):
-                    break  # the others of this set have the same mistake
+                    break  # the other nodes of this set have the same error
         return found
 
     def _count(self, count: int | None, listed: YamlMapping, shown: str, growing: Iterable[str]) -> int:
-        """Return the number of nodes of each set that grows; 0 if the file has none."""
+        """Return the number of nodes in each set whose size can be set; 0 if the file has no such set."""
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
-            raise UserError(f"{shown} does not grow: its nodes are its own (racks that grow: {', '.join(growing)})")
+            raise UserError(f"{shown} does not grow: its nodes are fixed (racks that grow: {', '.join(growing)})")
         value = self._table.get("count")
         if not isinstance(value, Scalar):
             return count or 0
         if not grows:
-            self._problems.append(Problem(value.place, f"`count`, and no node set of `nodes` with {ALL} in it"))
+            self._problems.append(Problem(value.place, f"`count` is set, but no node set in `nodes` has {ALL}"))
         return count or self._number(self._table, "count", 1, MOST, 0)
 
     def _add(

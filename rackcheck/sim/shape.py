@@ -33,7 +33,7 @@ def scenario() -> Schema:
 
 
 def main() -> None:
-    """Write the schema that ships: `python -m rackcheck.sim.shape FOLDER`."""
+    """Write the shipped schema: `python -m rackcheck.sim.shape FOLDER`."""
     import json  # noqa: PLC0415  only when generating
     import sys  # noqa: PLC0415
     from pathlib import Path  # noqa: PLC0415

@@ -1,14 +1,14 @@
-"""A simulated node's shell: returns the output of the one script, and of single commands, from the machine's capture.
+"""A simulated node's shell: returns the output of rackcheck's script and of single commands, from a machine's capture.
 
-It reads the script that `probe.script` writes, not shell at large: each command is looked up, and its output is
-returned in a frame of its own, as the real shell would print it.
+It parses the script that `probe.script` writes, not shell in general: each command is looked up, and its output is
+returned in its frame, as the real shell would print it.
 """
 
 import re
 import shlex
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rackcheck.model.capture import NodeCapture, Output, named
@@ -18,14 +18,16 @@ from rackcheck.sim import command_lookup, login
 
 HEAD = "head -v -c "
 _ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
+_NEWEST = re.compile(r"exec 8>&1; s=\$\(\{ \{ \((.*)\); echo \$\? >&3; \} \| tail -c ([0-9]+) >&8; \} 3>&1\); exit \$s")
+"""How a script keeps the newest bytes of a command's output."""
 _DEVICE = re.compile(r"^==> .+ <==\n", re.MULTILINE)
-"""How a script runs a command once for each device, and how the output names each."""
+"""How a script runs a command for each device, and how the output names the devices."""
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 
 @dataclass(frozen=True)
 class ShellQuestion:
-    """One command of a script, with the most bytes of its output and its standard error."""
+    """One command of a script, with the maximum sizes of its output and its standard error, in bytes."""
 
     index: str
     command: str
@@ -34,7 +36,7 @@ class ShellQuestion:
 
 
 def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
-    """Return a script's mark and its commands; raises ValueError if it is not one of ours."""
+    """Return a script's mark and its commands; raises ValueError if the script is not from rackcheck."""
     mark = re.search(r"^m=([0-9a-f]{32}) none= have=$", script, re.MULTILINE)
     begin, end = script.find("; exit 0; }; done\n"), script.rfind('\nsay "$none"\nwait\n')
     if mark is None or not 0 <= begin < end:
@@ -44,17 +46,17 @@ def jobs(script: str) -> tuple[str, tuple[ShellQuestion, ...]]:
 
 @lru_cache(maxsize=64)
 def _jobs(text: str) -> tuple[ShellQuestion, ...]:
-    """Parse the lines of a script; all nodes of a run get the same ones.
+    """Parse the lines of a script; all nodes of a run get the same lines, so results are cached.
 
-    `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS CAP [INDEX COMMAND]... ;`
-    and one that looks for programs, `have=... ;`
+    The lines are `own INDEX SECONDS CAP COMMAND COMPLAINTS PROGRAM WITHOUT [GLOB]... ;`, `lane LANE SECONDS CAP [INDEX
+    COMMAND]... ;`, and a line that searches for programs, `have=... ;`
     """
     words = shlex.split(text)
     ends = [i for i, word in enumerate(words) if word == ";"]
     rows = [words[a:b] for a, b in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
     rows = [row for row in rows if not row[0].startswith("have=")]
     if any(len(row) < 6 or row[0] not in {"own", "lane"} for row in rows) or words[-1:] not in ([], [";"]):
-        raise ValueError("not the questions of rackcheck")
+        raise ValueError("not the commands of rackcheck")
     alone = [ShellQuestion(row[1], row[4], int(row[3]), int(row[5])) for row in rows if row[0] == "own"]
     pairs = [
         (int(row[3]), *pair) for row in rows if row[0] == "lane" for pair in zip(row[4::2], row[5::2], strict=True)
@@ -63,14 +65,14 @@ def _jobs(text: str) -> tuple[ShellQuestion, ...]:
 
 
 class SimShell:
-    """The shell of one simulated node; its name is used if the capture has no host name."""
+    """The shell of one simulated node; the node's name is used if the capture has no host name."""
 
     def __init__(self, host: NodeCapture, name: str = "", *, sudo: bool = True, skew: float = 0.0) -> None:
         self._host, self._name, self._sudo, self._skew = host, name, sudo, skew
         self._paths = sorted(host.files)
 
     def run(self, script: str) -> bytes:
-        """Run one of our scripts and return its output."""
+        """Run a script of rackcheck and return its output."""
         mark, questions = jobs(script)
         sent = re.match(r"RACKCHECK_SENT=([0-9.]+) ", script)
         clocks = f"{sent[1] if sent else ''} {time.time() + self._skew:.9f}\n"
@@ -84,13 +86,15 @@ class SimShell:
 
     def command(self, text: str) -> Output:
         """Return the output of one command that a user typed."""
-        return self._answer(text, 1 << 20) or Output(
-            255, "", "this simulated node could not tell when it was recorded\n"
-        )
+        return self._answer(text, 1 << 20) or Output(255, "", "this simulated node has no recorded answer\n")
 
     def _answer(self, command: str, cap: int, sent: str = "") -> Output | None:
         if command.startswith(HEAD):
             return self._read(shlex.split(command.partition("\n")[0])[5:], cap)
+        newest = _NEWEST.fullmatch(command)
+        if newest is not None:
+            answer = self._answer(newest[1], cap, sent)
+            return answer and replace(answer, out=answer.out[-int(newest[2]) :])
         once = _ONCE.search(command)
         if once is not None:
             command = once[1].replace('"$i"', "{}")
@@ -129,7 +133,7 @@ class SimShell:
                 err.append(f"head: cannot open '{glob}' for reading: No such file or directory\n")
             out += [f"==> {path} <==\n{self._host.files[path]}" for path in found]
             err += [
-                f"head: cannot open '{path}' for reading: {_SAID.get(why.reason, 'Input/output error')}\n"
+                f"head: cannot open '{path}' for reading: {_ERRORS.get(why.reason, 'Input/output error')}\n"
                 for path, why in self._host.refused.items()
                 if path == glob or covers(glob, path)
             ]
@@ -137,11 +141,11 @@ class SimShell:
         return Output(1 if err else 0, text[:cap], "".join(err))
 
 
-_SAID: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
+_ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return the output for a recorded unknown; None if its reason has none."""
+    """Return the output for a recorded unknown; None if its reason has no corresponding output."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:
@@ -154,6 +158,6 @@ def _as_unknown(why: Unknown) -> Output | None:
 
 
 def _frame(mark: str, job: ShellQuestion, answer: Output) -> str:
-    """Format an output as the script's own function does."""
+    """Format an output as the script's own shell function does."""
     out = answer.out if len(answer.out) <= job.cap else answer.out[: job.cap]
     return f"\n{mark}<{job.index}\n{out}{mark}:{answer.status}={answer.err[-job.complaints :]}{mark}.\n"

@@ -1,4 +1,4 @@
-"""A simulated node's SSH server: real handshake, host key and login; the shell behind it reads a machine's capture."""
+"""A simulated node's SSH server: real handshake, host key and login, with a shell that returns a machine's capture."""
 
 import io
 import logging
@@ -22,16 +22,16 @@ from rackcheck.sim.command_lookup import WELCOME
 from rackcheck.sim.shell import SimShell
 
 SCRIPT = 4 << 20
-"""The most bytes of a script."""
+"""Maximum size of a script, in bytes."""
 
-logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # clients that leave early need no log
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # no messages for clients that leave early
 
 
 @dataclass
 class SshNode:
     """One node's server: its login and its shell. `execs` lists the commands that were run.
 
-    `load` is its part in a burn-in; without one, it has no python3.
+    `load` is the node's part in a burn-in; without it, the node has no python3.
     """
 
     shell: SimShell
@@ -44,7 +44,7 @@ class SshNode:
     execs: list[str] = field(default_factory=list)
 
     def serve(self, line: socket.socket) -> None:
-        """Serve one connection to its end."""
+        """Serve one connection until it ends."""
         self.connections += 1
         transport = _Line(line)
         transport.local_version = "SSH-2.0-OpenSSH_8.9p1 rackcheck-sim"
@@ -53,7 +53,7 @@ class SshNode:
             transport.start_server(server=_Doorman(self))
             transport.join()
         except (paramiko.SSHException, EOFError):
-            pass  # the client left before the keys were agreed on
+            pass  # the client left before the key exchange was complete
         finally:
             transport.close()
 
@@ -61,7 +61,7 @@ class SshNode:
         """Run one command; `sh -s` reads its script from standard input."""
         self.execs.append(command)
         _released(channel)
-        size = burn.asked(command)
+        size = burn.payload_size(command)
         try:
             if size is not None:
                 answer = burn.run(channel, size, self.load)
@@ -71,18 +71,18 @@ class SshNode:
                 threading.Event().wait(self.latency)
             self._say(channel, answer)
         except (OSError, EOFError):
-            pass  # gone in the middle
+            pass  # the client left before the end
         finally:
             with suppress(EOFError):
                 channel.close()
 
     def greet(self, channel: paramiko.Channel) -> None:
-        """Print a message to a login without a command, and close the channel."""
+        """Print a message for a login without a command, and close the channel."""
         _released(channel)
         try:
             self._say(channel, Output(0, WELCOME.replace("\n", "\r\n")))
         except (OSError, EOFError):
-            pass  # gone in the middle
+            pass  # the client left before the end
         finally:
             with suppress(EOFError):
                 channel.close()
@@ -104,36 +104,36 @@ class SshNode:
 
 
 class _Line(paramiko.Transport):
-    """A connection that records when it has sent a reply: no output may be sent before the reply to its request."""
+    """A connection that records when it has sent the reply to a request: output must not be sent before that reply."""
 
     def __init__(self, line: socket.socket) -> None:
         super().__init__(line)
-        self.said = threading.Event()
+        self.output_sent = threading.Event()
 
     def _send_user_message(self, data: paramiko.Message) -> None:
-        super()._send_user_message(data)  # type: ignore[misc]  # its types leave it out
-        self.said.set()
+        super()._send_user_message(data)  # type: ignore[misc]  # not in paramiko's type hints
+        self.output_sent.set()
 
 
 def _hold(channel: paramiko.Channel) -> None:
-    """Hold output back: paramiko sends the reply after the function that grants a request has returned."""
+    """Forbid output for now: paramiko sends the reply only after the function that grants a request has returned."""
     if isinstance(channel.transport, _Line):
-        channel.transport.said.clear()
+        channel.transport.output_sent.clear()
 
 
 def _released(channel: paramiko.Channel) -> None:
-    """Wait for that reply, which a client may not have requested."""
+    """Wait until the reply is sent; the wait is limited, since a client may not have requested a reply."""
     if isinstance(channel.transport, _Line):
-        channel.transport.said.wait(1.0)
+        channel.transport.output_sent.wait(1.0)
 
 
 class _Doorman(paramiko.ServerInterface):
-    """Lets one user with one key log in, to run commands."""
+    """Allows one user with one key to log in and run commands."""
 
     def __init__(self, node: SshNode) -> None:
         self._node = node
 
-    def get_allowed_auths(self, username: str) -> str:  # noqa: ARG002  paramiko's signature
+    def get_allowed_auths(self, username: str) -> str:  # noqa: ARG002  the signature of paramiko
         return "publickey"
 
     def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:

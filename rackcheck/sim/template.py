@@ -1,6 +1,6 @@
-"""A machine folder, read once: the data that all nodes of its kind share, and the data filled in for each node.
+"""A machine folder, read once: data that is the same for all nodes, and data with placeholders for each node.
 
-machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: words on what was never checked
+machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified
 host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
 redfish/*.yaml    {URI: body}
 
@@ -25,7 +25,7 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""Why a file cannot be read, by the word of a machine folder; the detail is the message of `head`."""
+"""Why a file cannot be read, by the word that a machine folder uses; the detail is the message of `head`."""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")
@@ -33,27 +33,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TemplatePart(Generic[T]):
-    """Data by its key: the part that all nodes share, and the part filled in for each node."""
+    """Data by key: a part that all nodes share, and a part whose placeholders are replaced for each node."""
 
     still: dict[str, T] = field(default_factory=dict)
     moving: dict[str, T] = field(default_factory=dict)
 
     def add(self, key: str, answer: T) -> None:
-        """Add one value to the part it belongs to."""
+        """Add one value to the part to which it belongs."""
         (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
 
     def has(self, key: str) -> bool:
-        """Return whether there is a value already."""
+        """Return whether the key already has a value."""
         return key in self.still or key in self.moving
 
     def of(self, names: Mapping[str, str]) -> dict[str, T]:
-        """Return one node's data; values that are the same on all nodes are shared."""
+        """Return one node's data; values without placeholders are shared between nodes."""
         return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
 
 
 @dataclass(frozen=True)
 class Template:
-    """A kind of machine."""
+    """The data of one kind of machine."""
 
     name: str
     title: str
@@ -91,7 +91,7 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def read(folder: Path) -> Template:
-    """Read a machine folder; raises BadFile with file and place, or UserError if there is none."""
+    """Read a machine folder; raises BadFile with file and location, or UserError if the folder has no machine."""
     template = _head(folder / "machine.yaml")
     for path in sorted((folder / "host").glob("*.yaml")):
         reader, root = _open(path)
@@ -102,12 +102,12 @@ def read(folder: Path) -> Template:
             for uri, stood in reader.keys(key, pattern):
                 body = reader.value(value, stood)
                 if not (uri == ROOT or uri.startswith(f"{ROOT}/")) or same_place(uri) != uri:
-                    raise reader.wrong(key, f"`{uri}` is no URI from {ROOT} without a slash at its end")
+                    raise reader.wrong(key, f"`{uri}` is not a URI below {ROOT} without a slash at its end")
                 if not isinstance(body, dict):
                     raise reader.wrong(value, f"the body of {uri} is an object")
                 _add(reader, key, template.bodies, uri, {"@odata.id": uri, **body})
     if not template.commands.still and not template.files.still and not template.bodies.still:
-        raise UserError(f"{folder} has nothing to answer: no host/*.yaml and no redfish/*.yaml")
+        raise UserError(f"{folder} has no data: no host/*.yaml and no redfish/*.yaml")
     return template
 
 
@@ -115,7 +115,7 @@ def _open(path: Path) -> tuple[SheetReader, yaml.Node]:
     file = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
     text = text_of(path)
     if len(text) > SIZE:
-        raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; a file may have {SIZE}")])
+        raise BadFile([Problem(SourcePlace(file, 1, 1), f"{len(text)} characters; the maximum is {SIZE}")])
     return SheetReader(file), composed(text, file)
 
 
@@ -144,12 +144,12 @@ def _host(reader: SheetReader, root: yaml.Node, template: Template) -> None:
         elif name == "refused":
             for at, path, node, _ in _paths(reader, value):
                 if not isinstance(node, yaml.ScalarNode) or node.value not in REFUSED:
-                    raise reader.wrong(node, f"a file is refused as one of {', '.join(REFUSED)}")
+                    raise reader.wrong(node, f"the reason for a refused file is one of {', '.join(REFUSED)}")
                 _add(reader, at, template.refused, path, REFUSED[node.value])
         elif name == "commands":
             for at, command, node in reader.pairs(value, "`commands`"):
                 if PAYLOAD in command:
-                    raise reader.wrong(at, "a command is named by what stands before its payload")
+                    raise reader.wrong(at, "a command's key is the text before its payload")
                 _add(reader, at, template.commands, command, _output(reader, node))
         else:
             raise reader.wrong(key, f"no such key: `{name}`; there are files, commands, refused")

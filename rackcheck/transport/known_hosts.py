@@ -1,4 +1,4 @@
-"""Trusted host keys: known_hosts files are read once; names and keys are looked up without a scan."""
+"""Trusted host keys: known_hosts files are read once; keys are then found by host name without a scan of all lines."""
 
 import base64
 import binascii
@@ -12,14 +12,14 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class KnownHosts:
-    """Keys by host name; hashed names are tried one by one, patterns are matched."""
+    """Keys by host name; hashed names are tried one by one, and patterns are matched."""
 
     plain: dict[str, dict[str, set[str]]] = field(default_factory=dict)
     hashed: list[tuple[bytes, bytes, str, str]] = field(default_factory=list)
     revoked: set[str] = field(default_factory=set)
 
     def keys(self, host: str, port: int) -> dict[str, set[str]]:
-        """Return the trusted keys of a host: base64 by key type; empty if there are none."""
+        """Return the trusted keys of a host: base64 text by key type; empty if there are none."""
         name = host if port == 22 else f"[{host}]:{port}"
         found = {kind: set(keys) for kind, keys in self.plain.get(name.lower(), {}).items()}
         for salt, digest, kind, key in self.hashed:
@@ -36,7 +36,7 @@ def fingerprint(key: str) -> str:
 
 @cache
 def load(paths: tuple[str, ...]) -> KnownHosts:
-    """Read known_hosts files; a missing file counts as empty, invalid lines are skipped."""
+    """Read known_hosts files; a missing file counts as empty, and invalid lines are skipped."""
     known = KnownHosts()
     for path in map(Path, paths):
         if path.is_file():

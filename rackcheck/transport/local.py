@@ -1,4 +1,4 @@
-"""Transport to this machine: the same script, through `sh`."""
+"""Runs scripts and commands on this machine, through `sh`, as the SSH transport does on a node."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from rackcheck.transport.wire import LARGE, CommandStream, ShellLimits, ShellRep
 
 
 def run(script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on this machine under the same deadline and cap as over SSH."""
+    """Run a script on this machine, with the same deadline and size cap as over SSH."""
     try:
         process = subprocess.Popen(
             ["/bin/sh", "-s"],
@@ -49,14 +49,14 @@ def run(script: str, limits: ShellLimits) -> ShellReply:
     if stopped == LARGE:
         return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
     if late.is_set():
-        return ShellReply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+        return ShellReply(raw, Unknown(Reason.TIMEOUT, f"not finished within {limits.deadline:g} s"))
     return ShellReply(raw, Unknown(Reason.NOT_COLLECTED, "the answer ended early"))
 
 
 def talk(command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on this machine and call `speak` with the stream to it, both ways, as over SSH."""
+    """Run a command on this machine and call `speak` with its input and output stream, as over SSH."""
     pipe = subprocess.PIPE
-    process = subprocess.Popen(  # noqa: S603  the command is ours, and the same for every node
+    process = subprocess.Popen(  # noqa: S603  the command is rackcheck's own, and the same for every node
         ["/bin/sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
     )  # fmt: skip
     late = threading.Event()
@@ -77,7 +77,9 @@ def talk(command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unk
             assert end is not None
             with contextlib.suppress(BrokenPipeError):
                 end.close()
-    return ShellReply(b"", Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s") if late.is_set() else why)
+    return ShellReply(
+        b"", Unknown(Reason.TIMEOUT, f"not finished within {limits.deadline:g} s") if late.is_set() else why
+    )
 
 
 class _Pipes:
@@ -96,7 +98,7 @@ class _Pipes:
         while data:
             _, ready, _ = select.select([], [self._in], [], max(0.0, until - time.monotonic()))
             if not ready:
-                raise TimeoutError("it does not read")
+                raise TimeoutError("the command does not read its input")
             with contextlib.suppress(BlockingIOError):
                 data = data[os.write(self._in, data) :]
 
@@ -128,17 +130,17 @@ class _Pipes:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End what is left of the script; its commands run in its own session, each `timeout` in a group of its own."""
+    """Kill the script's remaining processes: commands run in its session, each `timeout` in its own process group."""
     for group in {process.pid, *_groups(process.pid)}:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
 
 
 def _groups(session: int) -> Iterator[int]:
-    """Yield the process groups of a session, if the kernel has /proc."""
+    """Yield the process groups of a session; nothing if the kernel has no /proc."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError):
-            # After the name, which may contain blanks and brackets: state, parent, group, session.
+            # After the name, which may contain blanks and brackets, the fields are state, parent, group, session.
             group, of = stat.read_text(errors="replace").rpartition(")")[2].split()[2:4]
             if int(of) == session:
                 yield int(group)

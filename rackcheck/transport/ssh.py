@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors are in the reply, not on stderr
 
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
-"""Key files tried if neither the inventory nor the configuration names one."""
+"""Key files that are tried if neither the inventory nor the SSH configuration names one."""
 
 
 _UNLOCKING = threading.Lock()
-"""Held while a key is decrypted, so that the nodes that wait for it find it done."""
+"""Held while a key is decrypted, so that other nodes that wait for the same key find it decrypted."""
 
 
 class _Refused(Exception):
-    """A connection or login that failed; holds why, and the stage at which it ended."""
+    """A failed connection or login; has the reason, and the stage at which the connection ended."""
 
     def __init__(self, stage: ConnectStage, why: Unknown) -> None:
         super().__init__(str(why))
@@ -40,7 +40,7 @@ class _Refused(Exception):
 
 @dataclass
 class _Deadline:
-    """Closes a connection from outside when its time is up: no library does it for every stage."""
+    """Closes a connection from another thread when its time is up: no library does this for every stage."""
 
     seconds: float
     passed: bool = False
@@ -57,14 +57,14 @@ class _Deadline:
 
 
 def run(target: Target, script: str, limits: ShellLimits) -> ShellReply:
-    """Run a script on a node; every failure ends as a reply with its reason, without our credentials."""
+    """Run a script on a node; every failure is returned as a reply with its reason and without our credentials."""
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Script(script)))
 
 
 def talk(target: Target, command: str, limits: ShellLimits, speak: Callable[[CommandStream], Unknown]) -> ShellReply:
-    """Run a command on a node and call `speak` with the stream to it, until that returns why it ended.
+    """Run a command on a node and call `speak` with its stream, until `speak` returns why the stream ended.
 
-    Such a reply has no raw output: `speak` has read it.
+    The reply has no raw output, because `speak` has read it.
     """
     return _hidden(target, lambda hiding: _run(target, limits, hiding, _Talk(command, speak)))
 
@@ -79,7 +79,7 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
     import paramiko  # noqa: PLC0415  a fifth of a second, only for runs over SSH
 
     def shown(error: object) -> str:
-        return clean(hiding.text(str(error)))  # in this order: what is shortened may end inside a secret
+        return clean(hiding.text(str(error)))  # hide first: a shortened text may end inside a secret
 
     deadline = _Deadline(limits.deadline)
     try:
@@ -105,7 +105,7 @@ def _run(target: Target, limits: ShellLimits, hiding: Hiding, act: "_Script | _T
         if deadline.passed:
             why = Unknown(Reason.TIMEOUT, f"no answer within {limits.deadline:g} s")
         elif isinstance(error, TimeoutError) or "banner" in str(error) or "timeout" in str(error).casefold():
-            why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not end: {shown(error) or 'silence'}")
+            why = Unknown(Reason.TIMEOUT, f"the SSH handshake did not complete: {shown(error) or 'silence'}")
         else:
             why = Unknown(Reason.UNREACHABLE, shown(error) or type(error).__name__)
         return ShellReply(b"", why, stage)
@@ -132,16 +132,16 @@ def _connect(target: Target, limits: ShellLimits) -> "socket.socket | paramiko.P
 
 
 def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLimits) -> None:
-    """Agree on keys, and check the host key before anything of ours is sent."""
+    """Negotiate keys, and check the host key before credentials or scripts are sent."""
     trusted = known_hosts.load(target.known_hosts)
     keys = trusted.keys(target.alias or target.host, target.port)
     options = transport.get_security_options()
-    # Request the type of key we have first, so that a host with several offers that one.
+    # Request the known key type first: a host with several keys then presents that type.
     wanted = [k for k in options.key_types if _plain_kind(k) in keys]
     options.key_types = [*wanted, *(k for k in options.key_types if k not in wanted)]
     transport.start_client(timeout=limits.connect)
-    if not transport.initial_kex_done:  # paramiko waits its time and raises nothing
-        message = f"the SSH handshake did not end within {limits.connect:g} s"
+    if not transport.initial_kex_done:  # paramiko raises nothing when its wait ends
+        message = f"the SSH handshake did not complete within {limits.connect:g} s"
         raise _Refused(ConnectStage.HANDSHAKE, Unknown(Reason.TIMEOUT, message))
     shown = transport.get_remote_server_key()
     key, mark = shown.get_base64(), known_hosts.fingerprint(shown.get_base64())
@@ -149,7 +149,7 @@ def _handshake(transport: "paramiko.Transport", target: Target, limits: ShellLim
         raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, f"the key {mark} is marked as revoked"))
     if not keys:
         how = f"ssh-keyscan -p {target.port} {target.host} >> ~/.ssh/known_hosts"
-        message = f"no key of this host is known; it shows {mark}. Check it, then: {how}"
+        message = f"no key of this host is known; it presents {mark}. Check it, then: {how}"
         raise _Refused(ConnectStage.KEY, Unknown(Reason.HOST_KEY_CHANGED, message))
     if key not in set().union(*keys.values()):
         known = ", ".join(sorted(known_hosts.fingerprint(k) for found in keys.values() for k in found))
@@ -161,7 +161,7 @@ def _plain_kind(kind: str) -> str:
 
 
 def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> None:
-    """Try the keys, then the password; raises _Refused if none is accepted."""
+    """Try the keys, then the password; raises _Refused if none of them is accepted."""
     import paramiko  # noqa: PLC0415
 
     user = target.user or getuser()
@@ -180,7 +180,7 @@ def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> 
             continue
         if transport.is_authenticated():
             return
-        tried.append(f"{name} (not enough alone)")
+        tried.append(f"{name} (not sufficient alone)")
     if target.password and transport.is_active():
         try:
             # If the host has no password authentication but prompts for one, paramiko answers a single prompt with it.
@@ -192,23 +192,26 @@ def _log_in(transport: "paramiko.Transport", target: Target, hiding: Hiding) -> 
         else:
             if transport.is_authenticated():
                 return
-            tried.append("the password (not enough alone)")
-    what = ", ".join(tried) if tried else "no key at hand"
+            tried.append("the password (not sufficient alone)")
+    what = ", ".join(tried) if tried else "no key found"
     raise _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"login as {user} refused; tried {what}"))
 
 
 def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hiding) -> _Refused:
     message = clean(hiding.text(", ".join(error.allowed_types)))
-    return _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host takes {message}"))
+    return _Refused(ConnectStage.LOGIN, Unknown(Reason.DENIED, f"{user}: this host accepts {message}"))
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Return the named keys, else the agent's and the usual files (none with a password); `tried` gets the unusable."""
+    """Return the named keys; else none if there is a password, else the agent's keys and the default files.
+
+    Failures are added to `tried`.
+    """
     import paramiko  # noqa: PLC0415
 
     found: list[tuple[str, paramiko.PKey]] = []
     if target.password and not target.keys:
-        return found  # a host counts refused keys: an agent full of them would leave no try for the password
+        return found  # a host counts refused keys: a full agent would leave no attempt for the password
     if not target.keys:
         found += [(f"agent {key.get_name()}", key) for key in paramiko.Agent().get_keys()]
     for path in target.keys or tuple(str(Path("~/.ssh") / name) for name in KEYS):
@@ -217,17 +220,17 @@ def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]"
             if file.is_file():
                 found.append((str(path), _key(str(file), target.passphrase)))
         except (OSError, ValueError, TypeError, paramiko.SSHException) as error:
-            # An encrypted key needs the agent or the inventory: no user can type 64 passphrases.
+            # An encrypted key needs the agent or the inventory: no user can type a passphrase on 64 nodes.
             tried.append(f"{path} ({_unopened(error, target)})")
     return found
 
 
 def _unopened(error: Exception, target: Target) -> str:
-    """Return why a key file cannot be used; the libraries' messages for an encrypted one differ widely."""
+    """Return why a key file cannot be used; the libraries report encrypted files in very different ways."""
     if isinstance(error, TypeError):
-        return "encrypted: load it into an agent, or name its ssh.passphrase"
+        return "encrypted: load it into an agent, or set ssh.passphrase"
     if isinstance(error, ValueError) and target.passphrase:
-        return "no key that this passphrase opens"
+        return "the passphrase does not decrypt this key"
     return clean(str(error)) or type(error).__name__
 
 
@@ -235,17 +238,17 @@ def _key(file: str, passphrase: str) -> "paramiko.PKey":
     import paramiko  # noqa: PLC0415
 
     if passphrase:
-        with suppress(TypeError), _UNLOCKING:  # a TypeError: this key is not encrypted
+        with suppress(TypeError), _UNLOCKING:  # TypeError: this key is not encrypted
             return _unlocked(file, passphrase)
     return paramiko.PKey.from_path(file)
 
 
 @lru_cache(maxsize=16)
 def _unlocked(file: str, passphrase: str) -> "paramiko.PKey":
-    """Decrypt a key, once for all nodes: it is slow on purpose."""
+    """Decrypt a key, once for all nodes: decryption is slow by design."""
     import paramiko  # noqa: PLC0415
 
-    # paramiko passes this to cryptography, which needs bytes, although paramiko's types differ.
+    # paramiko passes this to cryptography, which needs bytes, although paramiko's type hints differ.
     return paramiko.PKey.from_path(file, passphrase.encode())  # type: ignore[arg-type]
 
 
@@ -267,20 +270,20 @@ class _Script:
             channel.shutdown_write()
             raw, stopped = drain(channel.recv, limits.cap)
         except OSError as error:
-            raw, stopped = b"", f"the line broke: {error}"
+            raw, stopped = b"", f"the connection broke: {error}"
         if stopped == LARGE:
             return ShellReply(raw, Unknown(Reason.TOO_LARGE, f"more than {limits.cap} bytes"))
         if deadline.passed:
-            return ShellReply(raw, Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s"))
+            return ShellReply(raw, Unknown(Reason.TIMEOUT, f"not finished within {limits.deadline:g} s"))
         message = "" if raw else complaints.last(hiding)
         return ShellReply(
-            raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it said: {message}" if message else stopped))
+            raw, Unknown(Reason.UNREACHABLE, clean(f"{stopped}; it printed: {message}" if message else stopped))
         )
 
 
 @dataclass(frozen=True)
 class _Talk:
-    """Runs a command, and passes the stream to `speak`."""
+    """Runs a command, and calls `speak` with its stream."""
 
     command: str
     speak: Callable[[CommandStream], Unknown]
@@ -292,7 +295,7 @@ class _Talk:
         channel.exec_command(self.command)
         why = self.speak(_Channel(channel, _Complaints(channel), hiding))
         if deadline.passed:
-            why = Unknown(Reason.TIMEOUT, f"no end within {limits.deadline:g} s")
+            why = Unknown(Reason.TIMEOUT, f"not finished within {limits.deadline:g} s")
         return ShellReply(b"", why)
 
 
@@ -326,7 +329,7 @@ class _Channel:
 
 
 class _Complaints:
-    """Reads standard error beside the output and drops all but its end: unread data would fill the window."""
+    """Reads standard error in parallel and keeps only its end: unread data would fill the SSH window."""
 
     def __init__(self, channel: "paramiko.Channel") -> None:
         self._channel, self._end = channel, b""
@@ -339,7 +342,7 @@ class _Complaints:
                 self._end = (self._end + chunk)[-4096:]
 
     def last(self, hiding: Hiding) -> str:
-        """Return the end of the last line, for a node without other output; a secret cut in two is outside of it."""
+        """Return the end of the last line of standard error; a secret that was cut at the start is not in it."""
         self._thread.join(timeout=1.0)
         lines = hiding.data(self._end).decode("utf-8", "replace").strip().splitlines()
         return clean(lines[-1][-200:]) if lines else ""

@@ -1,4 +1,4 @@
-"""Resolves a host with the user's own SSH configuration."""
+"""Resolves a host with the user's SSH configuration."""
 
 import fnmatch
 import shutil
@@ -16,9 +16,10 @@ KNOWN = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2", "/etc/ssh/ssh_known_hosts"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A node's SSH server, and its credentials. `proxy` is a command to connect through.
+    """A node's SSH server, and its credentials. `proxy` is a command that connects to the server.
 
-    `password` is the user's, `passphrase` that of the key files: the secrets themselves, so they are never shown.
+    `password` is the user's password, `passphrase` the passphrase of the key files. Both are secrets, so they are never
+    shown.
     """
 
     host: str
@@ -33,7 +34,7 @@ class Target:
 
 
 def resolve(node: Node, secrets: Mapping[str, str]) -> Target:
-    """Combine the inventory and the user's configuration for a host; `secrets` are the run's, by their references."""
+    """Combine the inventory and the user's SSH configuration for a host; `secrets` has the secrets by reference."""
     values = _ask_ssh(node.host) if _touched(node.host) else {}
     name = values.get("hostname", [node.host])[0]
     keys = (node.ssh.key,) if node.ssh.key else tuple(values.get("identityfile", ()))
@@ -61,7 +62,7 @@ def _proxy(values: dict[str, list[str]], name: str) -> str:
 
 @cache
 def _stanzas() -> tuple[str, ...] | None:
-    """Return the host patterns of the configuration; None if Include or Match may apply to any host."""
+    """Return the configuration's host patterns; None if an Include or Match may apply to any host."""
     patterns: list[str] = []
     for file in (Path(c).expanduser() for c in CONFIGS):
         if not file.is_file():
@@ -78,7 +79,7 @@ def _stanzas() -> tuple[str, ...] | None:
 
 
 def _user_has_star() -> bool:
-    """Return whether the user's own file has a stanza for every host (a distribution's one has no values we need)."""
+    """Return whether the user's own file has a stanza for every host (a distribution's stanza sets nothing we need)."""
     file = Path(CONFIGS[0]).expanduser()
     return file.is_file() and any(
         line.split() == ["Host", "*"] for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -86,18 +87,18 @@ def _user_has_star() -> bool:
 
 
 def _touched(host: str) -> bool:
-    """Return whether a stanza may apply to this host: `ssh -G` costs ten milliseconds, so it is skipped if not."""
+    """Return whether a stanza may apply to this host; if not, `ssh -G`, which takes ten milliseconds, is not run."""
     patterns = _stanzas()
     return patterns is None or any(fnmatch.fnmatchcase(host, p.lstrip("!")) for p in patterns)
 
 
 @cache
 def _ask_ssh(host: str) -> dict[str, list[str]]:
-    """Resolve a host with the user's own `ssh`; without one, the result is empty."""
+    """Resolve a host with the user's `ssh`; the result is empty if `ssh` is not installed."""
     ssh = shutil.which("ssh")
     if ssh is None or host.startswith("-"):
         return {}
-    done = subprocess.run(  # noqa: S603  the user's own ssh, for the user's own target
+    done = subprocess.run(  # noqa: S603  the user's own ssh, for a host that the user named
         [ssh, "-G", "--", host], capture_output=True, text=True, timeout=10, check=False
     )
     found: dict[str, list[str]] = {}

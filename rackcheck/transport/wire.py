@@ -1,4 +1,4 @@
-"""Common to every transport to a node's operating system: limits, and a reply with why it may be cut."""
+"""Shared by all transports to a node's operating system: limits, and a reply with the reason for missing output."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from rackcheck.model.fact import Unknown
 
 @dataclass(frozen=True, slots=True)
 class ShellLimits:
-    """Bounds for one node: seconds to connect, seconds for everything, bytes of the answer."""
+    """Limits for one node: seconds to connect, seconds in total, bytes of output."""
 
     connect: float = 10.0
     deadline: float = 60.0
@@ -19,7 +19,7 @@ class ShellLimits:
 
 
 class ConnectStage(StrEnum):
-    """How far a connection to a node came, in order."""
+    """The stages of a connection to a node, in order."""
 
     NAME = "name"
     PORT = "port"
@@ -31,7 +31,7 @@ class ConnectStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShellReply:
-    """The output of a node, why it ended if it proves incomplete, and how far the connection came."""
+    """A node's output, the reason to use if the output is incomplete, and the stage that the connection reached."""
 
     raw: bytes
     cut: Unknown
@@ -39,49 +39,49 @@ class ShellReply:
 
     @property
     def reached(self) -> bool:
-        """Whether the script was started at all."""
+        """Return whether the script was started."""
         return self.stage is ConnectStage.SCRIPT
 
 
 class CommandStream(Protocol):
-    """A stream to a command that runs on a node, both ways."""
+    """The input and output stream of a command that runs on a node."""
 
     def send(self, data: bytes, seconds: float) -> None:
-        """Write to the command; raises OSError if it is gone or reads nothing for this many seconds."""
+        """Write to the command; raises OSError if the command is gone or reads nothing for this many seconds."""
 
     def receive(self, seconds: float) -> bytes | None:
-        """Read the command's output; empty at its end, None if it wrote nothing for this many seconds."""
+        """Read the command's output; empty at its end, None if the command wrote nothing for this many seconds."""
 
     def finish(self) -> None:
-        """Signal the end of input to the command."""
+        """Close the command's input."""
 
     def close(self) -> None:
         """Close the stream."""
 
     def ended(self) -> tuple[int | None, str]:
-        """Return the command's exit status, if it is reported, and the last line of its standard error."""
+        """Return the command's exit status, if known, and the last line of its standard error."""
 
 
 def stamped(script: str) -> str:
-    """Prefix a script with our clock and the node's at the moment it is sent: their difference is the skew."""
+    """Prefix a script with our time when it is sent and the node's time when it starts: the difference is the skew."""
     ours = f"RACKCHECK_SENT={time.time():.2f} RACKCHECK_CLOCK=$(date +%s.%N)"
     return f"{ours}; export RACKCHECK_SENT RACKCHECK_CLOCK\n{script}"
 
 
 def drain(receive: Callable[[int], bytes], cap: int) -> tuple[bytes, str]:
-    """Read to the end, the cap or a broken connection; returns the data, and what stopped it."""
+    """Read until the end, the cap or a broken connection; return the data, and what stopped the reading."""
     chunks: list[bytes] = []
     size = 0
     while size <= cap:
         try:
             chunk = receive(1 << 16)
         except OSError as error:
-            return b"".join(chunks), f"the line broke: {error or type(error).__name__}"
+            return b"".join(chunks), f"the connection broke: {error or type(error).__name__}"
         if not chunk:
-            return b"".join(chunks), "the line was cut"
+            return b"".join(chunks), "the connection was cut"
         chunks.append(chunk)
         size += len(chunk)
     return b"".join(chunks)[:cap], LARGE
 
 
-LARGE = "the cap was hit"
+LARGE = "the size cap was reached"

@@ -1,1 +1,1 @@
-"""Pure views of collected and judged data, shown by the screens and by the command line alike."""
+"""Pure views of collected and judged data, used by both the screens and the command line."""

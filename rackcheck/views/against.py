@@ -1,7 +1,7 @@
-"""A node's facts compared with another reading: what differs, which rules read it, and their verdicts on it. Pure.
+"""Compares a node's facts with another reading: the facts that differ, the rules that read them, the verdicts. Pure.
 
-The other reading is shown before the arrow, the node after it. A missing reply is never a change: a fact that one side
-does not know is shown as unknown, never as different.
+The other reading is shown before the arrow, the node's value after it. A missing reply is never a change: a fact that
+is unknown on one side is shown as unknown, never as different.
 """
 
 from collections import Counter
@@ -19,20 +19,20 @@ from rackcheck.views.items import folded
 from rackcheck.views.rule_coverage import Covering
 
 NO_RULE = "no rule"
-"""Shown for a fact that no rule reads: the author of a profile may want to add one."""
+"""Shown for a fact that no rule reads, so that the author of a profile may add a rule."""
 
 WORDS = 4
-"""Minimum words of a text for which only the differing words are shown."""
+"""Minimum number of words of a text for which only the differing words are shown."""
 
 NO_VERDICTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One fact that differs, or the same difference on several items: `path` is folded, `paths` are all of them.
+    """One fact that differs, or several items with the same difference: `paths` are the facts, `path` is them folded.
 
-    `change` is that of the first path; `covered` are the rules that read the fact, `verdicts` the verdicts of those
-    of them that were judged on this node.
+    `change` is the change of the first path; `covered` are the rules that read the fact, `verdicts` the verdicts of
+    these rules on this node, if they were judged.
     """
 
     path: str
@@ -43,7 +43,7 @@ class Differing:
 
     @property
     def kind(self) -> ChangeKind:
-        """How it differs, from the other reading to this node."""
+        """The kind of change, from the other reading to this node."""
         return self.change.kind
 
     @property
@@ -63,20 +63,20 @@ class Differing:
 
     @property
     def percent(self) -> float | None:
-        """By how many percent a measurement is above the other reading; None if either side is not a number."""
+        """The change of a measurement or counter, in percent of the other reading; None if a side is not a number."""
         return moved_by(self.change) if self.cls in VOLATILE else None
 
     @property
     def is_fact(self) -> bool:
-        """Whether a rule could read it: a silent plane has the path `plane/NAME`, which is not a fact."""
+        """Whether the path is a fact that a rule could read: a silent plane has the path `plane/NAME`."""
         return not self.path.startswith("plane/")
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """All that differs; `own` counts identities unique to each machine, `unknown` facts that are unknown on both sides.
+    """All differences; `own` counts identities unique to each machine, `unknown` facts that are unknown on both sides.
 
-    `silent` names planes, as in `plane/os`, that returned nothing on either side.
+    `silent` lists planes (as `plane/os`) that returned nothing on either side.
     """
 
     differing: tuple[Differing, ...]
@@ -105,10 +105,10 @@ def against(
     same: bool = False,
     keep: Callable[[Change], object] | None = None,
 ) -> Against:
-    """Compare a node's facts with another reading, in the order of their classes and paths; unknown ones come last.
+    """Compare a node's facts with another reading; the order is by class and path, unknown facts are last.
 
-    Both sides contain all the facts they have. Set `same` if both are one machine, or if differing identities are to be
-    listed for another reason: without it they are only counted. `keep` filters the differences.
+    Each side must contain all facts of its reading. Without `same`, differing identities are only counted: set it if
+    both readings are of one machine, or to list identities for another reason. `keep` filters the differences.
     """
     rows = gathered(filter(keep, compare(other, mine, classes)))
     own = [c for c in rows if c.cls is Class.IDENTITY and not same and not c.kind.uncertain]
@@ -123,7 +123,7 @@ def against(
 
 
 def _alike(change: Change, covering: Covering | None) -> tuple[object, ...]:
-    """The grouping key of changes shown together: the fact, both values, and the rules that read it."""
+    """Return the grouping key of changes that are shown together: the fact, both values, and the rules that read it."""
     pattern = str(paths.parse(change.path).pattern)
     covered = covering.of(change.path) if covering is not None else ()
     return pattern, change.cls, change.kind, repr(change.before), repr(change.after), change.unit, covered
@@ -138,7 +138,7 @@ def _differing(changes: Sequence[Change], covering: Covering | None, verdicts: M
 
 
 def word_difference(before: Reading, after: Reading) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the words removed from a list or a longer text, and those added; None if a word diff does not help."""
+    """Return the words removed from a list or long text, and the words added; None if comparing words does not help."""
     old, new = _words(before), _words(after)
     if old is None or new is None:
         return None
@@ -175,7 +175,7 @@ def difference_text(one: Differing) -> str:
 
 
 def rules(one: Differing) -> str:
-    """Format the rules that read the fact, with their verdicts on this node: `gpu.vbios fail`; or that none does."""
+    """Format the rules that read the fact, with their verdicts on this node: `gpu.vbios fail`; or NO_RULE."""
     if not one.covered:
         return NO_RULE if one.is_fact else ""
     return ", ".join(f"{rule} {one.verdicts[rule]}" if rule in one.verdicts else rule for rule in one.covered)
@@ -191,7 +191,7 @@ def document(one: Differing) -> dict[str, Any]:
 
 
 def facts_of(tree: Tree) -> ComparedFacts:
-    """Return a tree's facts as runs store them: by class, each in wire form, and why a plane was silent."""
+    """Return a tree's facts as runs store them: by class, in wire form, with the reason for each silent plane."""
     found: dict[Class, dict[str, Any]] = {cls: {} for cls in Class}
     for path, doc in facts_json(tree).items():
         found[Class(doc["class"])][path] = {key: doc[key] for key in doc if key not in {"class", "source", "time"}}

@@ -1,4 +1,4 @@
-"""The records of a burn-in that a fact was read from: those about its thing and its stage, each as one line. Pure."""
+"""The records of a burn-in that a fact was read from, each as one line: records of the same part and stage. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from rackcheck.views.matching_lines import WIDTH
 from rackcheck.views.reply import NumberedLine, RawText
 
 KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
-"""The kind of thing in records, by the collection word of facts."""
+"""The kind of part in records, by the word of the collection in a fact's path."""
 
 STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
-"""The stage of a word in a GPU's fact."""
+"""The stage, by a word in the path of a GPU's fact."""
 
 COLUMNS = {
     "temperature": "temp", "memory_temperature": "memory_temp", "throttled": "reasons", "generation": "gen",
@@ -27,10 +27,10 @@ COLUMNS = {
     "of_limit": "power", "energy": "energy", "power": "power", "inlet": "inlet", "was_up": "up", "stayed": "up",
     "symbol_errors": "symbol_error",
 }  # fmt: skip
-"""The column of samples from which a fact's last word is derived, where the names differ."""
+"""By the last word of a fact's path, the column of samples from which the fact is derived, if the names differ."""
 
 MEMBERS = 4
-"""Members of a long list that are shown."""
+"""Maximum number of members shown of a long list."""
 
 BurnRecordDict = Mapping[str, Any]
 
@@ -47,7 +47,7 @@ class BurntNode(NodeReplies):
 
 
 def followed(found: Proof, replies: NodeReplies) -> Proof:
-    """Add its inputs to each fact that was compared among nodes: such a fact is in no single node's tree."""
+    """Add the inputs of facts that were compared among nodes: such a fact is not in the tree of a single node."""
     return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 
@@ -64,7 +64,7 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
 
 
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
-    """Show at most `most` records that a fact was read from: faults first, then its work, then samples."""
+    """Return at most `most` records that a fact was read from: faults first, then work, then samples."""
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
     hits = dict.fromkeys(at for at, record in about if record.get("k") == "error")
@@ -74,12 +74,12 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
     shown = sorted(list(hits)[:most] or [at for at, _ in about[:most]])
     rows = tuple(NumberedLine(at + 1, _text(found[at], thing), at in hits) for at in shown)
     name = f"burn-in, records of {thing}" if thing else "burn-in"
-    trouble = "" if rows else "it wrote no record about this"
+    trouble = "" if rows else "no record of this"
     return RawText(name, Plane.BURNIN, rows, len(about) if thing else len(found), trouble=trouble)
 
 
 def _thing(fact: Path) -> str:
-    """Name the subject of a fact as records do: `gpu/3`; a kind without a key for all of them; empty for the node."""
+    """Return the part that a fact is about, as named in records: `gpu/3`; `gpu` for all GPUs; empty for the node."""
     segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
     if segment is None:
         return "bmc" if fact.segments[-1].word in {"inlet", "power"} else ""
@@ -97,7 +97,7 @@ def _is_about(record: BurnRecordDict, thing: str) -> bool:
 
 
 def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the pieces of work of the fact's stage and of the test that it names, else all of its stage."""
+    """Find the pieces of work of the fact's stage and test; if the fact names no test, all work of the stage."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
     mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]
@@ -107,7 +107,7 @@ def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
 
 
 WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested", "odd", "triad", "odd_sms", "result"})
-"""Last words of facts that are read from pieces of work."""
+"""Facts whose path ends in one of these words are read from pieces of work."""
 
 
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
@@ -122,7 +122,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
-    """Find the node's own first or last record, for facts read from it."""
+    """Find the node's first or last record, for facts that are read from one of these."""
     word = fact.segments[-1].word
     kinds = {
         "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),
@@ -137,7 +137,7 @@ def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
 
 
 def _text(record: BurnRecordDict, thing: str) -> str:
-    """Write a record in one line; if it lists several GPUs, only the one given by `thing`."""
+    """Write a record in one line; if it lists several GPUs, only the one named by `thing`."""
     gpus, index = record.get("gpus"), thing.partition("/")[2]
     if isinstance(gpus, dict) and index in gpus:
         record = {"k": record.get("k"), "t": record.get("t"), "gpus": {index: gpus[index]}}
@@ -148,7 +148,7 @@ def _text(record: BurnRecordDict, thing: str) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """Return a long list as its first members and the number of the rest."""
+    """Return the first members of a long list, and the number of the others."""
     if not isinstance(value, list) or len(value) <= 2 * MEMBERS:
         return value
     return [*value[:MEMBERS], f"and {len(value) - MEMBERS} more"]

@@ -1,7 +1,7 @@
-"""The state of a burn-in: all nodes under load, the readings of each of their parts, and the totals. Pure.
+"""The state of a burn-in: all nodes under load, the readings of their parts, and the totals. Pure.
 
-It is fed by live `Burning` events, or by the same events made from a stored run's records. A node may print anything:
-its records are validated first. Numbers are SI, times are seconds of the node's own clock.
+It takes live `Burning` events, or the same events made from the records of a stored run. A node may print anything, so
+its records are validated first. Numbers are in SI units, times in seconds on the node's own clock.
 """
 
 import shlex
@@ -13,21 +13,21 @@ from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Plane, Unknown, clean
 from rackcheck.model.text import natural
 from rackcheck.parse.burnin.plan import STEP, StageSlot, Tier, slots, starts
-from rackcheck.run.event import Answered, Burning, Event, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.run.event import Answered, Burning, Event, Judged, NodeRequested, RunDone, RunStarted
 from rackcheck.views.part import HOST, POINTS, WILD, History, LoadedPart
 
 LATEST = 1e6
-"""The latest valid time of a record (s): a node that reports a later one is wrong."""
+"""The latest valid time of a record (s); a later time is an error of the node."""
 
 GPUS = 256
-"""Maximum GPUs of one node that are tracked."""
+"""Maximum number of GPUs that are tracked on one node."""
 
 
 @dataclass(slots=True)
 class LoadedNode:
-    """One node under load: its parts, its BMC's measurements in that time, and how it ended.
+    """One node under load: its parts, its BMC's measurements during the load, and how the burn-in ended on it.
 
-    `ended` is `whole` or `stopped` once it is over; `trouble` is why data is missing.
+    `ended` is `whole` or `stopped` once the load is over; `trouble` is the reason why data is missing.
     """
 
     node: str
@@ -46,12 +46,12 @@ class LoadedNode:
 
     @property
     def parts(self) -> tuple[LoadedPart, ...]:
-        """The GPUs by their index, and the host behind them."""
+        """The GPUs in the order of their index, then the host."""
         return (*(self.gpus[index] for index in sorted(self.gpus, key=natural)), self.host)
 
     @property
     def seed(self) -> int | None:
-        """The seed of its work, if reported."""
+        """The seed of the node's work, if reported."""
         found = self.hello.get("seed")
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
@@ -73,7 +73,7 @@ class Burns:
 
     @property
     def running(self) -> bool:
-        """Whether any node is known to be under load."""
+        """Whether at least one node is known to be under load."""
         return self.done is None and any(not bench.over for bench in self.benches.values())
 
     def take(self, event: Event) -> None:
@@ -81,7 +81,7 @@ class Burns:
         match event:
             case RunStarted(nodes=nodes):
                 self.nodes = nodes
-            case NodeAsked(node, Plane.BURNIN):
+            case NodeRequested(node, Plane.BURNIN):
                 self._bench(node)
             case Burning(node, records):
                 self._read(self._bench(node), Burn.of(records))
@@ -105,7 +105,7 @@ class Burns:
 
     @property
     def length(self) -> float | None:
-        """The estimated duration (s), from the first node's start to the last one's end; None until reported."""
+        """The estimated duration (s), from the first node's start to the last node's end; None until reported."""
         if self.tier is None:
             return None
         gpus = max((len(bench.gpus) for bench in self.benches.values()), default=0)
@@ -113,7 +113,7 @@ class Burns:
 
     @property
     def power(self) -> float | None:
-        """The power draw of all GPUs (W): the current one, or the highest once it is over; None if none reports it."""
+        """The power draw of all GPUs (W): the current value, after the load the highest; None if no GPU reports it."""
         now = [part.now["power"] for part in self.gpus() if "power" in part.now]
         if not now:
             return None
@@ -121,22 +121,22 @@ class Burns:
 
     @property
     def hottest(self) -> LoadedPart | None:
-        """The warmest GPU, or the host if there are none."""
+        """The warmest GPU, or the warmest host if there are no GPUs."""
         hosts = (bench.host for bench in self.benches.values())
         rows = [p for p in self.gpus() if p.hottest is not None] or [p for p in hosts if p.hottest is not None]
         return max(rows, key=lambda part: part.hottest or 0.0, default=None)
 
     @property
     def wrong(self) -> int:
-        """The number of findings reported."""
+        """The number of faults reported."""
         return sum(part.wrong for bench in self.benches.values() for part in bench.parts)
 
     def total(self) -> list[tuple[float, float]]:
-        """Return the power draw of all GPUs (W) at each moment that all of them have passed."""
+        """Return, for each moment, the power draw (W) of all GPUs that have reported a later moment."""
         return [(float(second), watts) for second, watts in sorted(self._totals.items())]
 
     def replay(self, node: str) -> str:
-        """Format the command that repeats the same work on a node; empty if it reported no seed."""
+        """Format the command that repeats the same work on a node; empty if the node reported no seed."""
         seed = self.benches[node].seed
         tier = ["--tier", self.tier.value] if self.tier is not None else []
         return shlex.join(["rackcheck", "burnin", node, *tier, "--seed", str(seed)]) if seed is not None else ""
@@ -192,7 +192,7 @@ class Burns:
                 self._add(part, row.t, watts)
 
     def _add(self, part: LoadedPart, t: float, watts: float) -> None:
-        """Add a GPU's last power draw of a moment to that moment's total, once the GPU has passed it."""
+        """Add a GPU's last power draw of a moment to the moment's total, once the GPU reports a later moment."""
         width = 2 if self.tier is Tier.SOAK else 1
         second, last = part.moment
         now = int(t) // width * width
@@ -202,7 +202,7 @@ class Burns:
 
 
 def _part(bench: LoadedNode, of: str) -> LoadedPart:
-    """Find the part that a record is about: a copy between two GPUs belongs to the first one."""
+    """Find the part that a record is about; a copy between two GPUs belongs to the first GPU."""
     kind, _, key = of.partition("/")
     if kind not in {"gpu", "peer"} or not key:
         return bench.host

@@ -1,4 +1,4 @@
-"""Group findings by cause: silent planes, and rules that are unknown on the same nodes for the same reason."""
+"""Groups findings by cause: silent planes, and rules that are unknown on the same nodes for the same reason."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,15 +11,15 @@ from rackcheck.model.text import natural
 from rackcheck.views.summary import Finding, Silent
 
 FEW = 3
-"""Up to this many findings with one cause get a block each."""
+"""Up to this many findings with the same cause are shown separately."""
 
 SHORT = 40
-"""Maximum letters of a node set shown before a detail."""
+"""Maximum number of characters of a node set that is shown before a detail."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why many rules are unknown: the reason, details, rules and nodes; `plane` if an entire plane is silent.
+    """Why many rules are unknown: the reason, details, rules and nodes; `plane` is set if an entire plane is silent.
 
     `details` are distinct, each with the nodes that reported it.
     """
@@ -31,13 +31,13 @@ class Cause:
     plane: Plane | None = None
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """The details as texts; if there are several, each names its nodes where those are few enough to read."""
+    def texts(self) -> tuple[str, ...]:
+        """The details as texts; several details each list their nodes, if the list is short."""
         return detail_lines(self.details)
 
 
 def detail_lines(details: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Format distinct details, each after its nodes; a single detail has no nodes, and long node sets are left out."""
+    """Format distinct details, each after its nodes; no nodes for a single detail, or if the node set is long."""
     if len(details) < 2:
         return tuple(details)
     return tuple(_named(detail, fold(nodes)) for detail, nodes in details.items())
@@ -48,9 +48,9 @@ def _named(detail: str, nodes: str) -> str:
 
 
 def causes(findings: Sequence[Finding], silent: Silent | None = None) -> tuple[list[Cause], list[Finding]]:
-    """Group findings that share a cause; return the causes, and the findings that share none.
+    """Group findings that share a cause; return the causes, and the findings without a shared cause.
 
-    Nodes that are silent for reasons of the same kind (each names its own address) become one cause.
+    Nodes that are silent for the same kind of reason become one cause, even if each detail names its node's address.
     """
     quiet, loud = _silences(findings, silent or {})
     shared: dict[tuple[Unknown, tuple[str, ...]], list[Finding]] = {}
@@ -84,18 +84,18 @@ def _by_detail(rows: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, tupl
 
 
 def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause], list[Finding]]:
-    """Group the findings that a silent plane makes unknown, and those that depend on them."""
+    """Group the findings that are unknown because a plane is silent, and the findings that depend on them."""
     values: dict[tuple[Plane, str], list[tuple[Unknown, tuple[str, ...], str]]] = {}
     covered: dict[tuple[str, str], Plane] = {}
     left = list(findings)
     while True:
         rest = []
         for finding in left:
-            plane = _silenced(finding, silent, covered)
-            if plane is None:
+            planes = _silenced(finding, silent, covered)
+            if not planes:
                 rest.append(finding)
                 continue
-            for node in finding.nodes:
+            for node, plane in planes.items():
                 covered[finding.rule.id, node] = plane
                 why = silent[node, plane]
                 values.setdefault((plane, why.reason.value), []).append((why, (node,), finding.rule.id))
@@ -112,21 +112,24 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
     return quiet, left
 
 
-def _silenced(finding: Finding, silent: Silent, covered: dict[tuple[str, str], Plane]) -> Plane | None:
-    """Return the plane whose silence alone makes a finding unknown, on every one of its nodes."""
+def _silenced(finding: Finding, silent: Silent, covered: Mapping[tuple[str, str], Plane]) -> Mapping[str, Plane]:
+    """Return, by node, the plane whose silence makes a finding unknown; empty if one node has another reason.
+
+    A rule that compares planes states the reason in its own words; it is unknown on a node with any of them silent.
+    """
     if finding.status is not Status.UNKNOWN:
-        return None
+        return {}
     blocked = re.fullmatch(r"blocked by (\S+)", finding.reason)
     if blocked:
-        planes = {covered.get((blocked[1], node)) for node in finding.nodes}
-        return planes.pop() if len(planes) == 1 else None
+        planes = {node: covered[blocked[1], node] for node in finding.nodes if (blocked[1], node) in covered}
+        return planes if len(planes) == len(finding.nodes) else {}
     whys = {evidence.unknown for evidence in finding.evidence if evidence.unknown is not None}
-    if not whys:
-        return None
     for plane in sorted(finding.rule.planes):
-        if all((node, plane) in silent and whys == {silent[node, plane]} for node in finding.nodes):
-            return plane
-    return None
+        if whys and all((node, plane) in silent and whys == {silent[node, plane]} for node in finding.nodes):
+            return dict.fromkeys(finding.nodes, plane)
+    asked = sorted(finding.rule.planes - {Plane.DERIVED})
+    first = {node: [plane for plane in asked if (node, plane) in silent] for node in finding.nodes}
+    return {node: planes[0] for node, planes in first.items()} if len(asked) > 1 and all(first.values()) else {}
 
 
 def _cause(finding: Finding) -> Unknown | None:

@@ -1,7 +1,7 @@
-"""Counts of all nodes' values, updated node by node: the set of nodes by fact and value, each set one integer. Pure.
+"""Counts all nodes' values: the nodes by fact and value, as sets of bits in one integer; updated node by node. Pure.
 
-Two nodes to which the same fact is unknown do not agree: an unknown is stored by its reason, apart from every value,
-and never counts for a majority. Absent is a value, as in votes among nodes.
+Two nodes on which the same fact is unknown do not agree: an unknown is stored by its reason, separate from values, and
+never counts for a majority. Absent is a value, as in votes among nodes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,23 +17,23 @@ from rackcheck.model.text import natural
 from rackcheck.model.tree import Leaf, Tree
 
 KEPT = frozenset(Class) - VOLATILE
-"""Classes of facts that are counted: those that are stable unless somebody changes them."""
+"""Classes of facts that are counted: facts that are stable unless a user changes them."""
 
 PLACES = ("rack", "row", "role", "slot")
-"""The parts of a node's place that are counted."""
+"""The parts of a node's location that are counted."""
 
 ABSENT = Absent()
-"""Represents every absence, whatever its detail."""
+"""Represents every absent value, whatever its detail."""
 
 _SPELT = frozenset({Unknown, Absent})
-"""Readings with a detail, which is ignored when two of them are compared."""
+"""Readings with a detail, which is ignored in comparisons."""
 
 _UNKNOWN: Mapping[Reason, Unknown] = {reason: Unknown(reason) for reason in Reason}
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The value of more than half of a role's nodes: `count` of `of` nodes have `value`, `known` of them any value."""
+    """The value that most of a role's `of` nodes have: `count` nodes have it, on `known` nodes the fact is known."""
 
     value: Reading
     count: int
@@ -42,13 +42,13 @@ class Majority:
 
     @property
     def share(self) -> float:
-        """The share of the role's nodes that have the value, 0 to 1; silent nodes are in the total."""
+        """The share of the role's nodes that have the value, 0 to 1; the total includes silent nodes."""
         return self.count / self.of
 
 
 @dataclass(slots=True)
 class _Fact:
-    """The nodes of each value of one fact; for a value of a single node, the complement of its number (`~number`)."""
+    """The nodes of each value of one fact; a single node is stored as the complement of its number (`~number`)."""
 
     kind: Kind
     plane: Plane
@@ -64,7 +64,7 @@ class _Fact:
 
 
 class Census:
-    """All nodes' facts of the classes KEPT, and their places; nodes are added one by one, and may be added again."""
+    """All nodes' locations and facts of the classes KEPT; nodes are added one by one, and may be added again."""
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
@@ -80,7 +80,7 @@ class Census:
     ) -> None:
         """Count a node; if counted before, its values on these `planes` (default: all) are replaced.
 
-        `places` may name its rack, row and slot; an empty or missing one is unknown.
+        `places` may contain its rack, row and slot; an empty or missing entry is unknown.
         """
         self._listings.clear()
         number = self._number.get(node)
@@ -88,7 +88,7 @@ class Census:
             number = self._number[node] = len(self._names)
             self._names.append(node)
         else:
-            self._forget(number, planes)
+            self._forget(number, planes, tree)
         for place, word in {**places, "role": role}.items():
             if word and place in self._places:
                 there = self._places[place]
@@ -111,12 +111,14 @@ class Census:
             self._steady.update(_pattern(collection) for collection, _ in paths.parse(text).items)
         return self._facts.setdefault(text, _Fact(kind, plane))
 
-    def _forget(self, number: int, planes: frozenset[Plane] | None) -> None:
+    def _forget(self, number: int, planes: frozenset[Plane] | None, tree: Tree) -> None:
+        """Forget a node's values on these planes, but not derived ones that the new tree does not have."""
         for held in (*self._places.values(), self._roles):
             for word in held:
                 held[word] &= ~(1 << number)
-        for fact in self._facts.values():
-            if planes is None or fact.plane in planes:
+        for text, fact in self._facts.items():
+            kept = planes is not None and fact.plane is Plane.DERIVED and text not in tree.leaves
+            if planes is None or (fact.plane in planes and not kept):
                 fact.forget(number)
 
     @property
@@ -185,7 +187,7 @@ class Census:
         return {word: held for word, held in self._places[place].items() if held}
 
     def sets(self, path: str) -> Iterator[tuple[Reading, int]]:
-        """Yield each value of a fact with the nodes that have it, as a set; an unknown is given by its reason."""
+        """Yield each value of a fact with the nodes that have it, as a set; an unknown is represented by its reason."""
         fact = self._facts.get(path)
         for value, held in fact.who.items() if fact is not None else ():
             yield value, _mask(held)
@@ -201,14 +203,14 @@ class Census:
         return () if fact is None or asked not in fact.who else self.names(_mask(fact.who[asked]))
 
     def known(self, path: str) -> int:
-        """Return the nodes to which a fact is known, if only as absent; as a set."""
+        """Return the nodes on which a fact is known (absent counts as known), as a set."""
         found = 0
         for value, held in self.sets(path):
             found |= 0 if isinstance(value, Unknown) else held
         return found
 
     def without(self, path: str) -> int:
-        """Return the nodes that listed the items of a collection in the path, but not this item; as a set."""
+        """Return, as a set, the nodes that do not list the path's item: for `gpu/7.name`, those with no 7 in `gpu`."""
         found = 0
         for collection, key in paths.parse(path).items:
             for listed, held in self._listed(collection):
@@ -217,7 +219,7 @@ class Census:
         return found & ~self.known(path)
 
     def _listed(self, collection: str) -> list[tuple[frozenset[str], int]]:
-        """Return the items that nodes list, with these nodes; cached until another node is counted."""
+        """Return each list of items with the nodes that report it; cached until another node is counted."""
         known = self._listings.get(collection)
         if known is None:
             known = self._listings[collection] = [
@@ -228,9 +230,9 @@ class Census:
         return known
 
     def majority(self, path: str, role: str) -> Majority | None:
-        """Return the value that more than half of a role's nodes have; None if it is known on fewer than FEWEST.
+        """Return the value that more than half of a role's nodes have; None if the fact is known on fewer than FEWEST.
 
-        Nodes to which it is unknown are in the total: missing data can only lose a majority.
+        The total includes nodes on which the fact is unknown: missing data can only prevent a majority.
         """
         whole = self.role(role)
         of = whole.bit_count()
@@ -239,9 +241,9 @@ class Census:
         return Majority(best, counts[best], known, of) if best is not None and known >= FEWEST else None
 
     def deviants(self, path: str, role: str) -> Mapping[Reading, tuple[str, ...]]:
-        """Return the nodes of a role whose value is not its majority's; empty if there is no majority.
+        """Return the nodes of a role whose value differs from the majority's; empty if there is no majority.
 
-        A node to which the fact is unknown does not deviate.
+        A node on which the fact is unknown does not deviate.
         """
         held = self.majority(path, role)
         whole = self.role(role)
@@ -263,7 +265,7 @@ def _mask(held: int) -> int:
 
 
 def _value(reading: Reading, kind: Kind) -> Reading:
-    """Return the form in which equal readings are equal: reasons without details, numbers normalized."""
+    """Return a reading in a form that can be compared: reasons without details, numbers normalized."""
     if isinstance(reading, Unknown):
         return _UNKNOWN[reading.reason]
     if isinstance(reading, Absent):

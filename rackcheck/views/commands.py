@@ -1,7 +1,7 @@
-"""Commands for a person to read or fix what rackcheck reports: lines to copy, never run by rackcheck. Pure.
+"""Commands for a person to copy, to read a fact or to fix a finding; rackcheck never runs them. Pure.
 
-Hosts, files and addresses may come from an untrusted run: all of them are quoted, and what cannot be typed verbatim is
-shown as a comment. A command is shown only if one of our probes runs it. No line contains a secret.
+Hosts, files and addresses may come from an untrusted run: all of them are quoted, and a command that cannot be typed
+verbatim becomes a comment. A command is shown only if one of our probes runs it. No command contains a secret.
 """
 
 import json
@@ -29,39 +29,39 @@ from rackcheck.remedy.text import BmcOrder, RemedyText, text
 from rackcheck.remedy.words import SettingTable
 from rackcheck.run.event import facts_json
 
-UNCHECKED = "# the certificate is not checked by this line"
+UNCHECKED = "# this command does not check the certificate"
 
 ANYBODY = '"$USER"'
 """The BMC login if none is configured; curl prompts for the password."""
 
 
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
-    """Format the command that reads a fact at its source; several lines if it is a script.
+    """Format the command that reads a fact at its source, as one line or, for a script, several.
 
-    `probe` is the one that returns the fact: with it, commands are recognized as ours, and run as root where ours do.
+    `probe` is the probe that returns the fact. It shows whether a command is ours, and whether it needs root.
     Lines that begin with `#` are comments for people.
     """
     if plane is Plane.DERIVED:
-        return f"# it follows from other facts: {clean(source.removeprefix('from '))}"
+        return f"# derived from other facts: {clean(source.removeprefix('from '))}"
     if plane is Plane.BMC:
         return _bmc(source, node, probe)
     remote = question(source, probe, sudo=node.ssh.sudo)
     if remote is None or remote.startswith("#"):
-        message = remote or f"# no question of this rackcheck: {clean(source)}"
+        message = remote or f"# not a command of this rackcheck: {clean(source)}"
         again = f"\nrackcheck probe run {_word(probe.name)} {_word(node.name)} --raw" if probe is not None else ""
         return message + (again if _typed(node.name) else "")
     return over_ssh(node, remote)
 
 
 def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -> str | None:
-    """Format the command that a fact's source runs in the node's shell; None if it is not a command of ours.
+    """Format the command that a fact's source runs in the node's shell; None if no probe of ours runs it.
 
-    A comment if it cannot be typed: it ships a program, or uses variables that only rackcheck sets.
+    The result is a comment if the command cannot be typed: it ships a program, or uses variables that rackcheck sets.
     """
     ask = probe.ask if probe is not None else None
     if isinstance(ask, Shell) and (source == named(ask.command) or not source.startswith("/")):
         if PAYLOAD in ask.command or "$RACKCHECK_" in ask.command:
-            return f"# rackcheck asks this by a program of its own: {clean(source, 80)}"
+            return f"# rackcheck reads this with its own program: {clean(source, 80)}"
         return _each(ask, sudo=sudo)
     globs = [source] if " " not in source else re.split(r",? ", source)
     if isinstance(ask, Read) and source == str(ask):
@@ -74,7 +74,7 @@ def question(source: str, probe: AnyProbe | None = None, *, sudo: bool = True) -
 
 
 def _each(ask: Shell, *, sudo: bool) -> str:
-    """Format a command as it is run, in a loop if it runs once for each device."""
+    """Format a command as a probe runs it; a command that runs once for each device is in a loop."""
     root = "sudo -n " if ask.root and sudo else ""
     if not ask.each:
         return f"{root}{ask.command}"
@@ -89,30 +89,30 @@ def _glob(glob: str) -> str:
 
 
 def over_ssh(node: Node, remote: str) -> str:
-    """Format a command for a node's shell as a local ssh line; jump hosts are left to the user's ssh configuration."""
+    """Format an ssh command that runs a command on a node; jump hosts are left to the user's ssh configuration."""
     if node.is_local:
         return remote
     if not node.host:
-        return f"# the inventory names no host of {clean(node.name)}"
+        return f"# the inventory has no host for {clean(node.name)}"
     place = f"{node.ssh.user}@{node.host}" if node.ssh.user else node.host
     words = ["ssh"]
     words += ["-p", str(node.ssh.port)] if node.ssh.port else []
     words += ["-i", node.ssh.key] if node.ssh.key else []
     words += ["-o", f'UserKnownHostsFile="{node.ssh.known_hosts}"'] if node.ssh.known_hosts else []
     if not all(map(_typed, (*words, place))):
-        return f"# the way to {clean(node.name)} holds characters that nobody can type: {clean(place)}"
+        return f"# the address of {clean(node.name)} contains characters that cannot be typed: {clean(place)}"
     return " ".join([*map(_word, words), "--", _word(place), shlex.quote(remote)])
 
 
 def _bmc(source: str, node: Node, probe: AnyProbe | None) -> str:
     if node.bmc is None or not _is_url(node.bmc.url):
-        return f"# the inventory names no https address of a BMC of {clean(node.name)}"
+        return f"# the inventory has no https address for the BMC of {clean(node.name)}"
     if source.startswith(HANDSHAKE):
         return _handshake(node.bmc)
     if source.startswith(ROOT):
         return get(node.bmc, source.partition("#")[0])
     links = source if probe is None or not isinstance(probe.ask, Redfish) else str(probe.ask)
-    return f"# several resources, by their links from the root: {clean(links)}\n{get(node.bmc, ROOT)}"
+    return f"# several resources, linked from the root: {clean(links)}\n{get(node.bmc, ROOT)}"
 
 
 def get(bmc: BmcAccess, uri: str) -> str:
@@ -131,7 +131,7 @@ def _handshake(bmc: BmcAccess) -> str:
 
 
 def _is_url(url: str) -> bool:
-    """Whether a stored run's URL may be put into a line."""
+    """Whether a stored run's URL may be used in a command."""
     try:
         place = urlsplit(url)
         _ = place.port
@@ -141,22 +141,22 @@ def _is_url(url: str) -> bool:
 
 
 def _typed(text: str) -> bool:
-    """Whether a text can be copied from a screen unchanged: no control characters, no broken letters."""
+    """Whether a text can be copied from a screen unchanged: no control characters, no invalid characters."""
     return text.isprintable()
 
 
 def _word(text: str) -> str:
-    """Quote a word; a home folder at its start is left to the user's shell."""
+    """Quote a word, except `~/` at its start, which the user's shell replaces."""
     return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
 
 
 def nodes(names: Iterable[str]) -> str:
-    """Format nodes as the one word that every rackcheck command takes, quoted for its brackets."""
+    """Format nodes as one argument of a rackcheck command, quoted because of the brackets."""
     return shlex.quote(fold(names))
 
 
 def value(leaf: Leaf) -> str:
-    """Format a fact's value alone, in full precision; or that it is not known."""
+    """Format only a fact's value, in full precision, or that it is not known."""
     if isinstance(leaf.reading, Unknown):
         return f"unknown ({leaf.reading})"
     if isinstance(leaf.reading, Absent):
@@ -180,10 +180,10 @@ def fixes(
     urls: Mapping[str, str],
     known: SettingTable,
 ) -> tuple[str, ...]:
-    """Write the output of `rackcheck remedy` for some rules on some nodes: `only` has the rules by node.
+    """Write the output of `rackcheck remedy` for some rules on some nodes: `only` contains the rules by node.
 
-    `verdicts` holds all verdicts of these nodes; `bmc` returns a node's BMC documents, and is called only if a BIOS
-    setting is to be fixed; `urls` are the BMCs' URLs. Without these two, BIOS settings are left to a person.
+    `verdicts` contains all verdicts of these nodes. `bmc` returns a node's BMC documents, and is called only to fix a
+    BIOS setting; `urls` are the BMCs' URLs. Without `bmc` and `urls`, BIOS settings are left to a person.
     """
     whole = {each.id: each for each in rules}
     steps: dict[str, list[Lines]] = {}
@@ -210,14 +210,14 @@ def fixes(
 def _firmware(
     node: str, needs: Sequence[Firmware], bmc: Documents | None, urls: Mapping[str, str], known: SettingTable
 ) -> tuple[list[BmcOrder], list[tuple[str, str]]]:
-    """Make the bodies for a node's BMC, and the reasons where there is none."""
+    """Return the requests for a node's BMC, and the reasons for rules without a request."""
     if not needs:
         return [], []
     mine = list(dict.fromkeys(need.rule for need in needs))
     if bmc is None:
-        return [], [(rule, "this run holds no answer of its BMC") for rule in mine]
+        return [], [(rule, "this run contains no answer of the node's BMC") for rule in mine]
     made, left = patches(bmc, needs, known)
     if made and not _is_url(urls.get(node, "")):
-        return [], [(rule, "the inventory names no https address of this BMC") for rule in mine]
+        return [], [(rule, "the inventory has no https address for this BMC") for rule in mine]
     orders = [BmcOrder(node, urls[node], patch, number) for number, patch in enumerate(made, start=1)]
     return orders, list(dict.fromkeys((each.rule, each.why) for each in left))

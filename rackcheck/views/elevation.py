@@ -1,7 +1,7 @@
-"""Rack elevations: rows of racks, each from top to bottom, from the configured places of nodes. Pure.
+"""Rack elevations: rows of racks, each rack from top to bottom, from the configured positions of nodes. Pure.
 
-Missing places are shown as missing: nodes without a unit are in a separate block below their rack's shelves, nodes
-without a rack in a separate panel. A rack without a configured height has no empty units.
+Nodes without a unit are in a separate block below their rack's shelves, nodes without a rack in a separate panel. A
+rack without a configured height has no empty units.
 """
 
 from bisect import bisect_right
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     Standing: TypeAlias = Node | NodeLocation
 
 NO_RACK = "no rack"
-"""The panel of nodes without a rack; a rack's name cannot contain its blank."""
+"""The name of the panel of nodes without a rack; it contains a blank, which a rack's name cannot."""
 
-NOT_TOLD = "U?"
+NO_UNIT = "U?"
 """The label of a node in a rack whose unit is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class RackShelf:
-    """One line of a rack: the nodes that begin on one unit, side by side; `u` is the lowest unit, 0 if not known.
+    """One line of a rack: the nodes whose lowest unit is `u` (0 if not known), side by side.
 
-    Without nodes it is empty: a slot, or a range of units. `role` is the role of a slot.
+    A shelf without nodes is an empty slot, or an empty range of units. `role` is the role of a slot.
     """
 
     nodes: tuple[str, ...]
@@ -52,12 +52,12 @@ class RackPanel:
 
     @cached_property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The names on each shelf; an empty shelf holds one empty name."""
+        """The names on each shelf; an empty shelf has one empty name."""
         return tuple(shelf.nodes or ("",) for shelf in self.shelves)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """What each shelf is called: `U21`, `U9-16`, `U?` if not known, empty outside of racks."""
+        """The label of each shelf: `U21`, `U9-16`, `U?` if not known, empty outside of racks."""
         return tuple(shelf.label for shelf in self.shelves)
 
     @cached_property
@@ -68,13 +68,13 @@ class RackPanel:
 
 @dataclass(frozen=True, slots=True)
 class Elevation:
-    """All racks, row by row, and last those nodes that have none."""
+    """All racks, row by row, then the nodes without a rack."""
 
     racks: tuple[RackPanel, ...]
 
 
 def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> Elevation:
-    """Place every node in its rack; `shapes` are by rack name, and optional for each."""
+    """Place every node in its rack; `shapes` contains the configured racks by name, and may lack racks."""
     inside: dict[str, list[str]] = {}
     for name, place in nodes.items():
         inside.setdefault(place.rack, []).append(name)
@@ -87,7 +87,7 @@ def elevation(nodes: Mapping[str, "Standing"], shapes: Mapping[str, "Rack"]) -> 
 
 
 def dots(panel: RackPanel, columns: int) -> tuple[tuple[str, ...], ...]:
-    """Return a panel's nodes in their order, `columns` on a line: for racks with more nodes than a screen has lines."""
+    """Return a panel's nodes in order, `columns` per line: for racks with more nodes than a screen has lines."""
     step = max(1, columns)
     return tuple(panel.nodes[at : at + step] for at in range(0, len(panel.nodes), step))
 
@@ -112,19 +112,19 @@ def _panel(name: str, nodes: Mapping[str, "Standing"], shape: "Rack | None") -> 
     used = _merged([*filled, *((held.u, held.u + held.height) for held in free.values())])
     shelves += [RackShelf((), _label(low, high - low), low, high - low) for low, high in _gaps(used, height)]
     shelves.sort(key=lambda shelf: -shelf.u)
-    shelves += [RackShelf((node,), NOT_TOLD, role=nodes[node].role) for node in sorted(lost, key=natural)]
+    shelves += [RackShelf((node,), NO_UNIT, role=nodes[node].role) for node in sorted(lost, key=natural)]
     row, title = (shape.row, shape.title) if shape is not None else ("", "")
     return RackPanel(name, tuple(shelves), row, title, height)
 
 
 def _where(place: "Standing", slots: Mapping[str, "RackSlot"]) -> tuple[int, int]:
-    """Return the lowest unit and the height: the node's, else its slot's."""
+    """Return the lowest unit and the height of the node, or else of its slot."""
     held = slots.get(place.slot)
     return (held.u, held.height) if held is not None and place.u < 1 else (max(place.u, 0), max(place.height, 1))
 
 
 def _taken(u: int, height: int, names: Sequence[str], nodes: Mapping[str, "Standing"]) -> RackShelf:
-    """Make a shelf with nodes; it has the slot and the role that all of them share."""
+    """Make a shelf with nodes, and with their slot and role if all of them have the same."""
     alike = {(nodes[name].slot, nodes[name].role) for name in names}
     slot, role = next(iter(alike)) if len(alike) == 1 else ("", "")
     return RackShelf(tuple(names), _label(u, height), u, height, slot, role)
@@ -135,11 +135,11 @@ def _label(u: int, height: int) -> str:
 
 
 UnitRange = tuple[int, int]
-"""Units from the first to the one before the second."""
+"""A range of rack units: the lowest unit, and the unit above the highest."""
 
 
 def _merged(spans: Sequence[UnitRange]) -> list[UnitRange]:
-    """Return spans that neither meet nor overlap, the lowest first."""
+    """Merge spans that touch or overlap; the lowest is first."""
     found: list[UnitRange] = []
     for low, high in sorted(spans):
         if found and low <= found[-1][1]:

@@ -1,4 +1,4 @@
-"""The evidence of a verdict: each fact it is based on, its source, and the other plane's value. Pure."""
+"""The evidence of a verdict: each fact it is based on, the fact's source, and the other plane's value. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from rackcheck.views.replies import LINES, replies
 from rackcheck.views.reply import RawText
 
 FACTS = 16
-"""Default maximum of facts shown for one verdict."""
+"""Default maximum number of facts shown for one verdict."""
 
 INPUTS = 8
-"""Maximum inputs shown for a derived fact."""
+"""Maximum number of inputs shown for a derived fact."""
 
 BMC = Segment("bmc")
 DIFFERS = "bmc.differs."
@@ -30,9 +30,9 @@ DIFFERS = "bmc.differs."
 
 @dataclass(frozen=True, slots=True)
 class RelatedFact:
-    """Another fact about the same thing; `why` names the rule or the fact that relates the two.
+    """Another fact about the same thing; `why` names the rule or the fact that relates the two facts.
 
-    `agrees` is None if one of them is not known, or if they are of different kinds.
+    `agrees` is None if one of the facts is not known, or if their kinds differ.
     """
 
     path: str
@@ -46,8 +46,8 @@ class RelatedFact:
 class ProofFact:
     """One fact of a proof: its judged evidence (None if not judged itself), its leaf, and its raw replies.
 
-    `leaf` is None for what is not a fact (`count of gpu`) and for a missing fact. `inputs` are the facts that a derived
-    fact is computed from, `views` the other plane's facts; `cut` counts inputs that are not shown.
+    `leaf` is None if the evidence is not a fact (`count of gpu`) or the fact is missing. `inputs` are the facts that a
+    derived fact is computed from, `views` the other plane's facts; `cut` counts inputs that are not shown.
     """
 
     path: str
@@ -73,21 +73,21 @@ class Proof:
 class NodeReplies:
     """All replies of one node: its facts and their raw text.
 
-    `rules` pair facts of two planes by their `same-as`; `asks` returns the probe's request for a fact.
+    `rules` contains the rules whose `same-as` pairs facts of two planes; `asks` returns the probe's request for a fact.
     """
 
     tree: Tree
     captures: Mapping[Plane, Capture]
     rules: Sequence[Rule] = ()
-    asks: Callable[[str], Ask | None] = lambda _: None
+    request_of: Callable[[str], Ask | None] = lambda _: None
     lines: int = LINES
 
     def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
         """Find the raw replies of a fact."""
-        return replies(path, leaf, self.captures.get(leaf.plane), self.asks(path), self.lines)
+        return replies(path, leaf, self.captures.get(leaf.plane), self.request_of(path), self.lines)
 
     def named(self, pattern: Path) -> list[str]:
-        """Return the paths of all facts that a pattern matches, in their order."""
+        """Return the paths of all facts that a pattern matches, in the order of the facts."""
         if not pattern.starred:
             return [str(pattern)] if str(pattern) in self.tree.leaves else []
         wanted = str(pattern.pattern)
@@ -133,12 +133,12 @@ def piece(path: str, node_replies: NodeReplies, evidence: Evidence | None = None
 
 
 def _inputs(path: str, leaf: Leaf, node_replies: NodeReplies) -> Iterator[str]:
-    """Yield the inputs of a derived fact; of items in its own path, only those."""
+    """Yield the inputs of a derived fact; if its path has items, only inputs of the same items."""
     if leaf.plane is not Plane.DERIVED:
         return
     own = paths.parse(path)
     items = dict(own.items)
-    # Facts with the same last word come first: `bmc.differs.gpu.vbios` is about VBIOSes.
+    # Facts whose path ends in the same word are first: `bmc.differs.gpu.vbios` is about VBIOSes.
     for need in sorted(_needs(leaf), key=lambda need: need.segments[-1].word != own.segments[-1].word):
         yield from node_replies.named(_filled(need, items))
 
@@ -152,7 +152,7 @@ def _needs(leaf: Leaf) -> Iterator[Path]:
 
 
 def _filled(pattern: Path, items: Mapping[str, str]) -> Path:
-    """Replace a pattern's stars with the names of known items, from the left, until one is not known."""
+    """Replace a pattern's stars with item names, from the left, as long as the names are known."""
     found: tuple[Segment, ...] = ()
     for segment in pattern.segments:
         bare = str(Path((*found, Segment(segment.word))))
@@ -187,7 +187,7 @@ def _agrees(one: Leaf, other: Leaf) -> bool | None:
     if isinstance(here, Absent) or isinstance(there, Absent):
         return isinstance(here, Absent) and isinstance(there, Absent)
     if one.kind.type is Type.COLLECTION:
-        return None  # each plane has its own names for its contents
+        return None  # each plane names these differently
     alike = (one.kind.type, one.kind.unit, one.kind.scheme) == (other.kind.type, other.kind.unit, other.kind.scheme)
     return operator.equal(here, there, one.kind) if alike else None
 
@@ -207,7 +207,7 @@ def _same_as(path: Path, rules: Iterable[Rule]) -> Iterator[tuple[Path, str]]:
 
 
 def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
-    """Return the full path of a clause's fact, with a star for the items that the rule iterates over."""
+    """Return the full path of a clause's fact, with a star in place of the selected items."""
     return fact if rule.look is None or clause is rule.when else rule.look.collection.item(EVERY) + fact
 
 
@@ -229,8 +229,8 @@ def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
 
 
 def _differing(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
-    """Yield the facts that compare both planes and are computed from this one."""
+    """Yield the facts that compare both planes and are computed from this fact."""
     pattern = str(path.pattern)
     for text, leaf in tree.leaves.items():
         if text.startswith(DIFFERS) and pattern in {str(need) for need in _needs(leaf)}:
-            yield paths.parse(text), "both planes held against each other"
+            yield paths.parse(text), "both planes compared"

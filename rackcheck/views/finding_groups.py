@@ -1,6 +1,6 @@
-"""A run's findings as numbered groups of nodes that fail alike, each with wanted and actual values and a hint. Pure.
+"""A run's findings as numbered groups of nodes with the same finding; expected and actual values, and a hint. Pure.
 
-The command line and the screens both show these; a group's number is its position among all, before any filter.
+The command line and the screens both show these groups. A group's number is its position before any filter.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,9 +28,9 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """Nodes, or racks, with the same finding; `rule` is empty if many rules share one cause, then in `about`.
+    """Nodes, or racks, with the same finding; if many rules share one cause, `rule` is empty and `about` is the cause.
 
-    A group of nodes that are INCOMPLETE for a reason other than a rule has no rule: `got` is that reason.
+    A group of nodes that are INCOMPLETE for another reason than a rule has no rule; `got` is the reason.
     """
 
     number: int
@@ -46,16 +46,16 @@ class FindingGroup:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The rules that it is about."""
+        """The rules that the group is about."""
         return self.about.rules if isinstance(self.about, Cause) else (self.rule,)
 
     @property
     def quiet(self) -> bool:
-        """Whether it only passes or does not apply."""
+        """Whether the rule only passes or does not apply."""
         return self.status in QUIET
 
     def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
-        """The group with only these nodes; None if it has none of them. Its hint remains that of all its nodes."""
+        """Return the group with only these nodes; None if the group has none. The hint for all nodes is kept."""
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
 
@@ -68,7 +68,7 @@ def _narrowed(about: Finding | Cause, left: tuple[str, ...]) -> Finding | Cause:
 
 
 def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mapping[str, str]]) -> Iterator[Event]:
-    """Yield a run's events, and count every node on the way; `places` has each node's rack, row, role and slot."""
+    """Yield a run's events, and count every node on the way; `places` contains each node's rack, row, role and slot."""
     planes: frozenset[Plane] | None = None
     for event in events:
         if isinstance(event, RunStarted):
@@ -82,12 +82,13 @@ def counted(events: Iterable[Event], census: Census, places: Mapping[str, Mappin
 def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     """Number all groups from 1.
 
-    The order: nodes that are INCOMPLETE whatever their rules are, by their reason; failures; causes that make many
-    rules unknown; the rest. Machines that the profile is not for are only in the first.
+    Order: nodes that are INCOMPLETE whatever their verdicts are, by reason; failures; causes that make many rules
+    unknown; all others. Machines that the profile is not for are only in the first kind of group. Findings that are
+    minor while unknown are in no group.
     """
     hints, judged = Hints(census), _judged(summary, census)
     rules = {finding.rule.id: finding.rule for finding in summary.findings}
-    found = deciding(summary.findings, frozenset(summary.others))
+    found = [f for f in deciding(summary.findings, frozenset(summary.others)) if not _is_aside(f)]
     common, single = causes(found, summary.silent)
     fails = sum(finding.status is Status.FAIL for finding in single)
     rows = [_found(finding, hints, census, judged) for finding in single]
@@ -97,8 +98,13 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     return tuple(replace(group, number=number) for number, group in enumerate(ordered, start=1))
 
 
+def _is_aside(finding: Finding) -> bool:
+    """Whether a finding is unknown under a rule with `unknown: minor`: nothing to repair, and no group of its own."""
+    return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
+
+
 def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: Census) -> Iterator[FindingGroup]:
-    """Group nodes by the reason for which they are INCOMPLETE, if no deciding rule is unknown on them."""
+    """Group nodes by the reason why they are INCOMPLETE, if no deciding rule is unknown on them."""
     unknown = (each for each in found if each.status is Status.UNKNOWN and each.rule.decides(each.status))
     seen = {node for each in unknown for node in each.nodes}
     for reason, names in gathered((each.node, each.outcome, each.reason) for each in summary.everyone):
@@ -112,7 +118,7 @@ def _reasoned(summary: Summary, found: Sequence[Finding], hints: Hints, census: 
 
 
 def _judged(summary: Summary, census: Census) -> Mapping[str, int]:
-    """Return for each rule the nodes that it applies to, or may apply to, as sets of the census."""
+    """Return, by rule, the nodes that the rule applies to or may apply to, as sets of the census."""
     found: dict[str, int] = {}
     for node in summary.judged:
         bit = census.bits((node.node,))
@@ -146,22 +152,22 @@ def _shared(
     gravest = min((rule.severity for rule in mine), key=list(Severity).index, default=Severity.ADVISORY)
     of_plane = f" of the {cause.plane.value} plane" if cause.plane is not None else ""
     title = f"{several(len(cause.rules), 'rule')}{of_plane}: {cause.unknown.reason.value}"
-    got = cause.said[0] if len(cause.details) == 1 and cause.said[0] else cause.unknown.reason.value
-    # What was not collected has no cause that the nodes share.
+    got = cause.texts[0] if len(cause.details) == 1 and cause.texts[0] else cause.unknown.reason.value
+    # If a fact was not collected, the nodes are not the cause.
     asked = cause.unknown.reason is not Reason.NOT_COLLECTED
     hint = hints.of(census.bits(cause.nodes), among, read, unknown=True) if asked else None
     return FindingGroup(0, Status.UNKNOWN, "", title, gravest.value, cause.nodes, "", got, hint, cause)
 
 
 def _wanted(finding: Finding) -> tuple[str, str]:
-    """Return the wanted and the actual value, from the first relevant piece of evidence; several are folded."""
+    """Return the expected and the actual value, from the first relevant piece of evidence; several are folded."""
     own = [each for each in finding.evidence if each.status is finding.status]
     kinds = ([each for each in finding.evidence if each.status in some] for some in _TELLING)
     pieces = own or next((some for some in kinds if some), [])
     if not pieces:
         return "", finding.reason
     if finding.rule.look is not None and finding.rule.look.mode == "count":
-        pieces = pieces[:1]  # facts beside a count are only there to be inspected
+        pieces = pieces[:1]  # the facts after a count are only for information
     wants = list(dict.fromkeys(each.expected.removeprefix(_BE) for each in pieces))
     gots = list(dict.fromkeys(map(_seen, pieces)))
     count = f" ({len(pieces):,} {'items' if len(wants) == 1 else 'facts'})" if len(pieces) > 1 else ""

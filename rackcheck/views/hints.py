@@ -1,7 +1,7 @@
-"""What nodes that fail alike share and others do not: a hint at the cause, never proof. Pure.
+"""Finds traits that nodes with the same finding share and other nodes lack: a hint at the cause, not a proof. Pure.
 
-A hint is a rule of thumb with its counts. An unknown fact of a node is not a shared trait, and a fact that many nodes
-do not report is no hint.
+A hint is a rule of thumb, shown with its counts. An unknown fact is not a shared trait, and a fact that many nodes do
+not report is not used as a hint.
 """
 
 from bisect import bisect_left, bisect_right
@@ -10,23 +10,23 @@ from dataclasses import dataclass
 
 from rackcheck.model.fact import clean
 from rackcheck.views.census import Census
-from rackcheck.views.shared_traits import LONG, TOLD, HintKind, Trait, gathered, pattern, traits
+from rackcheck.views.shared_traits import LONG, SHOWN, HintKind, Trait, gathered, pattern, traits
 
 LIKE = 0.9
-"""Minimum overlap of two sets of nodes that count as equal: size of the intersection over size of the union."""
+"""Minimum overlap at which two sets of nodes match: size of the intersection divided by size of the union."""
 
 SILENT = 0.2
-"""Maximum share of nodes to which a fact may be unknown for it to be a hint."""
+"""Maximum share of nodes on which a fact may be unknown for it to be used as a hint."""
 
 FEW = 2
-"""Failures on up to this many nodes never question the profile, even in a small rack."""
+"""If at most this many nodes fail, the hint never questions the profile, even in a small rack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A hint: `words` for a column (CELLS at most), `sentence` with the counts, `share` how well it fits, 0 to 1.
+    """A hint: `words` for a column (CELLS at most), `sentence` with the counts, `share` the overlap, 0 to 1.
 
-    For a hint at the profile, or at a single node, the share is that of the failing nodes among all.
+    If the hint is the profile or a single node, `share` is the share of failing nodes among all judged nodes.
     """
 
     sort: HintKind
@@ -36,11 +36,11 @@ class Hint:
 
 
 _Has = tuple[int, int]
-"""Nodes with a trait, and nodes for which it is known whether they have it; as sets."""
+"""Two sets: nodes with a trait, and nodes of which it is known whether they have the trait."""
 
 
 class Hints:
-    """Hints at what nodes of a census have in common; built once, used for every finding."""
+    """Finds what nodes of a census have in common; built once, used for every finding."""
 
     def __init__(self, census: Census) -> None:
         self._census = census
@@ -54,10 +54,10 @@ class Hints:
         self, nodes: int, among: int, facts: frozenset[str] = frozenset(), seen: frozenset[str] = frozenset(),
         *, unknown: bool = False,
     ) -> Hint | None:  # fmt: skip
-        """Return a hint at why these nodes stand out among those that were judged, both as sets of the census.
+        """Return a hint why these nodes fail and the other judged nodes (`among`) do not; both are sets of the census.
 
-        `facts` are the patterns that the rule reads, `seen` the values found there: neither is a hint. Nodes on which a
-        rule is `unknown` never question the profile. None if there is no hint.
+        `facts` are the patterns that the rule reads, `seen` the values found there: neither is used as a hint. If the
+        rule is `unknown` on the nodes, the hint never questions the profile. None if there is no hint.
         """
         key = (nodes, among, facts, seen, unknown)
         if key not in self._asked:
@@ -87,7 +87,7 @@ class Hints:
     def _fits(
         self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
     ) -> Iterator[tuple[float, _Has, list[Trait]]]:
-        """Yield what fits well enough: the fit, the nodes, and the traits, preferred ones first."""
+        """Yield the sets of nodes that match well enough: the overlap, the set, and its traits, the preferred first."""
         counts, sets = self._index(among)
         count = nodes.bit_count()
         for at in range(bisect_left(counts, LIKE * count), bisect_right(counts, count / LIKE)):
@@ -100,7 +100,7 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Return the traits that some of these nodes have and others do not, by node count; and the counts alone."""
+        """Return the node counts, sorted, and with each count a trait that some of these nodes have and others lack."""
         if among not in self._among:
             of = among.bit_count()
             sets = []
@@ -113,22 +113,22 @@ class Hints:
         return self._among[among]
 
     def _sentence(self, nodes: int, among: int, alike: list[tuple[_Has, list[Trait]]]) -> str:
-        rows = [_clause(nodes, among, has, held) for has, held in alike[:TOLD]]
-        more = f"; and {len(alike) - TOLD:,} more such facts" if len(alike) > TOLD else ""
+        rows = [_clause(nodes, among, has, held) for has, held in alike[:SHOWN]]
+        more = f"; and {len(alike) - SHOWN:,} more such facts" if len(alike) > SHOWN else ""
         return "; ".join(rows) + more
 
 
 def _clause(nodes: int, among: int, has: _Has, held: list[Trait]) -> str:
-    """Format `all 9 are in rack r03; 1 of 1,015 others is, and 2 do not tell`."""
+    """Format `all 9 are in rack r03; 1 of 1,015 others is, and 2 are unknown`."""
     count, both, others = nodes.bit_count(), (has[0] & nodes).bit_count(), among & ~nodes
     also, dark = (has[0] & others).bit_count(), (others & ~has[1]).bit_count()
-    rows = held[:TOLD]
+    rows = held[:SHOWN]
     places, facts = [t.phrase for t in rows if not t.paths], [t.phrase for t in rows if t.paths]
     are = [f"are {' and '.join(places)}"] if places else []
     have = [f"have {' and '.join(facts)}"] if facts else []
-    more = f", and {len(held) - TOLD:,} more in common" if len(held) > TOLD else ""
+    more = f", and {len(held) - SHOWN:,} more in common" if len(held) > SHOWN else ""
     who = f"all {count:,}" if both == count else f"{both:,} of {count:,}"
     left = f"{others.bit_count():,} other{'' if others.bit_count() == 1 else 's'}"
     rest = f"{also or 'none'} of {left} {'is' if places else 'has'}"
-    unsure = f", and {dark:,} {'does' if dark == 1 else 'do'} not tell" if dark else ""
+    unsure = f", and {dark:,} {'is' if dark == 1 else 'are'} unknown" if dark else ""
     return f"{who} {' and '.join((*are, *have))}{more}; {rest}{unsure}"

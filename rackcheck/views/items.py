@@ -1,4 +1,4 @@
-"""Folding of fact paths that differ in one key into one: `gpu/[0-7].vbios`. Pure."""
+"""Folds fact paths that differ in one key into one path: `gpu/[0-7].vbios`. Pure."""
 
 from collections.abc import Iterable, Sequence
 

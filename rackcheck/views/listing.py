@@ -1,4 +1,4 @@
-"""Rows of a screen that are rendered one by one: of a hundred thousand, only the visible ones."""
+"""Rows of a screen that are rendered one by one: of a hundred thousand rows, only the visible rows."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ class Listing(Protocol):
         """The number of rows."""
 
     def name(self, row: int) -> str:
-        """Return a row's stable name, by which cursor and marks find it again."""
+        """Return a row's stable name, by which the cursor and marks find the row again."""
 
     def nodes(self, row: int) -> tuple[str, ...]:
         """The nodes of a row, on which actions run."""

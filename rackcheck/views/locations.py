@@ -1,7 +1,7 @@
-"""Formats where something holds: on nodes, which are folded, on racks, or on the whole fleet. Pure.
+"""Formats folded lists of nodes and racks, and the fleet, to show where a finding is. Pure.
 
-Groups of nodes have names that no node can have (`@rack:a01`, `@fleet`); they are shown as `rack a01` and `the fleet`,
-each counted within its own kind, never with the nodes.
+Groups of nodes have names that no node can have (`@rack:a01`, `@fleet`). They are shown as `rack a01` and `the fleet`,
+and are counted separately from nodes.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -17,7 +17,7 @@ RACK = "@rack:"
 
 @dataclass(frozen=True, slots=True)
 class NodeLocation:
-    """Where a node is, and how it is reached."""
+    """Where a node is, and how to connect to it."""
 
     role: str
     rack: str = ""
@@ -42,7 +42,7 @@ def whole(nodes: int, groups: Iterable[str]) -> Whole:
 
 
 def sorts(names: Iterable[str]) -> tuple[tuple[Scope, tuple[str, ...]], ...]:
-    """Sort names into nodes, racks and the fleet, each in the order given; racks lose their prefix."""
+    """Split names into nodes, racks (without the prefix) and the fleet; the order within each is kept."""
     found: dict[Scope, list[str]] = {scope: [] for scope in Scope}
     for name in names:
         if name == FLEET:
@@ -60,7 +60,7 @@ def names_text(names: Iterable[str]) -> str:
 
 
 def share(names: Collection[str], of: Whole) -> str:
-    """Format counts, each kind against its own total: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
+    """Format counts, each with the total of its kind: `62 of 72 nodes`, `1 of 2 racks`, `the fleet`."""
     kinds = sorts(names) or ((Scope.NODE, ()),)
     return ", ".join("the fleet" if scope is Scope.FLEET else _share(scope, len(some), of) for scope, some in kinds)
 
@@ -68,7 +68,7 @@ def share(names: Collection[str], of: Whole) -> str:
 def counted_names(
     names: Collection[str], of: Whole, nodes: Callable[[tuple[str, ...]], str], *, every: bool = False
 ) -> str:
-    """Format counts and names; `nodes` formats the nodes for its output, and `every` names all racks, too."""
+    """Format counts and names; `nodes` formats the nodes; with `every`, racks are listed even if they are all racks."""
     kinds = sorts(names)
     return ", ".join(
         nodes(some) if scope is Scope.NODE else _counted_names(scope, some, of, every) for scope, some in kinds

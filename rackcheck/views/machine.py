@@ -72,6 +72,6 @@ def _why(judged: Judged) -> dict[str, Any]:
 
 
 def text(doc: object) -> str:
-    """Serialize a document: it contains no terminal control characters, and broken bytes do not break it."""
+    """Serialize a document; the text contains no terminal control characters, and invalid bytes are escaped."""
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in written)

@@ -1,4 +1,4 @@
-"""Finds the lines of a reply about a fact: those with its item's name, its value or its last word. Pure."""
+"""Finds the lines of a reply that are about a fact, by its item's name, its value or its path's last word. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,20 +8,20 @@ from rackcheck.model.fact import Absent, Reading, Unknown
 from rackcheck.model.path import EVERY, Path
 
 WIDTH = 200
-"""Maximum letters shown of one line; a longer one is cut around the match."""
+"""Maximum number of characters shown of one line; a longer line is cut around the match."""
 
 MEMBERS = 16
-"""Maximum members of a list whose names are searched."""
+"""Maximum number of members of a list that are searched for."""
 
 TELLING = 3
-"""Minimum letters of an item's name to be searched: `0` is in every other line."""
+"""Minimum length of an item's name that is searched for: `0` occurs in too many lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTerms:
-    """What is searched in the lines of a reply: `items` as their collection's word and their own name.
+    """The terms that are searched for in a reply; `items` are pairs of a collection's word and an item's name.
 
-    `properties` are the properties of a JSON body that a source names.
+    `properties` are the properties of a JSON body that the fact's source names.
     """
 
     items: tuple[tuple[str, str], ...]
@@ -36,7 +36,7 @@ class SearchTerms:
 
     @classmethod
     def of(cls, path: Path, reading: Reading) -> "SearchTerms":
-        """Return the search terms of a fact: the names of its items, the spellings of its value, and its last word."""
+        """Return the search terms of a fact: its items' names, its value's spellings, and the last word of its path."""
         items = tuple((s.word, s.key) for s in path.segments if s.key is not None and s.key != EVERY)
         return cls(items, tuple(_spellings(reading)), _bare(path.segments[-1].word))
 
@@ -54,14 +54,14 @@ def _spellings(reading: Reading) -> Iterator[str]:
 
 
 def _bare(text: str) -> str:
-    """Normalize a word for comparison: `max_width`, `MaxWidth` and `Max Width` are equal."""
+    """Normalize a word for comparison: `max_width`, `MaxWidth` and `Max Width` give the same result."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
 def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines about a fact, in order: number from 1, text, and whether it is a hit.
+    """Yield the lines about a fact, in order: number from 1, text, and whether the line matches.
 
-    Without a hit, the first lines of the item's block; `around` adds so many lines before and after each hit.
+    If no line matches, yield the first lines of the item's block. `around` lines are added before and after each match.
     """
     start, end = _block(lines, wanted.items)
     keys = wanted.keys if end - start == len(lines) else ()  # all lines of an item's own block are about it
@@ -83,19 +83,19 @@ PROPERTY = 8
 def _score(line: str, wanted: SearchTerms, keys: Sequence[str], looked: re.Pattern[str] | None) -> int:
     word = bool(wanted.word) and wanted.word in _bare(line)
     found = looked.search(line) if looked is not None else None
-    value = found is not None and (word or len(found[0]) > 1)  # one digit is in every other line
+    value = found is not None and (word or len(found[0]) > 1)  # a single digit occurs in too many lines
     score = PROPERTY if any(line.lstrip().startswith(f'"{name}":') for name in wanted.properties) else 0
     score += 4 if any(len(key) >= TELLING and key in line for key in keys) else 0
     return score + 2 * value + word
 
 
 def _whole(value: str) -> str:
-    """Return a regex for a value with no letter, digit or decimal beside it."""
+    """Return a regex for a value that is not part of a longer word or number."""
     return rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)"
 
 
 def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Find an item's block in a reply: its line, and the lines below that are indented more."""
+    """Find an item's block in a reply: the item's line, and the following lines that are indented more."""
     for word, key in reversed(items):
         title = f"==> {key} <=="
         at = next((n for n, line in enumerate(lines) if line.strip() == title), None)
@@ -112,7 +112,7 @@ def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int,
 
 
 def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
-    """Find the object with this index, from 0, in a JSON list that is named like the items: `gpus` for gpu/0."""
+    """Find the object with the item's index (from 0) in a JSON list named like the collection: `gpus` for gpu/0."""
     for at, line in enumerate(lines):
         if line.strip() == f'"{word}s": [':
             depth = _indent(line)
@@ -122,12 +122,12 @@ def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
 
 
 def _end(lines: Sequence[str], head: int) -> int:
-    """Return the line after the last one that is indented more than a head."""
+    """Return the number of the line after a block: the lines after its head that are indented more."""
     return next((n for n in range(head + 1, len(lines)) if _indent(lines[n]) <= _indent(lines[head])), len(lines))
 
 
 def _indent(line: str) -> int:
-    """The indentation of a line; a blank one ends every block."""
+    """Return the indentation of a line; a blank line ends every block."""
     return len(line) - len(line.lstrip()) if line.strip() else -1
 
 

@@ -1,7 +1,7 @@
-"""The cell of a node in a rack's picture: its outcome, temperature, power draw or drift.
+"""The cells of nodes in the picture of racks: outcome, temperature, power draw or drift.
 
-Pure. A measured cell shows one fact for all nodes, the one that most of them report, scaled between the lowest and the
-highest value: 0 to 9. An unknown value is `?`, never a number.
+Pure. All measured cells show the same fact: the fact that most nodes report. The cell is a digit from 0 (the lowest
+value) to 9 (the highest). An unknown value is `?`, never a number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A sign one column wide, readable without colour; its style; and its description."""
+    """A character that is readable without colour, with its style and its description."""
 
     sign: str
     style: str
@@ -38,12 +38,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A fact that a mode can show; `whole` reduces several items of a node to one number."""
+    """A fact that a mode can show; `whole` reduces the values of a node's items to one number."""
 
     pattern: str
     plane: Plane
     unit: str
-    said: str
+    label: str
     whole: Callable[[Iterable[float]], float] = max
 
 
@@ -66,34 +66,34 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
         Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
     ),
 }
-"""The measures of each mode; if equally many nodes report two of them, the first is shown."""
+"""The measures of each mode; if the same number of nodes report two of them, the first is shown."""
 
-ASKED = Cell(">", "bold cyan", "being asked")
+REQUESTED = Cell(">", "bold cyan", "being read")
 NOT_JUDGED = Cell("-", "dim", "not judged")
 LEFT_OUT = Cell(".", "dim", "left out")
-"""The cell of a node that a filter leaves out: its place is kept."""
+"""The cell of a node that a filter leaves out; its position is kept."""
 
 MOST = 9
-"""Maximum differing facts shown as a digit; a cell with more shows `+`."""
+"""Maximum number of differing facts shown as a digit; for more, the cell shows `+`."""
 
 NodeReadings = Mapping[str, Reading]
-"""One node's readings of a mode's facts, by their patterns."""
+"""One node's readings of the facts of a mode, by pattern."""
 
 
 @dataclass(frozen=True)
 class KnownNodes:
-    """What is known of the nodes so far, in a live or a stored run."""
+    """The readings and verdicts of the nodes so far, in a live or a stored run."""
 
     nodes: tuple[str, ...]
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-    asked: frozenset[str] = frozenset()
+    requested: frozenset[str] = frozenset()
     readings: Mapping[str, NodeReadings] = field(default_factory=dict)
     drift: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The cell of every node, the legend of the signs, and the fact shown, if any."""
+    """The cell of every node, the legend of the characters, and the fact shown, if any."""
 
     cells: Mapping[str, Cell]
     legend: Line
@@ -106,12 +106,12 @@ def needs(mode: Mode) -> tuple[str, ...]:
 
 
 def mode_readings(mode: Mode, tree: Tree) -> dict[str, Reading]:
-    """Return one node's readings for a mode: a number each, or the reason why there is none."""
+    """Return one node's readings for a mode; each is a number, or the reason why there is none."""
     return {measure.pattern: _read(measure, tree) for measure in MEASURES.get(mode, ())}
 
 
 def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
-    """Render every node's cell; the caller counts drift against a baseline."""
+    """Render every node's cell; drift is counted by the caller, against a baseline."""
     if mode is Mode.STATE:
         cells = {node: _state(node, seen, signs) for node in seen.nodes}
         return Picture(cells, Line(tuple(_met(cells.values()))))
@@ -122,7 +122,7 @@ def picture(mode: Mode, seen: KnownNodes, signs: Signs) -> Picture:
 
 
 def _read(measure: Measure, tree: Tree) -> Reading:
-    """Reduce a node's items to one number; one unknown item makes the result unknown."""
+    """Reduce the values of a node's items to one number; a single unknown item makes the result unknown."""
     path = paths.parse(measure.pattern)
     if not path.starred:
         return _number(tree.reading(path, measure.plane))
@@ -133,28 +133,28 @@ def _read(measure: Measure, tree: Tree) -> Reading:
     numbers = [each for each in found if isinstance(each, float)]
     if unknown is not None:
         return unknown
-    return _number(measure.whole(numbers)) if numbers else Absent(f"no {path.segments[0].word} that tells it")
+    return _number(measure.whole(numbers)) if numbers else Absent(f"no {path.segments[0].word} reports it")
 
 
 def _number(reading: Reading) -> Reading:
     if isinstance(reading, Unknown | Absent):
         return reading
     if isinstance(reading, bool) or not isinstance(reading, int | float) or not isfinite(reading):
-        return Unknown(Reason.UNPARSABLE, "no number")
+        return Unknown(Reason.UNPARSABLE, "not a number")
     return float(reading)
 
 
 def _state(node: str, seen: KnownNodes, signs: Signs) -> Cell:
     outcome = seen.outcomes.get(node)
     if outcome is None:
-        return ASKED if node in seen.asked else NOT_JUDGED
+        return REQUESTED if node in seen.requested else NOT_JUDGED
     return Cell(signs.status(OUTCOME[outcome]), OUTCOMES[outcome], outcome.value)
 
 
 def _drift(node: str, seen: KnownNodes) -> Cell:
     count = seen.drift.get(node)
     if count is None:
-        return ASKED if node in seen.asked else _unknown("not compared")
+        return REQUESTED if node in seen.requested else _unknown("not compared")
     if count <= 0:
         return Cell("0", "dim", "no fact differs")
     message = f"{count:,} fact{'' if count == 1 else 's'} differ{'s' if count == 1 else ''}"
@@ -166,7 +166,7 @@ def _unknown(why: str) -> Cell:
 
 
 def _measured(mode: Mode, seen: KnownNodes) -> Picture:
-    measure = max(MEASURES[mode], key=lambda each: sum(_is_told(seen, node, each) for node in seen.nodes))
+    measure = max(MEASURES[mode], key=lambda each: sum(_has_value(seen, node, each) for node in seen.nodes))
     values = {n: value for n in seen.nodes if isinstance(value := seen.readings.get(n, {}).get(measure.pattern), float)}
     low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
     cells: dict[str, Cell] = {}
@@ -174,25 +174,25 @@ def _measured(mode: Mode, seen: KnownNodes) -> Picture:
         if node in values:
             digit = share(values[node], low, high)
             cells[node] = Cell(str(digit), _HEAT[digit], unit.spell(values[node], measure.unit))
-        elif node in seen.asked:
-            cells[node] = ASKED
+        elif node in seen.requested:
+            cells[node] = REQUESTED
         else:
             cells[node] = _without(seen.readings.get(node, {}).get(measure.pattern))
     if not seen.nodes:
         return Picture(cells, Line())
     if not values:
-        return Picture(cells, _ended(cells, (f"{mode.value}: no node tells {' or '.join(needs(mode))}", "")))
+        return Picture(cells, _ended(cells, (f"{mode.value}: no node reports {' or '.join(needs(mode))}", "")))
     least, most = (unit.spell(each, measure.unit) for each in (low, high))
     scale = f"   0 to 9 = {least} to {most}" if low < high else f"   0 = {least}, all alike"
-    shown = f"{mode.value}: {measure.pattern}, {measure.said}"
+    shown = f"{mode.value}: {measure.pattern}, {measure.label}"
     return Picture(cells, _ended(cells, (shown, ""), (scale, "bold")), measure)
 
 
 def share(value: float, low: float, high: float) -> int:
-    """Scale a value between two others to a digit: 0 for the lowest, 9 for the highest."""
+    """Scale a value between two limits to a digit: 0 for the lowest, 9 for the highest."""
     if not low < high:
         return 0
-    if not isfinite(high - low):  # so far apart that no float holds their distance
+    if not isfinite(high - low):  # the difference is too large for a float
         value, low, high = value / 2, low / 2, high / 2
     return min(MOST, int((value - low) / (high - low) * 10))
 
@@ -200,29 +200,29 @@ def share(value: float, low: float, high: float) -> int:
 _HEAT = ("cyan",) * 3 + ("",) * 3 + ("yellow",) * 2 + ("bold yellow",) * 2
 
 
-def _is_told(seen: KnownNodes, node: str, measure: Measure) -> bool:
+def _has_value(seen: KnownNodes, node: str, measure: Measure) -> bool:
     return isinstance(seen.readings.get(node, {}).get(measure.pattern), float)
 
 
 def _without(reading: Reading | None) -> Cell:
     if isinstance(reading, Absent):
         return Cell("-", "dim", str(reading))
-    return _unknown(str(reading) if isinstance(reading, Unknown) else "not told")
+    return _unknown(str(reading) if isinstance(reading, Unknown) else "not reported")
 
 
 def _met(cells: Iterable[Cell]) -> Iterator[tuple[str, str]]:
-    """Count the cells of each kind, in the order of the worst first."""
+    """Count the cells of each kind, the worst kind first."""
     counts: dict[Cell, int] = {}
     for cell in cells:
         counts[cell] = counts.get(cell, 0) + 1
-    order = [Outcome.FAIL.value, Outcome.INCOMPLETE.value, ASKED.word, NOT_JUDGED.word, Outcome.PASS.value]
+    order = [Outcome.FAIL.value, Outcome.INCOMPLETE.value, REQUESTED.word, NOT_JUDGED.word, Outcome.PASS.value]
     for at, cell in enumerate(sorted(counts, key=lambda each: order.index(each.word))):
         yield f"{'   ' if at else ''}{cell.sign} {counts[cell]:,} {cell.word}", cell.style
 
 
 def _ended(cells: Mapping[str, Cell], *pieces: tuple[str, str]) -> Line:
-    """Append the kinds of cells without a number, each with its count."""
-    ends = (("?", "not known", STYLES[Status.UNKNOWN]), ("-", "absent", "dim"), (">", "being asked", ASKED.style))
+    """Append to the legend the kinds of cells without a number, each with its count."""
+    ends = (("?", "not known", STYLES[Status.UNKNOWN]), ("-", "absent", "dim"), (">", "being read", REQUESTED.style))
     counts = [sum(cell.sign == sign for cell in cells.values()) for sign, _, _ in ends]
     rows = [(f"   {s} {c:,} {what}", style) for (s, what, style), c in zip(ends, counts, strict=True) if c]
     return Line((*pieces, *rows))

@@ -1,7 +1,7 @@
-"""Outliers: the values that most nodes of a role share, and the nodes with other values. Pure.
+"""Finds outliers: the values that most nodes of a role share, and the nodes with other values. Pure.
 
-No node is an outlier if a fact is known on fewer than three nodes of a role, or if no value has a majority of more than
-half. A node that does not report a fact is no outlier by it; such facts are counted separately.
+A fact makes no node an outlier if it is known on fewer than three nodes of the role, or if no value is on more than
+half of the nodes. A fact that a node does not report does not make it an outlier; such facts are counted separately.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ from rackcheck.views.census import Census
 from rackcheck.views.items import folded
 
 HELD = frozenset({Class.VERSION, Class.CONFIG})
-"""Classes of facts that should be equal on the nodes of a role."""
+"""Classes of facts that should have the same value on all nodes of a role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Facts on which the same nodes deviate in the same way; `paths` differ in their keys only.
+    """Facts on which the same nodes deviate in the same way; `paths` differ only in their keys.
 
-    `value` and `usual` are texts: the value on these nodes, and the value on `count` of the role's `of` nodes.
+    `value` and `usual` are texts: the value on these nodes, and the value that `count` of the role's `of` nodes have.
     """
 
     role: str
@@ -43,16 +43,16 @@ class Deviation:
         return ", ".join(folded(self.paths))
 
     @property
-    def said(self) -> str:
-        """The deviation as text: `bios.nps is NPS1, 14 of 16 have NPS4`."""
+    def text(self) -> str:
+        """The deviation as a text: `bios.nps is NPS1, 14 of 16 have NPS4`."""
         return f"{self.label} {self.value}, {self.count:,} of {self.of:,} have {self.usual}"
 
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A node that deviates from its role, its score, and its deviations; the heaviest first.
+    """A node that deviates from its role, with its score and its deviations, the highest weight first.
 
-    `unknown` counts the facts that it does not report and on which more than half of its peers agree.
+    `unknown` counts the facts that the node does not report and on which more than half of its peers agree.
     """
 
     node: str
@@ -64,18 +64,18 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class RoleMajority:
-    """The comparison of a role's nodes: the number of facts with a majority, and of facts without one.
+    """The comparison of a role's nodes; `agreed` counts the facts with a majority, `split` the facts without one.
 
-    `untold` facts are reported by too few nodes to decide. `odd` are the nodes that deviate, the highest score first;
-    `silent` counts by node the facts that its peers report and it does not; `why` is the reason why nothing could be
-    compared.
+    `unknown` counts facts that too few nodes report to decide. `odd` are the nodes that deviate, the highest score
+    first; `silent` counts, by node, the facts that its peers report, but the node itself does not; `why` is the reason
+    if nothing could be compared.
     """
 
     role: str
     nodes: tuple[str, ...]
     agreed: int
     split: int
-    untold: int
+    unknown: int
     odd: tuple[Odd, ...]
     deviations: tuple[Deviation, ...]
     silent: tuple[tuple[str, int], ...]
@@ -83,33 +83,33 @@ class RoleMajority:
 
 
 def odd(census: Census) -> tuple[Odd, ...]:
-    """Rank the nodes that deviate, of all roles, by score: see `peers`."""
+    """Return the nodes of all roles that deviate, the highest score first; `peers` computes the score."""
     every = (each for group in peers(census) for each in group.odd)
     return tuple(sorted(every, key=lambda each: (-each.score, natural(each.node))))
 
 
 def peers(census: Census) -> tuple[RoleMajority, ...]:
-    """Compare the nodes of each role with each other; roles by name.
+    """Compare the nodes of each role with each other; the roles are sorted by name.
 
-    A fact on which d nodes differ from the majority weighs 1/d: 1 if one node alone differs, 1/40 if
-    40 of 100 do. Items of a collection that deviate alike (`gpu/[0-7].vbios`) weigh as one fact, as much as the
-    weightiest of them. A node's score is the sum over what it deviates on.
+    A fact on which d nodes differ from the majority has the weight 1/d: 1 if a single node differs, 1/40 if 40 of 100
+    nodes differ. Items of a collection that deviate in the same way (`gpu/[0-7].vbios`) count as one fact with their
+    highest weight. A node's score is the sum of the weights of its deviations.
     """
     return tuple(_peers(census, role, whole) for role, whole in census.roles().items())
 
 
 _Key = tuple[str, Class, str, str, int, int]
-"""Pattern, class, value, usual value, nodes (a set), and how many have the usual value."""
+"""Pattern, class, value, usual value, nodes with the value (a set), and the number of nodes with the usual value."""
 
 
 def _peers(census: Census, role: str, whole: int) -> RoleMajority:
     of, names = whole.bit_count(), census.names(whole)
     if of < FEWEST:
-        why = f"{of} node{'' if of == 1 else 's'}, and {FEWEST} must be known for one of them to be odd"
+        why = f"{of} node{'' if of == 1 else 's'}; at least {FEWEST} must be known to find outliers"
         return RoleMajority(role, names, 0, 0, 0, (), (), (), why)
     found: dict[_Key, tuple[list[str], float]] = {}
     dark: dict[int, int] = {}
-    agreed = split = untold = 0
+    agreed = split = missing = 0
     for path in census.facts():
         kind = census.kind(path)
         if kind is None or kind.cls not in HELD:
@@ -120,7 +120,7 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
         unread = unread and unread & ~census.without(path)
         if held is None:
             split += not unread
-            untold += unread > 0
+            missing += unread > 0
             continue
         agreed += 1
         if unread:
@@ -139,10 +139,10 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
         for (_, cls, message, usual, here, count), (some, weight) in found.items()
     )
     silent = _silent(census, dark)
-    why = "" if agreed else "there is no fact that more than half of them say alike"
+    why = "" if agreed else "no fact has the same value on more than half of them"
     ranked = _ranked(role, names, [each for each, _ in deviations], silent)
     rows = tuple((name, silent[name]) for name in names if name in silent)
-    return RoleMajority(role, names, agreed, split, untold, ranked, tuple(each for each, _ in deviations), rows, why)
+    return RoleMajority(role, names, agreed, split, missing, ranked, tuple(each for each, _ in deviations), rows, why)
 
 
 def _ordered(found: Iterable[tuple[Deviation, int]]) -> list[tuple[Deviation, int]]:
@@ -173,12 +173,12 @@ def _silent(census: Census, dark: dict[int, int]) -> dict[str, int]:
 
 
 def _words(census: Census, path: str, value: Reading, usual: Reading) -> tuple[str, str]:
-    """Format a value and the usual one; for names and lists, the missing and the extra members."""
+    """Format a value and the usual value; collections and lists are shown as their missing and extra members."""
     kind = census.kind(path)
     if not isinstance(value, tuple) or not isinstance(usual, tuple):
         return f"is {census.spell(path, value)}", census.spell(path, usual)
     write = fold if kind is not None and kind.type is Type.COLLECTION else ", ".join
     less = [each for each in usual if each not in value]
     more = [each for each in value if each not in usual]
-    parts = [f"lacks {write(less)}"] * bool(less) + [f"has {write(more)} besides"] * bool(more)
+    parts = [f"lacks {write(less)}"] * bool(less) + [f"also has {write(more)}"] * bool(more)
     return " and ".join(parts) or f"is {write(value)}", write(usual) or "none"

@@ -1,7 +1,8 @@
-"""The interface that the screens use: a run's events, the data behind them, and commands called by name.
+"""The interface that the screens use: a run's events, the data behind the events, and rackcheck's commands.
 
-The screens open no file and no connection themselves: all access goes through here, and only `again` contacts nodes.
-Each protocol is one use of the run; a part of the screens depends on those that it uses, and `OpenRun` is all of them.
+The screens open no file and no connection themselves: all access goes through this interface, and only `again`
+contacts nodes. Each protocol is one use of the run; each part of the screens depends only on the protocols that it
+uses, and `OpenRun` combines all of them.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -34,15 +35,15 @@ class RunInfo(Protocol):
 
     @property
     def name(self) -> str:
-        """The run's id, or the acceptance's name, as commands take it."""
+        """The run's id, or the acceptance's name, as an argument of commands."""
 
     @property
     def profile(self) -> Profile:
-        """The profile that the run is judged by."""
+        """The profile by which the run is judged."""
 
     @property
     def nodes(self) -> Mapping[str, Node]:
-        """The run's nodes by name: places and access."""
+        """The run's nodes by name, with their locations and access data."""
 
     @property
     def racks(self) -> Mapping[str, Rack]:
@@ -50,54 +51,54 @@ class RunInfo(Protocol):
 
     @property
     def waivers(self) -> Sequence[Waiver]:
-        """The waivers it is judged with."""
+        """The waivers with which the run is judged."""
 
     @property
     def began(self) -> Sequence[str]:
-        """When each run of an acceptance began, the oldest first; empty of a run."""
+        """The time when each run of an acceptance began, the oldest first; empty for a single run."""
 
     @property
     def replays(self) -> bool:
-        """Whether the events are those of a stored run, which need no waiting."""
+        """Whether the events come from a stored run, so that they arrive without waiting."""
 
 
 class EventSource(Protocol):
-    """A run's events, and notes on the reading once it has ended or failed in part."""
+    """A run's events, and notes and errors about reading the nodes."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Notes for the reader that the events do not contain, complete once they have ended."""
+        """Notes for the user that the events do not contain; complete after the last event."""
 
     @property
     def troubles(self) -> Sequence[str]:
-        """Errors so far in recording the reading under way."""
+        """Errors so far while the current reading is stored."""
 
     def events(self) -> Iterator[Event]:
-        """Yield the run's events: a stored run is judged again, a live one is followed; raises UserError."""
+        """Yield the run's events: a stored run is judged again, a live run is followed; raises UserError."""
 
     def stop(self) -> None:
         """Stop collecting; data collected so far is kept."""
 
 
 class Collector(Protocol):
-    """Collects from nodes once more."""
+    """Collects data from nodes again."""
 
     @property
     def mute(self) -> str:
-        """Why nodes cannot be collected from again; empty where they can."""
+        """The reason why data cannot be collected again; empty if data can be collected."""
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        """Collect from these nodes again, as a separate run; raises UserError."""
+        """Collect data from these nodes again, as a separate run; raises UserError."""
 
 
 class FactCatalogue(Protocol):
     """Facts by path: their kind, plane and probe, and suggestions for a misspelt name."""
 
     def kind(self, fact: str) -> Kind | None:
-        """The kind of a fact, by its path or pattern; None if no probe returns it."""
+        """The kind of a fact, by path or pattern; None if no probe returns the fact."""
 
     def plane(self, fact: Path) -> Plane:
-        """Which plane a fact comes from."""
+        """The plane from which a fact comes."""
 
     def probe(self, fact: str) -> AnyProbe | None:
         """The probe that returns a fact."""
@@ -106,7 +107,7 @@ class FactCatalogue(Protocol):
         """Facts with similar names."""
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Return a suggestion of a known word: `; did you mean groups?`; empty if none is near."""
+        """Return a suggestion of a known word: `; did you mean groups?`; empty if no word is near."""
 
 
 class NodeFacts(Protocol):
@@ -117,27 +118,27 @@ class NodeFacts(Protocol):
 
 
 class RawAnswers(NodeFacts, Protocol):
-    """The evidence of a verdict: a node's facts, its raw replies, the rules that pair planes, and its age."""
+    """The evidence of a verdict: a node's facts and raw replies, the rules that pair planes, the verdict's age."""
 
     @property
     def pairs(self) -> Sequence[Rule]:
-        """Rules that pair facts of two planes: the profile's own, and the shipped ones."""
+        """Rules that pair facts of two planes: the rules of the profile, and the shipped rules."""
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
         """Return a node's newest raw replies; raises UserError. Slow."""
 
     def since(self, node: str, rule: str) -> str:
-        """Since when a rule has had its verdict on a node, as text; empty if not known. Slow."""
+        """The time since which a rule has had its current verdict on a node, as text; empty if not known. Slow."""
 
 
 class Lookups(NodeFacts, Protocol):
     """Data that the run's events do not contain: a node's facts, a history, a comparison."""
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Return the history of a node or a rule: which of the two it is, and the runs, the newest first."""
+        """Return whether the name is a `node` or a `rule`, and its history by run, the newest first."""
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Compare a node with another one: a document like that of `diff NODE peers`; raises UserError. Slow."""
+        """Compare two nodes; the result has the form of the document of `diff NODE peers`; raises UserError. Slow."""
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
         """Run a rackcheck command with `--json`, and return its document; raises UserError. Slow."""
@@ -154,7 +155,7 @@ class OfferedRemedies(Protocol):
     """Remedies for findings."""
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Return the remedies of some rules, by node; `verdicts` are all of these nodes'; raises UserError. Slow."""
+        """Return the remedies of some rules, by node; `verdicts` are all verdicts, by node; raises UserError. Slow."""
 
 
 class RunArguments(Protocol):
@@ -166,7 +167,7 @@ class RunArguments(Protocol):
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options for waivers that were written since the run; empty if there are none."""
+        """Options for waivers that were written after the run; empty if there are none."""
 
     def run_of(self, *nodes: str) -> str:
         """Return the newest run that read these nodes, as an argument of commands."""
@@ -175,23 +176,23 @@ class RunArguments(Protocol):
 class Commands(Protocol):
     """Rackcheck's own commands, called by their arguments."""
 
-    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
+    def run_command(self, words: Sequence[str], width: int = 100) -> CommandResult:
         """Run a rackcheck command with lines of at most `width` columns. Slow."""
 
 
 class Exporter(Commands, Protocol):
-    """Writes documents of the run to files, with rackcheck's own command."""
+    """Writes documents of the run to files, with a rackcheck command."""
 
     @property
     def left_behind(self) -> str:
-        """What a document of this run lacks, as text to follow its name; empty if it is complete."""
+        """The data that a document of this run lacks, as a text to append to its name; empty if it is complete."""
 
 
 class WaiverFiles(Protocol):
-    """Files of waivers that the run is judged with."""
+    """Files of waivers with which the run is judged."""
 
     def waived(self, file: str) -> None:
-        """Judge with this file of waivers from now on."""
+        """Add this file of waivers to the files with which the run is judged."""
 
 
 class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):
@@ -201,4 +202,4 @@ class Viewed(RunInfo, FactCatalogue, RunArguments, Protocol):
 class OpenRun(
     Viewed, EventSource, Collector, RawAnswers, Lookups, Baselines, OfferedRemedies, Exporter, WaiverFiles, Protocol
 ):  # fmt: skip
-    """A run open in the screens: a stored one, or one under way."""
+    """A run open in the screens: a stored run, or a run under way."""

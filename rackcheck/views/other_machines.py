@@ -1,6 +1,6 @@
-"""Findings of machines that the profile is not for, shown separately: they decide nothing, and are counted in one line.
+"""Counts findings of machines that the profile is not for, in one line: they do not affect the verdict.
 
-Pure. The outcome of such a machine is INCOMPLETE, because it is another machine; its findings are not to be fixed.
+Pure. The outcome of such a machine is INCOMPLETE, because it is another machine; its findings need no fix.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from rackcheck.views.summary import several
 
 
 class OnNodes(Protocol):
-    """One rule's verdict on nodes: a finding of a run, or of a document, which names the rule alone."""
+    """One rule's verdict on nodes: a finding of a run, or of a document, which contains only the rule's id."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -44,8 +44,8 @@ class OtherMachines:
     fails: int
     unknowns: int
 
-    def said(self, where: str) -> str:
-        """Count the rules in one line; `where` names the place that lists them."""
+    def text(self, where: str) -> str:
+        """Format the counts of rules in one line; `where` is the text that states where they are listed."""
         verb = "fails" if self.fails == 1 else "fail"
         fails = [f"{several(self.fails, 'rule')} {verb}"] if self.fails else []
         what = f"{self.unknowns}" if fails else several(self.unknowns, "rule")
@@ -57,7 +57,7 @@ class OtherMachines:
 
 
 def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
-    """Return the findings without the nodes in `others`; a finding on these alone is left out."""
+    """Return the findings without the nodes in `others`; findings only on these nodes are left out."""
     if not others:
         return list(found)
     left = ((each, tuple(node for node in each.nodes if node not in others)) for each in found)
@@ -65,7 +65,7 @@ def deciding(found: Iterable[F], others: frozenset[str]) -> list[F]:
 
 
 def apart(found: Iterable[F], nodes: Sequence[str]) -> OtherMachines:
-    """Count what fails or is unknown on these nodes, each rule once; a rule that does both fails."""
+    """Count the rules that fail or are unknown on these nodes; a rule that does both counts as failing."""
     others = frozenset(nodes)
     rules: dict[Status, set[str]] = {Status.FAIL: set(), Status.UNKNOWN: set()}
     for each in found:

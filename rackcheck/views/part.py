@@ -1,6 +1,6 @@
 """One GPU or host under load: its current readings, its history, its work, and its faults. Pure.
 
-Numbers are SI, times are seconds of the node's own clock.
+Numbers are in SI units, times in seconds on the node's own clock.
 """
 
 from array import array
@@ -13,32 +13,32 @@ from rackcheck.model.burn_record import Fault, Record, Stage
 from rackcheck.parse.burnin.plan import StageSlot
 
 POINTS = 600
-"""Maximum points of one history: when it is full, every second one is dropped, and the sampling interval doubles."""
+"""Maximum number of points of a history: when it is full, every second point is dropped and the interval doubles."""
 
 FAULTS = 64
-"""Maximum findings kept for one part; all are counted."""
+"""Maximum number of faults kept for one part; all of them are counted."""
 
 WORKS = 256
-"""Maximum kinds of work of one part; the newest of each is kept."""
+"""Maximum number of kinds of work of one part; the newest work of each kind is kept."""
 
 UNITS = frozenset({"B", "FLOP", "OP"})
 """Units of work whose rate measures a part's speed."""
 
 TELLING = {"gpu": ("tensor", "mma"), "host": ("triad", "triad")}
-"""The main work of a GPU, and of a host: its stage and test."""
+"""The stage and the test whose rate is shown for a GPU, and for a host."""
 
 HOST = "host"
-"""All that is not a GPU: processors, memory, ports, disks, and the node itself."""
+"""The part that stands for everything but GPUs: processors, memory, ports, disks, and the node itself."""
 
 WILD = 1e12
-"""The limit beyond which a sample's value is not plausible as watts, degrees or a clock."""
+"""Limit above which a value is not plausible, as watts, degrees or a clock."""
 
 COLUMNS = ("power", "temp", "memory_temp", "clock", "inlet")
 """Columns of samples that histories keep."""
 
 
 class History:
-    """Columns over time, thinned; a missing value is left out when a column is read."""
+    """Columns of values over time, thinned; missing values are left out when a column is read."""
 
     __slots__ = ("_columns", "_every", "_number", "_times")
 
@@ -74,12 +74,12 @@ class History:
 
 @dataclass(slots=True)
 class LoadedPart:
-    """A GPU under load, or the host: `about` is the node's record of it, `now` the newest value of each column.
+    """A GPU under load, or the host: `about` is the node's record of the part, `now` the newest value of each column.
 
-    `loaded` is the highest power it drew and the newest clock at work, which remain once the load is gone.
-    `works` are its newest pieces of work by stage, test and thing, `work` the newest whose rate measures its speed,
-    `untested` the first that was not tested, `faults` what is wrong, `wrong` how often. `t` is
-    the time of its last record, `base` when its load began, `moment` the last moment with the power (W) drawn in it.
+    `loaded` contains the highest power draw and the newest clock under load, which are kept after the load ends.
+    `works` are the newest pieces of work by stage, test and part, `work` the newest work whose rate measures speed,
+    `untested` the first work that was not tested, `faults` the faults, `wrong` their number. `t` is the time of the
+    last record, `base` the time when the load began, `moment` the last moment and the power (W) drawn in it.
     """
 
     node: str
@@ -100,7 +100,7 @@ class LoadedPart:
 
     @property
     def kind(self) -> str:
-        """Its kind in the plan."""
+        """The part's kind in the plan."""
         return "cpu" if self.of == HOST else "gpu"
 
     @property
@@ -131,7 +131,7 @@ class LoadedPart:
 
     def did(self, stage: Stage, plan: Sequence[StageSlot]) -> None:
         """Take a piece of work that ended, or that was not tested."""
-        # A host has a piece of work for each processor: the newest of all of them is shown.
+        # A host has a piece of work for each processor; only the newest is shown.
         key = stage.stage, stage.test, stage.of if self.of != HOST or not stage.done else ""
         if key in self.works or len(self.works) < WORKS:
             self.works[key] = stage
@@ -147,19 +147,19 @@ class LoadedPart:
         self.t = max(self.t, stage.t)
 
     def shown(self, column: str, *, over: bool) -> float | None:
-        """Return the value to show: the newest one under load; once it is over, the peak or the last one."""
+        """Return the value to show: the newest value under load; after the load, the highest or the last value."""
         if not over:
             return self.now.get(column)
         return self.hottest if column == "temp" else self.loaded.get(column, self.now.get(column))
 
     def main_work(self, *, over: bool) -> Stage | None:
-        """Return its newest work; once it is over, its main work (TELLING) if there is one."""
+        """Return the newest work; after the load, the work of TELLING if there is any."""
         kind, of = (HOST, "") if self.of == HOST else ("gpu", self.of)
         found = self.works.get((*TELLING[kind], of)) if over else None
         return found if found is not None and found.done and found.number("rate") is not None else self.work
 
     def under_way(self, plan: Sequence[StageSlot]) -> str:
-        """Return the stage that the plan has for it now; empty before the first one and after the last."""
+        """Return the stage that the plan has for the part now; empty before the first stage and after the last."""
         mine = [slot for slot in plan if slot.of == self.kind]
         if self.base is None:
             return mine[0].stage if mine and self.now.get("busy") else ""

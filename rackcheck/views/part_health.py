@@ -1,4 +1,4 @@
-"""The state of each part in a burn-in: its faults so far or its verdicts, and which parts are alike. Pure."""
+"""The state of each part in a burn-in: its faults so far or its verdicts; parts in the same state are folded. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from rackcheck.views.burning import Burns, LoadedNode
 from rackcheck.views.part import HOST, LoadedPart
 
 PEERS = 4
-"""Minimum GPUs of a node in the same stage to detect an outlier."""
+"""Minimum number of GPUs of a node in the same stage to detect an outlier."""
 
 FAR = 6.0
-"""Median deviations from its node's GPUs at which a GPU is an outlier; that is a hint, not a verdict."""
+"""Distance from the median of a node's GPUs, in median absolute deviations, beyond which a GPU is shown as odd."""
 
 FLOORS = {"clock": 0.01, "temp": 0.03}
-"""Minimum deviation, as a fraction of the median: sensors round."""
+"""Minimum of the median absolute deviation, as a fraction of the median, because sensors round."""
 
 OWN = "burnin."
-"""Prefix of the rules of a burn-in, left out on its own screen."""
+"""Prefix of burn-in rules, left out on the burn-in's own screen."""
 
 
 class Rank(IntEnum):
@@ -37,12 +37,12 @@ class Rank(IntEnum):
 
 
 RANKS = {Status.FAIL: Rank.WRONG, Status.UNKNOWN: Rank.UNKNOWN, Status.WARN: Rank.ODD, Status.WAIVED: Rank.ODD}
-"""Verdicts that need attention, the worst first, and their ranks."""
+"""Verdicts that need attention, with their ranks; the worst is first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """The state of a part: its rank, its text, and once it is judged its verdict's status and rule."""
+    """The state of a part: its rank and text; once it is judged, also the status and the rule of the verdict."""
 
     rank: Rank
     words: str
@@ -52,7 +52,7 @@ class Bearing:
 
 @dataclass(frozen=True, slots=True)
 class PartsRow:
-    """Parts that are shown in one line: one, or those of a node without anything to report."""
+    """Parts that are shown in one line: a single part, or all healthy parts of a node."""
 
     parts: tuple[LoadedPart, ...]
     bearing: Bearing
@@ -67,9 +67,9 @@ class PartsRow:
 def rows(
     burns: Burns, rules: Mapping[str, Rule], nodes: Collection[str], *, most: int, whole: bool = False
 ) -> tuple[PartsRow, ...]:
-    """Return the rows of these nodes, faults first; if there are more than `most` parts, a node's healthy parts fold.
+    """Return the rows of these nodes, faults first; with more than `most` parts, a node's healthy parts share a row.
 
-    With `whole` nothing folds.
+    With `whole`, every part has its own row.
     """
     found = [PartsRow((part,), bears) for name in nodes for part, bears in bearings(burns, burns.benches[name], rules)]
     if not whole and len(found) > most:
@@ -123,7 +123,7 @@ def _of_gpus(rule: Rule | None) -> bool:
 
 
 def _passes(part: LoadedPart, passed: Collection[bool]) -> Bearing:
-    if (part.of != HOST) not in passed:  # no verdict is no pass
+    if (part.of != HOST) not in passed:  # without any verdict, a part does not pass
         return Bearing(Rank.FINE, "not judged", Status.NA)
     if part.faults:
         return Bearing(Rank.ODD, f"pass; {_names(part)}", Status.PASS)
@@ -131,14 +131,14 @@ def _passes(part: LoadedPart, passed: Collection[bool]) -> Bearing:
 
 
 def _with_faults(part: LoadedPart, bears: Bearing) -> Bearing:
-    """Add a part's faults to its state if that is unknown."""
+    """Add a part's faults to its state if the state is unknown."""
     if bears.status is not Status.UNKNOWN or not part.faults:
         return bears
     return replace(bears, rank=Rank.WRONG, words=f"{_names(part)}; {bears.words}")
 
 
 def _so_far(bench: LoadedNode, part: LoadedPart, odd: str) -> Bearing:
-    """Return the state before anything is judged: no fault so far is not a verdict."""
+    """Return the state before the part is judged; it is not a verdict, even if there is no fault so far."""
     if part.faults:
         return Bearing(Rank.WRONG, _names(part))
     if part.untested is not None:
@@ -159,9 +159,9 @@ def _names(part: LoadedPart) -> str:
 
 
 def _judged(bench: LoadedNode, rules: Mapping[str, Rule]) -> Mapping[str, Bearing]:
-    """Assign each verdict that needs attention to the parts that it names, else to the host.
+    """Assign each verdict that needs attention to the GPUs that it names, or else to the host.
 
-    A verdict that names no GPU applies to all of them if its rule is about GPUs.
+    A verdict that names no GPU applies to all GPUs if its rule is about GPUs.
     """
     assert bench.judged is not None
     values: dict[str, list[tuple[Verdict, str]]] = {}
@@ -183,7 +183,7 @@ def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
 
 
 def seen(verdict: Verdict, of: str) -> str:
-    """Format what a verdict found on one part: why that is unknown, or its value and the wanted one."""
+    """Format what a verdict found on one part: the reason if unknown, else the actual and the expected value."""
     mine = _telling(verdict)
     first = next((e for e in mine if part_of(e.item) == of), mine[0] if mine else None)
     if first is None:
@@ -202,12 +202,12 @@ def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
 
 
 def _telling(verdict: Verdict) -> list[Evidence]:
-    """Return the evidence that explains a verdict; for a waived one, that of its verdict without the waiver."""
+    """Return the evidence that explains a verdict; if it is waived, also the evidence of the verdict without waiver."""
     return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
 
 
 def part_of(fact: str) -> str:
-    """Return the GPU that a fact is about: `gpu/3` for `burnin.gpu/3.tensor.rate`; empty if it is about none."""
+    """Return the GPU that a fact is about: `gpu/3` for `burnin.gpu/3.tensor.rate`; empty if it is about no GPU."""
     try:
         segments = paths.parse(fact).segments
     except BadPath:
@@ -216,7 +216,7 @@ def part_of(fact: str) -> str:
 
 
 def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:
-    """Return GPUs whose clock is far below that of their node's others in the same stage, or that are far warmer."""
+    """Return GPUs with a far lower clock, or a far higher temperature, than the node's other GPUs in this stage."""
     stages: dict[str, list[LoadedPart]] = {}
     for part in bench.gpus.values():
         if stage := part.under_way(burns.plan):

@@ -1,7 +1,7 @@
-"""The majority values of a role's nodes, fact by fact, to compare one node with. Pure.
+"""Computes the majority values of a role's nodes, fact by fact, for comparison with one node. Pure.
 
-As with consensus, nodes without a value count as differing: the right value is the one that more than half of all the
-role's nodes report, and at least three. For measurements and counters it is the median of the known values.
+As with consensus, nodes without a value count as differing: the right value is the value that more than half of the
+role's nodes, and at least three, report. For measurements and counters it is the median of the known values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ from rackcheck.model.fact import VOLATILE, Class, Unknown
 from rackcheck.run.event import reading_json
 
 PeerGroup = tuple[ComparedFacts, int]
-"""Facts, and how many nodes have exactly these."""
+"""Facts, and the number of nodes that have exactly these facts."""
 
 
 @dataclass(frozen=True)
 class PeerMajority:
     """The majority values; `decided` are the paths on which the nodes agree, `nodes` is the number of nodes.
 
-    `needed` is how many must agree, `split` counts facts on which too few do.
+    `needed` is the number of nodes that must agree, `split` counts facts on which too few nodes agree.
     """
 
     facts: ComparedFacts
@@ -33,20 +33,20 @@ class PeerMajority:
 
     @property
     def enough(self) -> bool:
-        """Whether there are as many nodes as must agree."""
+        """Whether there are enough nodes for a majority."""
         return self.nodes >= self.needed
 
     def speaks_of(self, change: Change) -> bool:
-        """Whether they agree on a fact that differs; a silent plane of this node always counts."""
+        """Whether the peers agree on a fact that differs; if a plane of this node is silent, always true."""
         return change.path in self.decided or change.under.startswith("plane/")
 
 
 def peers(
     mine: ComparedFacts, others: Sequence[ComparedFacts], expected: int, classes: Iterable[Class] = STEADY
 ) -> PeerMajority:
-    """Return the majority values of the other nodes of a role, which has `expected` nodes with this one.
+    """Return the majority values of the other nodes of a role; the role has `expected` nodes, this node included.
 
-    Absent counts as a value; items that a node does not list are absent on it.
+    Absent counts as a value; an item that a node does not list is absent on that node.
     """
     enough = needed(expected)
     groups = _groups(others)
@@ -69,7 +69,7 @@ def peers(
 
 
 def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
-    """Group nodes that share their facts: runs store equal ones once."""
+    """Group nodes that share one object of facts: runs store identical facts once."""
     found: dict[tuple[tuple[Class, int], ...], PeerGroup] = {}
     for facts in others:
         key = tuple((cls, id(docs)) for cls, docs in facts.items())
@@ -80,12 +80,12 @@ def _groups(others: Iterable[ComparedFacts]) -> list[PeerGroup]:
 def _missing(
     every: Mapping[str, None], cls: Class, mine: ComparedFacts, groups: Sequence[PeerGroup]
 ) -> list[dict[str, tuple[Any, str]]]:
-    """Return for each group why it lacks a path that another has: its reading, and the listing that shows it."""
+    """Return for each group the paths that it lacks, each with a reading (absent or unknown) and its listing."""
     whole = {**{p: d for f, _ in groups for p, d in f.get(cls, {}).items()}, **mine.get(cls, {})}
     found = []
     for facts, _ in groups:
         held = facts.get(cls, {})
-        # A value that no node has, compared with a group, returns the group's own value.
+        # A value that no node has is compared with the group: each change then contains the group's reading.
         asked = {p: {"value": "\0", "plane": whole[p].get("plane", "")} for p in every if p not in held}
         changes = compare({cls: asked}, _but(facts, cls), (cls,)) if asked else ()
         found.append({c.path: (c.after, c.under) for c in changes if c.path in asked})
@@ -93,7 +93,7 @@ def _missing(
 
 
 def _but(facts: ComparedFacts, cls: Class) -> ComparedFacts:
-    """Reduce facts to those that explain missing ones; of the class itself only config."""
+    """Reduce facts to the class config, whose listings explain missing facts."""
     return {Class.CONFIG: facts.get(Class.CONFIG, {})} if cls is not Class.CONFIG else {cls: facts.get(cls, {})}
 
 
@@ -120,7 +120,7 @@ def _gone(rows: tuple[Any, str] | None) -> Doc | None:
 
 
 def _middle(path: str, groups: Sequence[PeerGroup], cls: Class) -> Doc | None:
-    """Return the median of the numbers that nodes report in one unit; None for fewer than three."""
+    """Return the median of the numbers that nodes report, if in a single unit; None for fewer than three numbers."""
     docs = [(doc, many) for facts, many in groups if (doc := facts.get(cls, {}).get(path)) is not None]
     units = {str(doc.get("unit", "")) for doc, _ in docs if "value" in doc}
     numbers = [number for doc, many in docs for number in _numbers(doc) for _ in range(many)]

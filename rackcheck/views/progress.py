@@ -13,11 +13,11 @@ from rackcheck.model.text import natural
 from rackcheck.views.state import Asking, Board
 
 RECENT = 10.0
-"""Seconds over which the rate is taken."""
+"""Time, in seconds, over which the rate is measured."""
 
 
 class Step(StrEnum):
-    """The progress of a node, the slowest first."""
+    """The step that a node has reached, the slowest first."""
 
     ASKED = "asked"
     WAITS = "waits"
@@ -28,7 +28,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeProgress:
-    """One node: its step, the seconds since its first request or its duration, and the states of its planes."""
+    """One node: its step, the time since its first request (or the total time), and the states of its planes."""
 
     node: str
     step: Step
@@ -37,7 +37,7 @@ class NodeProgress:
 
 
 def progress(board: Board, now: float) -> list[NodeProgress]:
-    """Return every node of the reading: those in progress, the longest first, those waiting, then the rest."""
+    """Return every node of the reading: nodes in progress (the longest first), waiting nodes, then the other nodes."""
     found = [_one(board, node, now) for node in board.due()]
     order = list(Step)
     return sorted(found, key=lambda p: (order.index(p.step), -(p.seconds or 0.0), natural(p.node)))
@@ -46,9 +46,9 @@ def progress(board: Board, now: float) -> list[NodeProgress]:
 def _one(board: Board, node: str, now: float) -> NodeProgress:
     asking = board.asking.get(node, {})
     planes = tuple((plane, _seconds(each, now), _step_text(each)) for plane, each in sorted(asking.items()))
-    begun = [each.asked for each in asking.values() if each.asked is not None]
+    begun = [each.requested for each in asking.values() if each.requested is not None]
     ended = [each.answered for each in asking.values() if each.answered is not None]
-    open_ = [each for each in asking.values() if each.asked is not None and each.answered is None]
+    open_ = [each for each in asking.values() if each.requested is not None and each.answered is None]
     seconds = (now if open_ else max(ended, default=now)) - min(begun) if begun else None
     if open_:
         step = Step.ASKED
@@ -67,25 +67,25 @@ def _judged(board: Board, node: str) -> bool:
 
 
 def _seconds(each: Asking, now: float) -> float | None:
-    if each.asked is None:
+    if each.requested is None:
         return None
-    return (each.answered if each.answered is not None else now) - each.asked
+    return (each.answered if each.answered is not None else now) - each.requested
 
 
 def _step_text(each: Asking) -> str:
     if each.answered is None:
-        return "asked" if each.asked is not None else "waits"
+        return "asked" if each.requested is not None else "waits"
     return str(each.trouble) if each.trouble is not None else "answered"
 
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The totals: nodes judged, read, in progress and waiting; recent replies per second; seconds left at this rate."""
+    """The totals: nodes judged, read, in progress and waiting; recent replies per second; time left at this rate."""
 
     nodes: int
     judged: int
     read: int
-    asked: int
+    requested: int
     silent: int
     rate: float
     left: float | None
@@ -93,7 +93,7 @@ class Pulse:
 
 
 def pulse(rows: Sequence[NodeProgress], board: Board, now: float) -> Pulse:
-    """Count the steps; the rate is that of planes which replied in the last RECENT seconds."""
+    """Count the nodes by step; the rate counts the planes that replied in the last RECENT seconds."""
     steps = [each.step for each in rows]
     ended = sorted(_ended(board))
     recent = [moment for moment in ended if now - moment <= RECENT]

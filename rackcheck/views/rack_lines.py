@@ -1,4 +1,4 @@
-"""Racks drawn as lines of text: side by side as they fit, one shelf or, in large racks, many nodes a line. Pure."""
+"""Draws racks as lines of text, side by side; a line is a shelf or, in large racks, a row of many nodes. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, zip_longest
@@ -13,13 +13,13 @@ from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 
 MANY = 60
-"""Shelves above which a panel is drawn with many nodes per line: more than the units of a full rack."""
+"""Number of shelves above which a panel is drawn with many nodes per line; a full rack has fewer units."""
 
 GAP = 3
 """Columns between two racks."""
 
 TOGETHER = 8
-"""Nodes per group on a line of many nodes, for counting by eye."""
+"""Number of nodes per group on a line of many nodes, so that they can be counted by eye."""
 
 DrawnPiece = tuple[str, str]
 
@@ -27,11 +27,11 @@ DrawnPiece = tuple[str, str]
 def lines(
     panels: Sequence[RackPanel], cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs
 ) -> Iterator[Line]:
-    """Draw racks row by row; `cells` has the cell of every node in a rack."""
+    """Draw racks row by row; `cells` contains the cell of every node."""
     named, titled = any(panel.row for panel in panels), any(panel.title for panel in panels)
     for row, several in groupby(panels, key=lambda panel: panel.row):
         if named:
-            yield Line(((signs.fit(f"row {row}" if row else "no row told", width).rstrip(), "bold"),))
+            yield Line(((signs.fit(f"row {row}" if row else "row unknown", width).rstrip(), "bold"),))
         blocks = [_block(panel, cells, mode, width, signs, titled=titled) for panel in several]
         for beside in _beside(blocks, width):
             yield from beside
@@ -41,7 +41,7 @@ def lines(
 def _block(
     panel: RackPanel, cells: Mapping[str, Cell], mode: Mode, width: int, signs: Signs, *, titled: bool
 ) -> list[list[DrawnPiece]]:
-    """Draw one rack: its name with a count, its title line if any of them is `titled`, and its shelves."""
+    """Draw one rack: the name with a count, a title line if any rack of the row is `titled`, and the shelves."""
     head = [[(signs.text(panel.name), "bold"), (f"  {_count(panel, cells, mode)}", "dim")]]
     head += [[(signs.text(panel.title), "dim")]] if titled else []
     if len(panel.shelves) > MANY:
@@ -75,9 +75,9 @@ def _shelf(shelf: RackShelf, cells: Mapping[str, Cell], mode: Mode, wide: int, s
 
 
 def _many(panel: RackPanel, cells: Mapping[str, Cell], width: int, signs: Signs) -> Iterator[list[DrawnPiece]]:
-    """Draw as many nodes per line as fit the width, with the name of the first."""
+    """Draw as many nodes per line as fit the width, after the name of the first node."""
     wide = min(max((cell_len(signs.text(node)) for node in panel.nodes), default=0), width // 3)
-    # Each group of nodes needs one more column, for the blank before it.
+    # Each group of nodes needs one more column for the blank before the group.
     columns = max(1, (width - wide) // (TOGETHER + 1)) * TOGETHER
     for row in dots(panel, columns):
         drawn: list[DrawnPiece] = [(signs.fit(row[0], wide), "dim")]
@@ -100,7 +100,7 @@ def _cut(row: list[DrawnPiece], width: int, signs: Signs) -> list[DrawnPiece]:
 
 
 def _beside(blocks: Sequence[list[list[DrawnPiece]]], width: int) -> Iterator[list[Line]]:
-    """Place blocks side by side, as many as fit, all as wide as the widest."""
+    """Place as many blocks side by side as fit; all blocks are as wide as the widest."""
     wide = max((_wide(row) for block in blocks for row in block), default=0)
     several = max(1, (width + GAP) // (wide + GAP))
     for at in range(0, len(blocks), several):

@@ -1,7 +1,8 @@
-"""Why nodes are INCOMPLETE, one line a reason: nodes with the same reason share a line. Pure."""
+"""Formats why nodes are INCOMPLETE: one line for each reason, with all nodes that have it. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rackcheck.evaluate.law import NEXT
 from rackcheck.evaluate.verdict import Outcome
 from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
@@ -13,10 +14,10 @@ Reasons = tuple[tuple[str, tuple[str, ...]], ...]
 """Reasons, each with the nodes, racks or the fleet that have it; the most frequent first."""
 
 MOST = 5
-"""Maximum reasons in one list; the others are counted."""
+"""Maximum number of reasons in one list; the others are counted."""
 
 LONGEST = 400
-"""Maximum characters of one reason in a line; the JSON documents contain all of it."""
+"""Maximum number of characters of a reason in a line; JSON documents contain the full text."""
 
 NEVER_READ = "no run has read it; rackcheck audit NODE (of an acceptance: --accept NAME)"
 """The reason of a node that a run should have read but has not judged."""
@@ -35,21 +36,23 @@ def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
 
 
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:
-    """Yield for each reason where it holds and why; for a single node the first is empty."""
-    for reason, names in reasons[:most]:
-        yield "" if is_alone(reasons, of) else where(names, of), clean(reason, LONGEST)
+    """Yield for each reason a pair: the nodes, and the reason's text; the nodes are left out if there is only one."""
+    shown = reasons[:most]
+    for number, (reason, names) in enumerate(shown, start=1):
+        text = reason.removesuffix(NEXT) if any(later.endswith(NEXT) for later, _ in shown[number:]) else reason
+        yield "" if is_alone(reasons, of) else where(names, of), clean(text, LONGEST)
     if len(reasons) > most:
         more = len(reasons) - most
         yield "", f"and {more:,} more reason{'' if more == 1 else 's'}"
 
 
 def is_alone(reasons: Reasons, of: Whole) -> bool:
-    """Whether there is one reason and only one node, which then needs no name."""
+    """Whether there is one reason and one node, which then needs no name."""
     return of.nodes <= 1 and len(reasons) == 1 and not any(map(is_group, reasons[0][1]))
 
 
 def where(names: Sequence[str], of: Whole) -> str:
-    """Format count and names: `7 of 8 nodes, dgx[02-08]`."""
+    """Format the count and the names of nodes: `7 of 8 nodes, dgx[02-08]`."""
     return locations.counted_names(names, of, lambda some: f"{locations.share(some, of)}, {fold(some)}")
 
 
@@ -57,3 +60,11 @@ def in_one_line(reasons: Reasons, of: Whole) -> str:
     """Format the most frequent reason in one line, with the number of others; empty if no reason is known."""
     rows = [f"{at}: {why}" if at else why for at, why in lines(reasons, of, 1)]
     return "; ".join(rows)
+
+
+def beside_a_pass(outcome: Outcome, minor: int) -> str:
+    """State why a run passes although `minor` verdicts of minor rules fail; empty if nothing needs an explanation."""
+    if outcome is not Outcome.PASS or not minor:
+        return ""
+    some = "1 verdict fails" if minor == 1 else f"{minor} verdicts fail"
+    return f"{some} under minor rules: findings to repair; only blocker and major rules decide the outcome"

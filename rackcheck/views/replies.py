@@ -22,21 +22,21 @@ from rackcheck.views.matching_lines import SearchTerms, picked
 from rackcheck.views.reply import NumberedLine, RawText
 
 LINES = 12
-"""Default maximum of lines shown of one reply."""
+"""Default maximum number of lines shown of one reply."""
 
 REPLIES = 6
-"""Maximum files or resources shown for one fact."""
+"""Maximum number of files or resources shown for one fact."""
 
 ONE_LINE = 100
-"""Maximum letters of a flat JSON object that is kept on one line."""
+"""Maximum number of characters of a flat JSON object that is kept on one line."""
 
 
 def replies(
     path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES
 ) -> tuple[RawText, ...]:
-    """Find the replies that a fact was read from, at most `most` lines of each; `ask` is the request of its probe.
+    """Find the replies that a fact was read from, with at most `most` lines of each; `ask` is the probe's request.
 
-    Empty for a derived fact: the replies of its inputs are its own.
+    Empty for a derived fact: its inputs have the replies.
     """
     if leaf.plane is Plane.DERIVED:
         return ()
@@ -46,9 +46,9 @@ def replies(
     elif isinstance(capture, BmcCapture) and leaf.plane is Plane.BMC:
         found = list(_of_bmc(leaf.source, capture, ask, wanted, most))
     else:
-        return (RawText(leaf.source, leaf.plane, trouble="no answer of this plane was kept"),)
+        return (RawText(leaf.source, leaf.plane, trouble="no answer of this plane is stored"),)
     if not found:
-        return (RawText(leaf.source, leaf.plane, trouble="no answer that was kept bears this name"),)
+        return (RawText(leaf.source, leaf.plane, trouble="no stored answer has this name"),)
     shown = found[:REPLIES]
     return (*shown[:-1], replace(shown[-1], more=len(found) - len(shown)))
 
@@ -59,7 +59,7 @@ def _of_node(leaf: Leaf, capture: NodeCapture, ask: Ask | None, wanted: SearchTe
         return
     found = list(_files(leaf, leaf.source, capture, wanted, most))
     if not found and isinstance(ask, Shell) and named(ask.command) in capture.commands:
-        # A reader may name its source in its own word (NVML), and not by the command.
+        # A reader may give its source another name (NVML) than the command.
         name = named(ask.command)
         found = [_output(name, capture.commands[name], wanted, most)]
     if not found and isinstance(ask, Read):
@@ -101,7 +101,7 @@ def _below(known: Sequence[str], folder: str) -> Iterator[str]:
 
 
 def _nearest(names: Iterable[str], wanted: SearchTerms) -> list[str]:
-    """Sort the files that contain a name of the fact's items first."""
+    """Sort files: first the files whose path contains a name of the fact's items."""
     return sorted(names, key=lambda name: -sum(key in name.split("/") for key in wanted.keys))
 
 
@@ -113,12 +113,12 @@ def _text(name: str, text: str, wanted: SearchTerms, most: int) -> RawText:
 
 @lru_cache(maxsize=32)
 def _lines(text: str) -> tuple[str, ...]:
-    """Return the lines of a text without secrets; cached, as one reply is the source of thousands of facts."""
+    """Return the lines of a text without secrets; cached, because one reply can be the source of thousands of facts."""
     return tuple(line for message in scrub_text(text).rstrip("\n").split("\n") for line in _opened(message))
 
 
 def _opened(line: str) -> Iterable[str]:
-    """Format a line that is a whole JSON document over several lines; any other is unchanged."""
+    """Format a line that is a complete JSON document on several lines; other lines are unchanged."""
     if len(line) > ONE_LINE and line[:1] in {"{", "["}:
         try:
             return tuple(_laid(json.loads(line)))
@@ -156,7 +156,7 @@ def _of_bmc(source: str, capture: BmcCapture, ask: Ask | None, wanted: SearchTer
     links = [link.strip("/") for link in source.split(" ")] if not isinstance(ask, Redfish) else _links(ask)
     uris = dict.fromkeys(uri for link in links for uri in _led(link, capture))
     found = [_resource(uri, capture, wanted, most) for uri in uris]
-    # A resource that only links to the one with the value is not shown.
+    # Resources that only link to the resource with the value are not shown.
     yield from [reply for reply in found if _shows_value(reply, wanted)] or found
 
 
@@ -166,7 +166,7 @@ def _shows_value(reply: RawText, wanted: SearchTerms) -> bool:
 
 
 def _links(ask: Redfish) -> list[str]:
-    return [link for link in ask.links if isinstance(link, str)]
+    return [link for link in ask.every if isinstance(link, str)]
 
 
 def _led(link: str, capture: BmcCapture) -> Iterator[str]:
@@ -178,12 +178,12 @@ def _led(link: str, capture: BmcCapture) -> Iterator[str]:
 
 
 def _resource(source: str, capture: BmcCapture, wanted: SearchTerms, most: int) -> RawText:
-    """Show the object of a body with the property that a source names, member by member."""
+    """Return the object in a body that contains the property named by a source, one member per line."""
     place, _, inside = source.partition("#")
     body = capture.bodies.get(same_place(place))
     if body is None or isinstance(body, Unknown):
-        return RawText(source, Plane.BMC, trouble="no such resource was kept" if body is None else str(body))
-    # A source may contain the value, and name a second property: `…#/Attributes/A = Enable; B = Enabled`.
+        return RawText(source, Plane.BMC, trouble="no such resource is stored" if body is None else str(body))
+    # A source may contain the value and a second property: `…#/Attributes/A = Enable; B = Enabled`.
     items = [each.partition(" = ")[0] for each in inside.split("; ")]
     *way, last = items[0].strip("/").split("/")
     held: object = scrub(body)

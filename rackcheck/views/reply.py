@@ -1,4 +1,4 @@
-"""The reply of one file, command or BMC resource, cut to the lines about a fact, and its formatting. Pure."""
+"""The reply of one file, command or BMC resource, cut to the lines about a fact, and its format as text. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class NumberedLine:
 
 @dataclass(frozen=True, slots=True)
 class RawText:
-    """The reply of one file, command or resource; `of` is its number of lines, `trouble` the reason why there is none.
+    """The reply of one file, command or resource; `of` is its number of lines, `trouble` why there is no reply.
 
-    `name` is the file, the command without its payload, or the URI, with the place inside the body after `#`. `status`
+    `name` is the file, the command without its payload, or the URI, with the position in the body after `#`. `status`
     is a command's exit status. `more` counts further files or resources of the fact that are not shown.
     """
 
@@ -41,7 +41,7 @@ def reply_lines(reply: RawText) -> Iterator[str]:
     """Format a reply as lines of text: the request, the reply, and the number of lines left out."""
     status = f"  (exit {reply.status})" if reply.status else ""
     head, *rest = reply.name.split("\n")
-    yield f"{head}{f' … and {len(rest)} more lines of it' if rest else ''}{status}"
+    yield f"{head}{f' … and {len(rest)} more lines' if rest else ''}{status}"
     if reply.trouble:
         yield f"  {reply.trouble}"
     for row in reply.rows:

@@ -1,4 +1,4 @@
-"""Which rules read a fact, directly or through derived facts: a fact that no rule reads is not checked. Pure."""
+"""Finds the rules that read a fact, directly or through derived facts; a fact that no rule reads is unchecked. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
@@ -14,11 +14,11 @@ class FactSource(Protocol):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Patterns of the facts that it reads."""
+        """Patterns of the facts that the source reads."""
 
     @property
     def gives(self) -> Mapping[str, Kind]:
-        """Patterns of the facts that it returns."""
+        """Patterns of the facts that the source returns, with their kinds."""
 
 
 class Covering:
@@ -42,12 +42,12 @@ class Covering:
         return True
 
     def _through(self, step: FactSource) -> int:
-        """Add the readers of a derived fact to the readers of its inputs; return how many are new."""
+        """Add the rules that read a derived fact to the rules that read its inputs; return how many are new."""
         readers = dict.fromkeys(rule for given in step.gives for rule in self._readers.get(given, ()))
         return sum(self._add(paths.parse(need), rule) for need in step.needs for rule in readers)
 
     def of(self, path: str) -> tuple[str, ...]:
-        """Return the rules that read a fact; for a whole item, also those that read its collection."""
+        """Return the rules that read a fact; for an item, also the rules that read its collection."""
         parsed = paths.parse(path)
         asked = (parsed,) if parsed.is_collection else (parsed, parsed.collections[-1])
         found: dict[str, None] = {}

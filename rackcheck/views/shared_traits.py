@@ -1,4 +1,4 @@
-"""Traits that nodes may share: their places, the switches they are cabled to, versions, makes of parts. Pure."""
+"""Traits that nodes may share: locations, the switches they are cabled to, versions, makes of parts. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from rackcheck.views.census import Census
 from rackcheck.views.items import folded_paths
 
 CELLS = 24
-"""Maximum letters of a hint in a column."""
+"""Maximum number of characters of a hint in a column."""
 
 LONG = 60
-"""Maximum letters of a node's text in a sentence."""
+"""Maximum number of characters of a node's text in a sentence."""
 
-TOLD = 3
-"""Maximum shared traits that a sentence names."""
+SHOWN = 3
+"""Maximum number of shared traits that a sentence lists."""
 
 SWITCH = frozenset({"nic.lldp/*.switch"})
 """Facts that name the switch a port is cabled to."""
@@ -26,11 +26,11 @@ MAKE = frozenset({
     "model", "part", "part_number", "parts", "sku", "product", "product_version", "board", "board_version",
     "manufacturer", "vendor", "board_vendor",
 })  # fmt: skip
-"""Last words of facts that identify a part's make or batch."""
+"""Facts whose path ends in one of these words identify a part's make or batch."""
 
 
 class HintKind(StrEnum):
-    """The sort of a hint, in order of preference."""
+    """The sorts of hints, the preferred sort first."""
 
     PROFILE = "profile"
     RACK = "rack"
@@ -55,7 +55,7 @@ _PLACED = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A place, or a value that the facts at `paths` have on the same nodes."""
+    """A location, or a value that the facts at `paths` have on the same nodes."""
 
     sort: HintKind
     value: str
@@ -63,7 +63,7 @@ class Trait:
 
     @property
     def rank(self) -> int:
-        """The rank of its sort: the lower is preferred."""
+        """The rank of the trait's sort; a lower rank is preferred."""
         return _ORDER[self.sort]
 
     @property
@@ -76,16 +76,16 @@ class Trait:
 
     @property
     def phrase(self) -> str:
-        """The text after `are` for a place, after `have` for a fact."""
-        return f"{folded_paths(self.paths, TOLD)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
+        """The text that follows `are` for a location, or `have` for a fact."""
+        return f"{folded_paths(self.paths, SHOWN)} {self.value}" if self.paths else f"{_PLACED[self.sort]} {self.value}"
 
 
 Hit = tuple[int, int, HintKind, str, str]
-"""Nodes that have it, nodes for which it is known whether they do, its sort, fact (empty for a place) and value."""
+"""The nodes with the trait, the nodes of which this is known, the sort, the fact (empty for a location), the value."""
 
 
 def traits(census: Census) -> Iterator[Hit]:
-    """Yield all traits that several nodes of a census may share, with sets of the census."""
+    """Yield all traits that several nodes of a census may share, with the nodes as sets of the census."""
     return chain(_places(census), _switches(census), _shared(census))
 
 
@@ -99,7 +99,7 @@ def gathered(found: Iterable[tuple[HintKind, str, str]]) -> list[Trait]:
 
 
 def pattern(path: str) -> str:
-    """Return the pattern of a fact's path; empty for a place."""
+    """Return the pattern of a fact's path; empty for a location."""
     return str(paths.parse(path).pattern) if path else ""
 
 
@@ -112,7 +112,7 @@ def _places(census: Census) -> Iterator[Hit]:
 
 
 def _switches(census: Census) -> Iterator[Hit]:
-    """Yield the switches; a node is cabled to a switch if any of its ports is."""
+    """Yield the switches; a node is cabled to a switch if any of its ports is cabled to the switch."""
     held: dict[str, int] = {}
     known = 0
     for path in census.facts():

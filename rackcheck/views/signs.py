@@ -1,4 +1,4 @@
-"""Signs and text for a terminal, in Unicode or in plain ASCII."""
+"""Symbols and text for a terminal, in Unicode or in plain ASCII."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from rackcheck.model.fact import clean, visible
 from rackcheck.views.terminal import ASCII, GLYPHS
 
 LIMIT = 4000
-"""Default maximum of characters shown of one text."""
+"""Default maximum number of characters shown of one text."""
 
 OUTCOME = {Outcome.PASS: Status.PASS, Outcome.FAIL: Status.FAIL, Outcome.INCOMPLETE: Status.UNKNOWN}
-"""The verdict whose sign and colour are used for an outcome."""
+"""The verdict whose symbol and colour are used for an outcome."""
 
 _PLAIN = {0x2026: "...", 0xB1: "+/-", 0x2013: "-", 0x2014: "-", 0xB7: "-", 0x2019: "'", 0x2192: "->"}
-"""Signs that rackcheck and its profiles use, in ASCII: … ± · and dashes, quotes and arrows."""
+"""Characters that rackcheck and its profiles use, with their ASCII form: … ± · and dashes, quotes and arrows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,15 @@ class Signs:
     plain: bool
 
     def status(self, status: Status) -> str:
-        """Return a verdict's sign."""
+        """Return a verdict's symbol."""
         return (ASCII if self.plain else GLYPHS)[status]
 
     def text(self, text: str, limit: int = LIMIT) -> str:
-        """Make any text printable: control characters escaped, in this terminal's character set."""
+        """Make any text printable in this terminal's character set; control characters are escaped."""
         return self.piece(clean(text, limit))
 
     def piece(self, text: str) -> str:
-        """Make a piece of a line printable, with its blanks kept."""
+        """Make a piece of a line printable; blanks are kept."""
         shown = visible(text)
         return shown.translate(_PLAIN).encode("ascii", "replace").decode() if self.plain else shown
 
@@ -53,9 +53,9 @@ class Signs:
 
 
 def signs_for(environment: Mapping[str, str]) -> Signs:
-    """Read from the environment what the terminal can draw.
+    """Return the character set that the terminal can draw, according to the environment.
 
-    Python coerces the locale C to UTF-8 for itself, and sets LC_CTYPE; this does not change the terminal.
+    Python replaces the locale C by UTF-8 for itself, and sets LC_CTYPE; the terminal is not changed by this.
     """
     if environment.get("TERM") in {"linux", "dumb", "vt100", "vt102", "vt220"}:
         return Signs(plain=True)

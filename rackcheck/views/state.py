@@ -1,7 +1,7 @@
-"""The current state of a run: takes events one by one; returns findings, counts and progress at any time. Pure.
+"""The current state of a run: takes events one by one, and returns findings, counts and progress at any time. Pure.
 
-The events may be those of an audit under way, or of a stored run that is judged again, each followed by a second audit
-of some of its nodes: their newest reading counts, rule by rule, as in an acceptance.
+The events come from an audit under way, or from a stored run that is judged again. Events of a second audit of some of
+the nodes may follow: the newest reading of a node counts, rule by rule, as in an acceptance.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from rackcheck.model.fact import Plane, Reading, Unknown
 from rackcheck.model.profile import Profile
 from rackcheck.model.tree import Tree
 from rackcheck.probe.group import FLEET, is_group
-from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeRequested, RunDone, RunStarted
 from rackcheck.run.judging import concluded
 from rackcheck.views.census import Census
 from rackcheck.views.modes import Mode, mode_readings
@@ -28,9 +28,9 @@ QUIET = frozenset({Status.PASS, Status.NA})
 
 @dataclass(slots=True)
 class Asking:
-    """One plane of a node: when it was requested and when it replied, on the viewer's clock, and what went wrong."""
+    """One plane of a node: the times of the request and the reply, on the viewer's clock, and what went wrong."""
 
-    asked: float | None = None
+    requested: float | None = None
     answered: float | None = None
     trouble: Unknown | None = None
 
@@ -47,9 +47,9 @@ class Turned:
 class Board:
     """The state of a run; `version` increases with every visible change.
 
-    `beside` are notes that its events do not contain.
-    `waiting` are nodes whose sibling nodes have not replied yet, `fresh` those that the newest reading has judged,
-    `again` is the start event of a second reading, `turned` the verdicts that it changed.
+    `beside` are notes that the events do not contain. `waiting` are nodes whose sibling nodes have not replied yet,
+    `fresh` the nodes that the newest reading has judged, `again` the start event of a second reading, and `turned` the
+    verdicts that the second reading changed.
     """
 
     profile: Profile
@@ -74,19 +74,19 @@ class Board:
     _known: Mapping[str, int] = field(init=False, repr=False)
     _heap: dict[FindingKey, dict[str, Verdict]] = field(init=False, repr=False, default_factory=dict)
     _built: dict[FindingKey, Finding] = field(init=False, repr=False, default_factory=dict)
-    _told: tuple[int, bool, Summary] | None = field(init=False, repr=False, default=None)
+    _cached_summary: tuple[int, bool, Summary] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         self._known = {rule.id: place for place, rule in enumerate(self.profile.rules)}
 
     def take(self, event: Event, at: float = 0.0) -> None:
-        """Take the next event; `at` is the time on a clock that only goes forward, in seconds."""
+        """Take the next event; `at` is the time in seconds on a monotonic clock."""
         self.version += 1
         match event:
             case RunStarted():
                 self._begin(event)
-            case NodeAsked(node, plane):
-                self.asking.setdefault(node, {})[plane] = Asking(asked=at)
+            case NodeRequested(node, plane):
+                self.asking.setdefault(node, {})[plane] = Asking(requested=at)
             case Answered(node, plane):
                 asking = self.asking.setdefault(node, {}).setdefault(plane, Asking())
                 asking.answered, asking.trouble = at, event.trouble
@@ -109,7 +109,7 @@ class Board:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The nodes of the run, in its order."""
+        """The nodes of the run, in the run's order."""
         return self.started.nodes if self.started is not None else ()
 
     @property
@@ -118,14 +118,14 @@ class Board:
         return self.done is None
 
     def due(self) -> tuple[str, ...]:
-        """The nodes of the current reading: those of the second one, if there is one."""
+        """Return the nodes of the current reading, which is the second reading if there is one."""
         return self.again.nodes if self.again is not None else self.nodes
 
     def summary(self, *, every: bool = False) -> Summary:
         """Return the result so far; `every` includes the findings that need no attention."""
-        if self._told is None or self._told[:2] != (self.version, every):
-            self._told = self.version, every, self._summary(every=every)
-        return self._told[2]
+        if self._cached_summary is None or self._cached_summary[:2] != (self.version, every):
+            self._cached_summary = self.version, every, self._summary(every=every)
+        return self._cached_summary[2]
 
     def _summary(self, *, every: bool) -> Summary:
         assert self.started is not None
@@ -140,7 +140,7 @@ class Board:
         return Summary(self.started, nodes, done, tuple(found), rows, self.silent, stand, groups)
 
     def alike(self) -> Iterator[tuple[Verdict, Set[str]]]:
-        """Yield each verdict that some nodes or racks share, as found on one of them, with their names."""
+        """Yield each verdict that nodes or racks share: the verdict of one of them, and the names of all of them."""
         for held in self._heap.values():
             if held:
                 yield next(iter(held.values())), held.keys()
@@ -210,7 +210,7 @@ class Board:
         return concluded(merged, known, self.profile.law)
 
     def _whole(self, done: RunDone) -> RunDone:
-        """Return the run's outcome with a second reading merged into it: the worst of all that are judged."""
+        """Return the run's end after a second reading, with the worst outcome of all nodes and groups judged so far."""
         missing = any(node not in self.judged for node in self.nodes)
         found = [each.outcome for each in self.judged.values()]
         unsure = [Outcome.INCOMPLETE] * (missing or done.interrupted)

@@ -1,4 +1,4 @@
-"""The result of a run: counts, findings folded over nodes, notes. The one model that every rendering reads."""
+"""The result of a run: counts, findings folded over nodes, and notes. All renderings use this model."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,19 +19,19 @@ from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_o
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
-"""Maximum waivers for nodes that were not judged that are named."""
+"""At most this many of the waivers for nodes that were not judged are listed by name."""
 
 NOTED = 12
-"""Maximum waivers without effect that get a line each."""
+"""Maximum number of waivers without effect that have a separate line."""
 
 COUNTED = (Status.PASS, Status.WARN, Status.FAIL, Status.WAIVED, Status.UNKNOWN, Status.NA)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule's verdict with the same evidence on one or many nodes, or racks.
+    """One rule's verdict, with the same evidence, on one or more nodes or racks.
 
-    `truth` is the verdict without waivers, if it differs.
+    `truth` is the verdict without waivers, if that differs.
     """
 
     rule: Rule
@@ -48,7 +48,7 @@ class Finding:
 
 
 Silent = Mapping[tuple[str, Plane], Unknown]
-"""Planes of nodes that returned nothing at all, and why."""
+"""Planes of nodes that returned nothing, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,18 @@ class Summary:
 
     @property
     def whole(self) -> Whole:
-        """The number of nodes and racks judged, as the totals for a finding's share."""
+        """The number of judged nodes and racks: the totals for a finding's share."""
         return whole(len(self.judged), (group.node for group in self.groups))
+
+    @property
+    def minor_failures(self) -> int:
+        """The number of failing verdicts that do not decide an outcome."""
+        deciding = {f.rule.id: f.rule.severity.decides for f in self.findings}
+        return sum(
+            verdict.status is Status.FAIL and not deciding.get(verdict.rule, True)
+            for node in self.everyone
+            for verdict in node.verdicts
+        )
 
     @property
     def counts(self) -> Mapping[Status, int]:
@@ -91,7 +101,7 @@ class Summary:
 
     @property
     def not_in_scope(self) -> int:
-        """The number of rules that were not in the scope of the nodes they apply to."""
+        """The number of verdicts missing because a rule was not in scope on a node."""
         return sum(node.not_in_scope for node in self.judged)
 
     @property
@@ -101,32 +111,32 @@ class Summary:
 
     @property
     def reasons(self) -> Reasons:
-        """Why nodes, racks and the fleet are INCOMPLETE, each reason with those that have it, most frequent first."""
+        """The reasons why nodes, racks and the fleet are INCOMPLETE, each with their names; the most frequent first."""
         seen = {node.node for node in self.judged}
         unread = ((name, Outcome.INCOMPLETE, NEVER_READ) for name in self.started.nodes if name not in seen)
         return gathered((*((each.node, each.outcome, each.reason) for each in self.everyone), *unread))
 
     @property
     def expected(self) -> Whole:
-        """The number of nodes that should be judged, including those that no run has read, and the number of racks."""
+        """The number of nodes that should be judged, including nodes that no run has read, and the number of racks."""
         asked = {*self.started.nodes, *(node.node for node in self.judged)}
         return whole(len(asked), (group.node for group in self.groups))
 
     @property
     def reason(self) -> str:
-        """Why the run is INCOMPLETE, in one line; empty if it is not."""
+        """The reason why the run is INCOMPLETE, in one line; empty if it is not INCOMPLETE."""
         if self.done.outcome is not Outcome.INCOMPLETE:
             return ""
         return in_one_line(self.reasons, self.expected) or ("" if self.judged else NO_NODE)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The nodes that are known to be other machines than the profile is for: none of their rules decides."""
+        """The nodes that are machines the profile is not for: their verdicts do not affect the outcome."""
         return tuple(node.node for node in self.judged if node.fit.match is Match.OTHER)
 
 
 def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waiver] = ()) -> Summary:
-    """Read a whole run's events; `waivers` are those it was judged with."""
+    """Summarize all events of a run; `waivers` are the waivers with which the run was judged."""
     started: RunStarted | None = None
     done: RunDone | None = None
     judged: dict[str, Judged] = {}
@@ -152,13 +162,13 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
 
 
 FindingKey = tuple[str, Status, str, Status | None]
-"""The grouping key of a finding: rule, verdict, what it shows, and the verdict without waivers."""
+"""The grouping key of a finding: rule, verdict, the text that identifies the evidence, the verdict without waivers."""
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:
-    """Group equal verdicts over nodes: worst, most severe, most nodes first, then the profile's order.
+    """Group identical verdicts of nodes. Order: the worst, the most severe, the most nodes, the profile's order.
 
-    Nodes are grouped if they show the same thing, ignoring times, sources and items with the node's own numbers.
+    Nodes are grouped if their evidence is the same, except for times, sources, and numbers of the node in item names.
     """
     known = {rule.id: rule for rule in rules}
     gathered: dict[FindingKey, list[tuple[str, Verdict]]] = {}
@@ -175,13 +185,13 @@ def key(name: str, verdict: Verdict) -> FindingKey:
 
 
 def finding(rule: Rule, shared: FindingKey, alike: Sequence[tuple[str, Verdict]]) -> Finding:
-    """Make one finding of verdicts with one key, each with its node."""
+    """Make one finding of the verdicts with the same key, each with its node."""
     nodes = tuple(sorted((name for name, _ in alike), key=natural))
     return Finding(rule, shared[1], _reason(alike), alike[0][1].evidence, nodes, shared[3])
 
 
 def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """Order findings: worst, most severe, most nodes first, then the profile's order."""
+    """Sort findings by status (the worst first), severity, number of nodes (the most first) and the profile's order."""
     places = {rule.id: place for place, rule in enumerate(rules)}
     severities = [s.value for s in Severity]
     return sorted(
@@ -194,7 +204,7 @@ def ranked(found: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
 
 
 def _shown(name: str, verdict: Verdict) -> str:
-    """Return what a verdict shows; if racks are unknown because of different nodes, without the node's name."""
+    """Return the text that identifies a verdict's evidence; node names are left out for racks that are unknown."""
     shown = verdict.reason
     for unknown in (each.unknown for each in verdict.evidence if is_group(name) and each.unknown is not None):
         shown = shown.replace(unknown.detail, unknown.detail.partition(": ")[2] or unknown.detail)
@@ -202,14 +212,14 @@ def _shown(name: str, verdict: Verdict) -> str:
 
 
 def _reason(alike: Sequence[tuple[str, Verdict]]) -> str:
-    """Return the reason of the first of similar verdicts, and how many have a similar one."""
+    """Return the reason of the first of similar verdicts, and the number of verdicts with a similar reason."""
     first = alike[0][1].reason
     others = len(alike) - 1
     return first if all(v.reason == first for _, v in alike) else f"{first}; and {others} more like this"
 
 
 def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] = ()) -> Iterator[str]:
-    """Yield the notes that a reader needs beside the verdicts."""
+    """Yield the notes that a reader needs in addition to the verdicts."""
     values: dict[str, list[str]] = {}
     for node in judged:
         if node.note:
@@ -217,7 +227,7 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
     for note, nodes in values.items():
         yield f"{fold(nodes)}: {note}"
     if profile.law == FIRST:
-        yield f"judged by law {FIRST}, before a PASS needed evidence; rackcheck audit --from judges a run by today's"
+        yield f"judged by law {FIRST}, where a PASS needs no evidence; rackcheck audit --from uses the current law"
     unset = sorted({name for rule in profile.own for name in rule.unset})
     if unset:
         count = sum(bool(rule.unset) for rule in profile.own)
@@ -239,16 +249,16 @@ def notes(judged: Sequence[Judged], profile: Profile, groups: Sequence[Judged] =
 
 
 def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
-    """Yield notes on rules over several nodes that were not judged, for lack of nodes or readings."""
+    """Yield notes on rules that were not judged because nodes or a second reading are missing."""
     left = [rule for rule in rules if rule.phase.value == "config" and rule.id not in scoped]
     twice = [rule.id for rule in left if rule.twice]
     if twice:
-        yield f"{several(len(twice), 'rule')} of two readings not judged (audit --again SECONDS): {', '.join(twice)}"
+        yield f"{several(len(twice), 'rule')} for two readings not judged (audit --again SECONDS): {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:
-        wanting = f"{several(len(across), 'rule')} across nodes not judged, for want of nodes to compare"
+        wanting = f"{several(len(across), 'rule')} across nodes not judged, for lack of nodes to compare"
         yield f"{wanting}: {', '.join(across)}"
-    for scope, what in ((Scope.RACK, "no rack was asked whole"), (Scope.FLEET, "not all nodes were asked")):
+    for scope, what in ((Scope.RACK, "no rack was read completely"), (Scope.FLEET, "not all nodes were read")):
         held = [rule.id for rule in left if rule.scope is scope]
         if held:
             yield f"{several(len(held), f'{scope.value} rule')} not judged, {what}: {', '.join(held)}"
@@ -256,14 +266,14 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
 
 def waiver_notes(stand: Iterable[Standing]) -> Iterator[str]:
     """Yield notes on waivers without effect, because they are unused, lapsed or expired."""
-    told_all = list(stand)
-    rows = [s for s in told_all if s.state not in {WaiverState.USED, WaiverState.ELSEWHERE}]
+    all_read = list(stand)
+    rows = [s for s in all_read if s.state not in {WaiverState.USED, WaiverState.ELSEWHERE}]
     for s in rows[:NOTED]:
         where = f"waiver of {s.waiver.rule} on {fold(s.nodes)} ({s.waiver.ticket}, {s.waiver.place})"
         yield f"{where} {'is waiting' if s.state is WaiverState.WAITING else s.state.value}: {s.detail}"
     if len(rows) > NOTED:
-        yield f"and {several(len(rows) - NOTED, 'more waiver')} of no use"
-    elsewhere = list(dict.fromkeys(s.waiver for s in told_all if s.state is WaiverState.ELSEWHERE))
+        yield f"and {several(len(rows) - NOTED, 'more waiver')} without effect"
+    elsewhere = list(dict.fromkeys(s.waiver for s in all_read if s.state is WaiverState.ELSEWHERE))
     if elsewhere:
         named = [f"{w.rule} on {fold(w.nodes)} ({w.ticket}, {w.place})" for w in elsewhere]
         more = f"; and {len(named) - FEW} more" if len(named) > FEW else ""

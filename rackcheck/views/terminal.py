@@ -1,4 +1,4 @@
-"""Renders a run as folded lines for people: what is wrong, where, why, and what to do."""
+"""Renders a run as lines of text: what is wrong, on which nodes, why, and what to do."""
 
 import re
 import textwrap
@@ -27,12 +27,12 @@ OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMP
 
 
 NAMED = 20
-"""Maximum rules that pass, or do not apply, that are named one by one."""
+"""At most this many of the rules that pass or do not apply are listed by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, as pieces of text with their style."""
+    """One line, as pieces of text, each with a style."""
 
     pieces: tuple[tuple[str, str], ...] = ()
 
@@ -41,7 +41,7 @@ class Line:
 
 
 def lines(summary: Summary, *, width: int, plain: bool, every: bool = False) -> Iterator[Line]:
-    """Render a judged run; `every` adds what passed and what does not apply, `plain` uses ASCII signs only."""
+    """Render a judged run; `every` adds rules that pass or do not apply; with `plain`, only ASCII is used."""
     for line in _lines(summary, width, plain=plain, every=every):
         yield from within(line, width, 10)
 
@@ -57,7 +57,7 @@ def within(line: Line, width: int, indent: int) -> Iterator[Line]:
         for word in _WORDS.findall(text):
             rest = word
             while used + len(rest.rstrip()) > width:
-                # What does not fit into an empty row is broken, so that every row contains something.
+                # A piece that does not fit into an empty row is broken, so that every row contains text.
                 room = 0 if used > start else max(width - used, 1)
                 yield Line((*row, (rest[:room], style)))
                 rest = rest[room:].lstrip()
@@ -69,7 +69,7 @@ def within(line: Line, width: int, indent: int) -> Iterator[Line]:
 
 
 REASONS = 3
-"""Maximum reasons of INCOMPLETE shown at the end, below the findings that cause them."""
+"""Maximum number of reasons for INCOMPLETE shown at the end, after the findings."""
 
 _WORDS = re.compile(r"\s*[^\s,]*(?:,+|\s+|$)|\s*[^\s,]+")
 
@@ -82,16 +82,18 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
     yield Line()
     others = frozenset() if every else frozenset(summary.others)
     shown = [f for f in summary.findings if every or f.status not in {Status.PASS, Status.NA}]
-    common, single = causes(deciding(shown, others), summary.silent)
-    minor = () if every else tuple(dict.fromkeys(f.rule.id for f in single if _is_minor(f)))
-    single = [finding for finding in single if every or not _is_minor(finding)]
+    counted = deciding(shown, others)
+    minor = () if every else tuple(dict.fromkeys(f.rule.id for f in counted if _is_minor(f)))
+    common, single = causes([f for f in counted if every or not _is_minor(f)], summary.silent)
     failed = [finding for finding in single if finding.status is Status.FAIL]
     for finding in failed:
-        yield from _finding(finding, summary, width, plain=plain)
+        yield from _finding(finding, summary, width, plain=plain, whole=every)
     for cause in common:
         yield from _cause(cause, summary, width, plain=plain, whole=every)
+    if common:
+        yield Line()
     for finding in single[len(failed) :]:
-        yield from _finding(finding, summary, width, plain=plain)
+        yield from _finding(finding, summary, width, plain=plain, whole=every)
     if others:
         yield from _apart(summary, width, plain=plain)
     yield from _folded(summary, width, minor, every=every)
@@ -99,7 +101,7 @@ def _lines(summary: Summary, width: int, *, plain: bool, every: bool) -> Iterato
 
 
 def _is_minor(finding: Finding) -> bool:
-    """Whether it is unknown and minor: its cause is shown separately."""
+    """Whether a finding is unknown and minor: such findings are shown in one line."""
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor
 
 
@@ -107,7 +109,7 @@ def _line(*pieces: tuple[str, str]) -> Line:
     return Line(tuple(pieces))
 
 
-def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
+def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool, whole: bool) -> Iterator[Line]:
     style = STYLES[finding.status]
     sign = (ASCII if plain else GLYPHS)[finding.status]
     head = f"{sign} {finding.status.value.upper():<8}"
@@ -131,25 +133,28 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool) -> 
         yield from _wrapped(label, text, width)
     sources = dict.fromkeys(e.source for e in finding.evidence if e.source)
     if sources and finding.status not in {Status.PASS, Status.NA}:
-        yield from _wrapped("read ", "; ".join(list(sources)[:3]) + (" …" if len(sources) > 3 else ""), width, "dim")
+        text = "; ".join(list(sources)[:3]) + (" …" if len(sources) > 3 else "")
+        rows = list(_wrapped("read ", text, width if whole else width - 2, "dim"))
+        long = whole or finding.status is Status.FAIL
+        yield from rows if long or len(rows) == 1 else [_line(*rows[0].pieces, (" ..." if plain else " …", "dim"))]
         yield Line()
     elif finding.status not in {Status.PASS, Status.NA}:
         yield Line()
 
 
 def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
-    """Count what fails or is unknown on machines that the profile is not for; the reasons are at the end."""
+    """Count the rules that fail or are unknown on machines that the profile is not for; the reasons are at the end."""
     found = apart(summary.findings, summary.others)
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]
     what = "another machine" if len(found.nodes) == 1 else "other machines"
     pieces = ((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {what}", "bold"))
     yield _line(*pieces, (_where(found.nodes, summary), "bold cyan"))
-    yield from _wrapped("", found.said("--all lists them"), width)
+    yield from _wrapped("", found.text("--all lists them"), width)
     yield Line()
 
 
 def _where(names: tuple[str, ...], summary: Summary) -> str:
-    """Format where, after two blanks; empty if there is only one node."""
+    """Format the nodes of a finding, after two blanks; empty if the run has only one node."""
     of = summary.whole
     message = locations.counted_names(names, of, lambda n: f"{len(n)} of {of.nodes}: {fold(n)}" if of.nodes > 1 else "")
     return f"  {message}" if message else ""
@@ -164,13 +169,12 @@ def _cause(cause: Cause, summary: Summary, width: int, *, plain: bool, whole: bo
     rules = f"{'all ' if every and len(cause.rules) > 1 else ''}{count}{of_plane}: {cause.unknown.reason.value}"
     where = _where(cause.nodes, summary)
     yield _line((f"{sign} UNKNOWN ", STYLES[Status.UNKNOWN]), (f" {rules}", "bold"), (where, "bold cyan"))
-    for detail in cause.said[:3]:
+    for detail in cause.texts[:3]:
         yield from _wrapped("", detail, width)
     if len(cause.details) > 3:
         yield from _wrapped("", f"and {len(cause.details) - 3} more like these", width)
     if whole or (cause.plane is None and not every):
         yield from _wrapped("rules ", ", ".join(cause.rules), width, "dim")
-    yield Line()
 
 
 def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Line]:
@@ -197,9 +201,10 @@ def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) 
             wherever = f" wherever {they}" if rules is fine and len(summary.judged) > 1 else ""
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if minor:
+        names = ", ".join(minor) if len(minor) <= NAMED else f"{len(minor)} rules"
         message = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
-        yield from _wrapped("", f"{', '.join(minor)} {message}: --all shows why", width, "dim")
-    if not every:
+        yield from _wrapped("", f"{names} {message}: --all shows why", width, "dim")
+    if not every and not summary.notes:
         yield Line()
     for note in summary.notes:
         yield from _wrapped("note ", note, width)
@@ -238,15 +243,18 @@ def _counts(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
         yield _line(("nodes       ", "dim"), (alike(vectors), ""))
     if final is not Outcome.INCOMPLETE:
         yield from why(summary, width, "INCOMPLETE ")
-    stopped = " (interrupted: what came in is kept)" if summary.done.interrupted else ""
+    stopped = " (interrupted: answers received are kept)" if summary.done.interrupted else ""
     only = f" ({summary.only})" if summary.only else ""
     yield _line(("Verdict: ", "bold"), (final.value, OUTCOMES[final]), (only, "bold yellow"), (stopped, "yellow"))
     if final is Outcome.INCOMPLETE:
         yield from why(summary, width)
+    beside = reasons.beside_a_pass(final, summary.minor_failures)
+    if beside:
+        yield from within(_line(("Beside:  ", "bold"), (beside, "")), width, len("Beside:  "))
 
 
 def why(summary: Summary, width: int, label: str = "Why:     ") -> Iterator[Line]:
-    """Format after a label why nodes are INCOMPLETE and the next command: a line a reason, the most frequent first."""
+    """Format, after a label, why nodes are INCOMPLETE and the next command; the most frequent reason is first."""
     rows = tuple(reasons.lines(summary.reasons, summary.expected, REASONS)) or (
         (("", summary.reason),) if summary.reason else ()
     )

@@ -1,4 +1,4 @@
-"""Stand-ins: the same for the same, of the same shape, and nothing of what they stand for."""
+"""Stand-ins: equal for equal values, of the same form, and without any part of the original."""
 
 import ipaddress
 import re
@@ -15,7 +15,7 @@ from rackcheck.model.capture import BmcCapture, NodeCapture, Output
 from rackcheck.model.fact import Class, Reason, Unknown
 from rackcheck.model.tree import Tree
 
-SALT = b"a salt of these tests, nobody's"
+SALT = b"a salt for these tests only"
 SERIAL, MAC, UUID = "MT2333VS00104", "a0:88:c2:00:01:04", "5a1c0001-00a1-4d00-8000-00000000abcd"
 NOTHING = Identities()
 HEX = st.text("0123456789abcdef", min_size=12, max_size=12)
@@ -51,7 +51,7 @@ def test_a_node_that_is_called_as_the_kernel_calls_things_does_not_spoil_them(na
     anonymous = hiding(nodes=("a0815", name))
     path = f"/sys/devices/system/node/{name}/x"
     assert anonymous.text(path) == path
-    assert anonymous.text(f"{name}\n") == "node2\n", "where it is all that a file tells, it is the node"
+    assert anonymous.text(f"{name}\n") == "node2\n", "where the file contains nothing else, it is the node's name"
 
 
 def test_the_name_that_a_node_gives_itself_has_the_nodes_own_stand_in() -> None:
@@ -60,8 +60,8 @@ def test_the_name_that_a_node_gives_itself_has_the_nodes_own_stand_in() -> None:
     anonymous = Anonymous(["localhost", "dgx01", "dgx02"], found, SALT, own)
     assert anonymous.text("vm\n") == "node1\n"
     assert re.fullmatch(r"node2\.[a-z]{3}[0-9]\.[a-z]{7}\.[a-z]{3}", anonymous.text("login.pod7.example.com"))
-    assert anonymous.text("dgx02") == "node3", "what another node is called stays that one's"
-    assert anonymous.text("a vm is in it") == "a vm is in it", "it is too short to be told from a word"
+    assert anonymous.text("dgx02") == "node3", "a name of another node stays with that node"
+    assert anonymous.text("a vm is in it") == "a vm is in it", "it is too short to be distinguished from a word"
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_an_address_without_letters_is_one_address_alone_and_in_a_line() -> None
     alone, *inside = anonymous.text("00:11:22:33:44:55"), anonymous.text("at 00:11:22:33:44:55 it is")
     assert inside == [f"at {alone} it is"]
     assert alone.startswith("00:11:22:")
-    assert anonymous.text("00:00:00:00:00:00") == "00:00:00:00:00:00", "it is nobody's"
+    assert anonymous.text("00:00:00:00:00:00") == "00:00:00:00:00:00", "it belongs to no device"
 
 
 def test_a_serial_of_twelve_hexadecimal_digits_loses_its_first_half_as_well() -> None:
-    serial = "233242BE0C46"  # a drive's, whose first digit would make a group's address of it
+    serial = "233242BE0C46"  # a drive's, whose first digit would make it a multicast address
     anonymous = hiding(of_capture(BmcCapture({"/x": {"SerialNumber": serial, "AssetTag": "A088C2000104", "MAC": MAC}})))
     assert anonymous.text(serial)[:6] != serial[:6]
     assert anonymous.text(serial) == anonymous.text(serial.lower()).upper()
@@ -215,7 +215,7 @@ def test_ids_stay_ids() -> None:
         "/opt/maker.tool.thing/x", "unix:///run/x.sock", "5.15.0-1053.el9.x", "\\_SB.PC00.RP01.PXSX", "http://localhost:80",
     ],
 )  # fmt: skip
-def test_what_tells_no_machine_stays(text: str) -> None:
+def test_text_that_names_no_machine_is_kept(text: str) -> None:
     assert hiding(learnt(f"serial: {SERIAL}", MAC)).text(text) == text
 
 
@@ -230,7 +230,7 @@ def test_what_tells_no_machine_stays(text: str) -> None:
         ("10.41.0.1-10.41.0.9", r"10\.[0-9]+\.0\.[0-9]+-10\.[0-9]+\.0\.[0-9]+"),
     ],
 )  # fmt: skip
-def test_names_of_hosts_and_people_are_hidden_though_nobody_told_them(text: str, left: str) -> None:
+def test_host_and_person_names_are_hidden_even_when_not_listed(text: str, left: str) -> None:
     made = hiding().text(text)
     assert re.fullmatch(left, made), made
     assert not re.search(r"nas01|mgs|pod7|example|corp|jdoe|//proxy|@proxy|10\.41\.|\.[19]\b", made)
@@ -246,7 +246,7 @@ def test_a_host_has_one_stand_in_with_its_domain_and_alone() -> None:
     assert anonymous.text(mounts) == mounts.replace("nas01", short)
 
 
-def test_who_asked_is_in_no_complaint() -> None:
+def test_logins_are_removed_from_error_texts() -> None:
     anonymous = hiding(logins(["jdoe", "nvidia", "root", ""]))
     why = anonymous.unknown(Unknown(Reason.DENIED, "jdoe is not in the sudoers file; jdoe@dgx01: user nvidia, root"))
     assert re.fullmatch(
@@ -269,7 +269,7 @@ def test_no_address_is_its_own_stand_in() -> None:
 
 
 def test_a_stand_in_is_nobodys_own_address() -> None:
-    devices = frozenset(f"a088c2{n:06x}" for n in range(0, 1 << 24, 64))  # 1 of 64 that a maker has
+    devices = frozenset(f"a088c2{n:06x}" for n in range(0, 1 << 24, 64))  # 1 of a maker's 64
     dice = Dice(SALT, devices)
     assert not {dice.mac(mac) for mac in sorted(devices)[:500]} & devices
 
@@ -311,7 +311,7 @@ def test_the_kernels_own_spelling_of_an_address_is_that_of_its_stand_in() -> Non
 
 
 def is_address(reading: object) -> bool:
-    """Whether a fact that is no identity tells an address, or an id, all the same: a time server, a boot."""
+    """Whether a fact of another class than identity holds an address or an id, such as a time server or a boot id."""
     if not isinstance(reading, str):
         return False
     try:
@@ -321,7 +321,7 @@ def is_address(reading: object) -> bool:
     return True
 
 
-def test_every_recorded_machine_tells_the_same_of_itself_anonymised() -> None:
+def test_anonymising_a_recording_changes_only_identifiers() -> None:
     probes = os_probes()
     changed = 0
     for place in ours():
@@ -442,7 +442,7 @@ def test_serials_hosts_and_qualified_names_are_found_by_what_introduces_them(tex
     assert len(made) == len(text) + 1
 
 
-def test_names_of_a_body_that_tell_an_identity_are_known_in_the_plural_and_shortened_too() -> None:
+def test_identity_property_names_are_recognised_in_plural_and_short_forms() -> None:
     body = {
         "SerialNumbers": ["MT2208X01234"], "NVMeSerials": ["S6CSNA0T1"], "BoardSN": "1650000000001",
         "Mac": "B8599F112233", "MACAddresses": ["b8599f112234"], "Contact": {"Name": "x", "Info": "call Jo Doe"},

@@ -20,7 +20,7 @@ from rackcheck.model.fact import Plane
 from rackcheck.run import store
 
 LOADED = "-I -S -c import sys;exec"
-"""What the command line of a payload has in it."""
+"""Text in the command line of a payload."""
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_a_smoke_on_this_machine_is_judged_stored_and_read_again_alike(tmp_path:
     known = {v["rule"]: v["status"] for v in document["nodes"]["localhost"]["verdicts"]}
     for rule in ("burnin.whole", "burnin.readable", "burnin.no_crash", "burnin.cpu_correct", "burnin.cpu_alike"):
         assert known[rule] == "pass", document
-    # On a busy machine the rates are nobody's: that is unknown, and all else is known.
+    # On a busy machine the rates are unknown; all else is known.
     assert (known["burnin.cpu_measured"] == "unknown") == (done.status == 3)
     assert known["burnin.gpu_correct"] == (
         "n/a" if not Path("/dev/nvidiactl").exists() else known["burnin.gpu_correct"]
@@ -141,7 +141,7 @@ def test_a_line_that_breaks_ends_the_load_on_the_node(tmp_path: Path, server: Se
     assert of_session(process.pid) == []
 
 
-def test_a_mistake_is_told_before_any_node_is_asked(tmp_path: Path) -> None:
+def test_a_usage_error_is_reported_before_any_node_is_read(tmp_path: Path) -> None:
     done = rackcheck("burnin", "localhost", "--tier", "brisk")
     assert done.status == 2
     assert "smoke" in done.err
@@ -153,7 +153,7 @@ def test_a_mistake_is_told_before_any_node_is_asked(tmp_path: Path) -> None:
     assert done.err.strip() == "rackcheck: p has no rule of phase burn-in"
 
 
-def test_an_audit_judges_no_burn_in_rule_and_says_so(tmp_path: Path) -> None:
+def test_an_audit_skips_burn_in_rules_and_reports_it(tmp_path: Path) -> None:
     done = rackcheck("audit", "localhost", "-p", "burn-in", "-q")
     assert done.status == 3
     assert "no rule of burn-in is of phase config: nothing was judged; rackcheck burnin" in " ".join(done.out.split())

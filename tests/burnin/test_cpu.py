@@ -1,4 +1,4 @@
-"""The CPU's part of the burn-in: what its kernels compute, which faults it names, and when it claims nothing."""
+"""The CPU's part of the burn-in: what its kernels compute, which faults it reports, and when it reports none."""
 
 import ast
 import ctypes
@@ -31,7 +31,7 @@ FULL = (1 << 64) - 1
 Records = list[dict[str, Any]]
 CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
 SHARE = (6 << 20) * len(CPUS) / max(1, cpu.cpu_available())
-"""The part of this machine's memory that gives each CPU some MiB."""
+"""The share of this machine's memory that is some MiB for each CPU."""
 
 pytestmark = pytest.mark.skipif(
     not LIBRARY.exists() or not hasattr(os, "sched_setaffinity"), reason="no kernels of the CPU for this system"
@@ -39,19 +39,19 @@ pytestmark = pytest.mark.skipif(
 
 
 def burn(stages: Iterable[Mapping[str, Any]], **how: Any) -> Records:
-    """Run stages on this machine's CPUs and give what was told, without the greeting."""
+    """Run stages on this machine's CPUs and return the records, without the greeting."""
     records: Records = []
     began = time.monotonic()
 
     def clock() -> float:
         return time.monotonic() - began
 
-    def tell(kind: str, **fields: Any) -> None:
+    def emit(kind: str, **fields: Any) -> None:
         records.append({"k": kind, "t": clock(), **fields})
 
     whole = how.pop("whole", False)
     how = {"library": LIBRARY.read_bytes(), "stop": threading.Event(), "seed": 12345, "cool": 0.05, **how}
-    cpu.Cpu(tell, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how).run(
+    cpu.Cpu(emit, clock, how.pop("stop"), how.pop("library"), how.pop("seed"), **how).run(
         [{"of": "cpu", "from": 0.0, **stage} for stage in stages]
     )
     assert json.dumps(records)
@@ -63,13 +63,13 @@ def errors(records: Records) -> Records:
 
 
 def kernels() -> list[Any]:
-    """Give the kernels in each variant that this machine has."""
+    """Yield the kernels in each variant that this machine supports."""
     best = cpu.CpuKernels(LIBRARY.read_bytes()).variant
     return [cpu.CpuKernels(LIBRARY.read_bytes(), one) for one in VARIANTS[: VARIANTS.index(best) + 1]]
 
 
 def word(index: int, seed: int) -> int:
-    """Give the pattern's word, in Python's integers."""
+    """Return the pattern's word, computed with Python's integers."""
     w = (index * 0x9E3779B97F4A7C15 + seed) & FULL
     w ^= w >> 32
     w ^= w << 21 & FULL
@@ -77,13 +77,13 @@ def word(index: int, seed: int) -> int:
 
 
 def fused(x: int, c: int) -> int:
-    """Give x * x + c rounded once, to nearest and to even; numbers are in units of 2^-1074 of a double's bits."""
+    """Return x * x + c rounded once, to nearest and to even; numbers are in units of 2^-1074 of a double's bits."""
     (f, g), (h, i) = (struct.unpack("<d", struct.pack("<Q", b))[0].as_integer_ratio() for b in (x, c))
     return int(struct.unpack("<Q", struct.pack("<d", (f * f * i + h * g * g) / (g * g * i)))[0])
 
 
 def fingerprint(seed: int, rounds: int) -> int:
-    """Give the fingerprint from its definition: integers alone, true division of integers rounds correctly."""
+    """Return the fingerprint from its definition: integers alone; true division of integers rounds correctly."""
     c = struct.unpack("<Q", struct.pack("<d", -2.0 + (1 + (word(96, seed) >> 48)) * 2.0**-36))[0]
     value = seed
     for lane in range(96):
@@ -184,7 +184,7 @@ def test_a_flipped_bit_is_found_at_its_address_in_every_variant(turned: bool) ->
 
 
 @given(index=st.integers(0, (1 << 61) - 1), seed=st.integers(0, FULL))
-def test_a_word_tells_where_it_belongs(index: int, seed: int) -> None:
+def test_a_word_encodes_its_index(index: int, seed: int) -> None:
     assert cpu.cpu_index(word(index, seed), seed) == index
 
 
@@ -226,8 +226,8 @@ def test_a_core_with_a_wrong_answer_is_named_by_the_shipped_one() -> None:
     ]
 
 
-@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU has nobody to differ from")
-def test_cores_that_multiply_differently_are_told() -> None:
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+def test_cores_that_multiply_differently_are_reported() -> None:
     bad = CPUS[-1]
     records = burn([{"stage": "fma", "until": 0.1}], skew={bad: 5})
     assert {(one["of"], one["name"]) for one in errors(records)} >= {(f"cpu/{bad}", "disagree")}
@@ -246,13 +246,13 @@ def test_cores_that_multiply_differently_are_told() -> None:
         ({}, {}, False),
     ],
 )
-def test_a_majority_names_the_odd_one_and_two_blame_nobody(
+def test_a_majority_names_the_odd_one_and_a_tie_of_two_blames_none(
     answers: dict[int, int], odd: dict[int, int], blame: bool
 ) -> None:
     assert cpu.cpu_votes(answers) == (odd, blame)
 
 
-def test_two_cores_that_differ_are_both_told_and_neither_is_blamed() -> None:
+def test_two_cores_that_differ_are_both_reported_and_neither_blamed() -> None:
     if len(CPUS) != 2:
         pytest.skip(f"needs two CPUs, there are {len(CPUS)}")
     rows = [one for one in errors(burn([{"stage": "fingerprint", "until": 0.05}], skew={CPUS[0]: 9})) if "blame" in one]
@@ -274,7 +274,7 @@ def test_of_four_cores_the_odd_one_is_blamed_by_its_seed() -> None:
     ]  # fmt: skip
 
 
-def test_a_message_that_changes_on_its_way_is_told_by_the_core_that_opens_it() -> None:
+def test_a_message_altered_in_transit_is_reported_by_the_opening_core() -> None:
     spoil, _ = spoiling(lambda at, size: poke(at + 800, 1 << 40))
     records = burn([{"stage": "crypto", "until": 1.0}], spoil=spoil)
     (values,) = errors(records)
@@ -284,8 +284,8 @@ def test_a_message_that_changes_on_its_way_is_told_by_the_core_that_opens_it() -
     assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1
 
 
-@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU has nobody to differ from")
-def test_cores_that_seal_differently_are_told() -> None:
+@pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+def test_cores_that_encrypt_differently_are_reported() -> None:
     bad = CPUS[-1]
     rows = errors(burn([{"stage": "crypto", "until": 0.5}], skew={bad: 1 << 20}))
     assert rows
@@ -294,7 +294,7 @@ def test_cores_that_seal_differently_are_told() -> None:
 
 
 def spoiling(change: Callable[[int, int], None]) -> tuple[Callable[[int, int], None], list[int]]:
-    """Make a fault in the first memory that is filled, once; also give the list that its address comes into."""
+    """Make a fault in the first memory that is filled, once; also return the list that receives its address."""
     places: list[int] = []
     lock = threading.Lock()
 
@@ -315,7 +315,7 @@ def poke(address: int, mask: int) -> None:
 
 
 @pytest.mark.parametrize("mask", [1 << 13, 0xFF00000000000018])
-def test_memory_with_wrong_bits_is_told_with_address_and_bits(mask: int) -> None:
+def test_wrong_bits_in_memory_are_reported_with_address_and_bits(mask: int) -> None:
     spoil, places = spoiling(lambda at, size: poke(at + 8 * 54321, mask))
     records = burn([RAM], spoil=spoil)
     (values,) = errors(records)
@@ -326,7 +326,7 @@ def test_memory_with_wrong_bits_is_told_with_address_and_bits(mask: int) -> None
     assert sum(one["mismatches"] for one in records if one["k"] == "stage") == 1
 
 
-def test_an_address_that_shows_another_is_told_as_alias() -> None:
+def test_an_address_that_mirrors_another_is_reported_as_alias() -> None:
     def alias(at: int, size: int) -> None:
         ctypes.memmove(at + (1 << 20), at, 16)
 
@@ -380,7 +380,7 @@ def test_a_node_without_free_memory_is_not_tested() -> None:
     assert ram["why"].startswith("no memory: ")
 
 
-def test_the_memory_is_given_back() -> None:
+def test_the_memory_is_released() -> None:
     burn([RAM])
     before = resident()
     burn([{**RAM, "share": 4 * SHARE}])
@@ -403,7 +403,7 @@ def test_a_stop_is_heard_at_once(stage: str) -> None:
     assert time.monotonic() - began[0] < 1.0
 
 
-def test_the_triad_is_whole_or_says_why_not() -> None:
+def test_the_triad_completes_or_states_the_reason() -> None:
     (values,) = [one for one in burn([{"stage": "triad", "until": 4.0}]) if one["k"] == "stage"]
     assert (values["of"], values["test"]) == ("node", "triad")
     if "array" in values:
@@ -416,7 +416,7 @@ def test_the_triad_is_whole_or_says_why_not() -> None:
         assert "rate" not in values
 
 
-def test_a_rate_is_told_only_of_a_core_that_was_ours() -> None:
+def test_a_rate_is_reported_only_for_a_core_without_contention() -> None:
     rows = burn([{"stage": "fma", "until": 0.3}])
     assert {one["of"] for one in rows} == {f"cpu/{number}" for number in CPUS}
     for one in rows:
@@ -448,7 +448,7 @@ cpu.run(short[1:] if sys.argv[2:] else short[:1] + [ram])
 
 
 def alone(python: str, library: Path, *more: str) -> Records:
-    """Run in an interpreter of its own, as on a node: without site packages."""
+    """Run in a separate interpreter without site packages, as on a node."""
     command = [python, "-I", "-S", "-c", ALONE, str(library), *more]
     done = subprocess.run(command, input=source(*CPU), capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -473,7 +473,7 @@ def test_a_core_that_others_hold_is_not_tested() -> None:
 
 
 def old_pythons() -> list[str]:
-    """Find the older interpreters that are here, whether on the path or kept by pyenv."""
+    """Find the older interpreters on this machine, on the path or from pyenv."""
     kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     paths = [Path(folder) for folder in os.get_exec_path()] + sorted(path / "bin" for path in kept.glob("3.*"))
     found = {version: path / version for version in ("python3.6", "python3.8") for path in paths}
@@ -521,7 +521,7 @@ def test_it_is_written_for_python_3_6_and_imports_the_library_alone(path: Path) 
 
 
 @pytest.mark.parametrize("library", [None, b"", b"\x7fELF and no more"])
-def test_without_the_library_the_standard_one_works_and_says_so(library: bytes | None) -> None:
+def test_without_the_library_stdlib_kernels_run_and_are_noted(library: bytes | None) -> None:
     records = burn(
         [{"stage": name, "until": 0.5} for name in ("fingerprint", "fma", "triad", "ram")]
         + [{"stage": "crypto", "from": 0.5, "until": 1.0}],
@@ -535,10 +535,10 @@ def test_without_the_library_the_standard_one_works_and_says_so(library: bytes |
     worker = cpu.Cpu(lambda *_, **__: None, time.monotonic, threading.Event(), library, 1)
     hello = worker.hello()
     assert hello["variant"] == "stdlib"
-    assert hello["troubles"][0]["why"].startswith("stdlib kernels alone: ")
+    assert hello["troubles"][0]["why"].startswith("only stdlib kernels: ")
 
 
-def test_the_greeting_tells_this_machine() -> None:
+def test_the_greeting_describes_this_machine() -> None:
     hello = cpu.Cpu(lambda *_, **__: None, time.monotonic, threading.Event(), LIBRARY.read_bytes(), 1).hello()
     assert hello["cpus"] == CPUS
     assert sorted(one for cpus in hello["numa"].values() for one in cpus) == hello["cpus"]
@@ -568,7 +568,7 @@ def test_the_kernels_lists_are_read(text: str, cpus: list[int]) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_a_library_asks_for_nothing(machine: str) -> None:
+def test_a_library_has_no_dependency(machine: str) -> None:
     data = (KERNELS / f"cpu-{machine}.so").read_bytes()
     start, count = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
     headers = [struct.unpack_from("<IIQQQQQQ", data, start + 56 * i) for i in range(count)]

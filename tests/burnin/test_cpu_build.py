@@ -1,4 +1,4 @@
-"""The CPU's kernels as they are shipped: the same bytes from the source, and the same answers on the other processor."""
+"""The shipped CPU kernels: the same bytes from the source, and the same results on the other processor."""
 
 import platform
 import shutil
@@ -27,7 +27,7 @@ LOADER = r"""
 #include <sys/mman.h>
 #include <unistd.h>
 typedef unsigned long long u64;
-struct told { u64 wall, cpu, work, found; } told;
+struct counts { u64 wall, cpu, work, found; } counts;
 struct wrong { u64 address, want, got; } wrong[4];
 static u64 memory[1 << 15] __attribute__((aligned(4096)));
 static double a[1 << 15], b[1 << 15], c[1 << 15];
@@ -65,32 +65,32 @@ int main(int count, char **words)
     __builtin___clear_cache(base, base + (1 << 20));
     mprotect(base, 1 << 20, PROT_READ | PROT_EXEC);
     printf("best %u %u\n", ((unsigned (*)(u64))find("best", ""))(0), ((unsigned (*)(u64))find("best", ""))(1 << 3 | 1 << 7));
-    ((void (*)(u64, void *))find("adds", ""))(10, &told);
-    printf("adds %llu %d\n", told.work, told.wall > 0 && told.cpu > 0);
+    ((void (*)(u64, void *))find("adds", ""))(10, &counts);
+    printf("adds %llu %d\n", counts.work, counts.wall > 0 && counts.cpu > 0);
     const char *variants[] = {"_plain", "_neon"};
     for (int i = 0; i < 2; i++) {
         const char *v = variants[i];
         u64 (*fma)(u64, u64, u64, u64, void *) = find("fma", v);
-        u64 first = i ? fma(1, ROUNDS, 0, 0, &told) : 0, other = fma(77, 100, 0, 0, &told);
+        u64 first = i ? fma(1, ROUNDS, 0, 0, &counts) : 0, other = fma(77, 100, 0, 0, &counts);
         void (*fill)(void *, u64, u64, u64, u64, void *) = find("fill", v);
         void (*verify)(void *, u64, u64, u64, u64, u64, void *, u64, void *) = find("verify", v);
-        fill(memory, sizeof memory, 1000, 5, 0, &told);
-        verify(memory, sizeof memory, 1000, 5, 0, 1, wrong, 4, &told);
-        u64 clean = told.found;
+        fill(memory, sizeof memory, 1000, 5, 0, &counts);
+        verify(memory, sizeof memory, 1000, 5, 0, 1, wrong, 4, &counts);
+        u64 clean = counts.found;
         memory[12345] ^= 0x50;
-        verify(memory, sizeof memory, 1000, 5, ~0ull, 0, wrong, 4, &told);
-        u64 found = told.found * (wrong[0].address == (u64)(memory + 12345)) * ((wrong[0].want ^ wrong[0].got) == 0x50);
+        verify(memory, sizeof memory, 1000, 5, ~0ull, 0, wrong, 4, &counts);
+        u64 found = counts.found * (wrong[0].address == (u64)(memory + 12345)) * ((wrong[0].want ^ wrong[0].got) == 0x50);
         memory[12345] ^= 0x50;
         unsigned (*crc)(void *, u64) = find("crc", v);
         void (*aes)(void *, u64, u64, u64, void *) = find("aes", v);
-        fill(memory, sizeof memory, 0, 5, 0, &told);
+        fill(memory, sizeof memory, 0, 5, 0, &counts);
         unsigned plain = crc(memory, sizeof memory);
-        aes(memory, sizeof memory, 9, 0, &told);
+        aes(memory, sizeof memory, 9, 0, &counts);
         unsigned hidden = crc(memory, sizeof memory);
-        aes(memory, sizeof memory, 9, 1, &told);
+        aes(memory, sizeof memory, 9, 1, &counts);
         unsigned again = crc(memory, sizeof memory);
         ((void (*)(void *, void *, void *, u64))find("lay", ""))(a, b, c, 1 << 15);
-        ((u64 (*)(void *, void *, void *, u64, double, u64, u64, void *))find("triad", v))(a, b, c, 1 << 15, 3.0, 0, 20000000, &told);
+        ((u64 (*)(void *, void *, void *, u64, double, u64, u64, void *))find("triad", v))(a, b, c, 1 << 15, 3.0, 0, 20000000, &counts);
         u64 laid = ((u64 (*)(void *, u64, double))find("laid", ""))(a, 1 << 15, 3.0);
         printf("%016llx %016llx %llu %llu %08x %08x %d %llu\n", first, other, clean, found, plain, hidden, plain == again, laid);
     }

@@ -1,4 +1,4 @@
-"""cuBLASLt as a tool of a node: a stand-in for it on the fake driver, from the copy that is found to the facts."""
+"""cuBLASLt as a tool of a node: a stand-in on the fake driver, from finding the library to the facts."""
 
 import ast
 import json
@@ -49,7 +49,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def stand_in(folder: Path, name: str = "libcublasLt.so.12") -> Path:
-    """Build the stand-in under a name; a compiler is there, or the driver's libraries had not been built."""
+    """Build the stand-in under a name; a compiler exists, because the driver's libraries were built."""
     folder.mkdir(parents=True, exist_ok=True)
     compiler = shutil.which("gcc") or shutil.which("cc")
     assert compiler is not None
@@ -98,7 +98,7 @@ def readings_of(records: list[Record]) -> dict[str, Reading]:
 
 
 def as_8192(records: list[Record]) -> list[Record]:
-    """What the same node says of matrices as large as a GPU's."""
+    """What the same node reports for matrices as large as a GPU's."""
     return [{**each, "out": each["out"].replace('"side": 48', '"side": 8192')} for each in records]
 
 
@@ -130,7 +130,7 @@ def test_a_rate_of_another_product_is_none(machine: Machine, toolkit: Path) -> N
     assert "of another kind" in why(readings_of(machine.tool(toolkit))["burnin.cublas.gpu/0.rate"])
 
 
-def test_a_node_without_a_copy_is_told_as_a_missing_tool(machine: Machine, tmp_path: Path) -> None:
+def test_a_node_without_a_copy_is_reported_as_a_missing_tool(machine: Machine, tmp_path: Path) -> None:
     facts = readings_of(machine.tool(tmp_path))
     for path in ("burnin.tool/cublas.status", "burnin.cublas.gpu", "burnin.cublas.version"):
         reading = facts[path]
@@ -139,19 +139,19 @@ def test_a_node_without_a_copy_is_told_as_a_missing_tool(machine: Machine, tmp_p
 
 
 UNTESTED = {
-    "FAKE_CUBLAS=wrong": "answers with a wrong product",
-    "FAKE_CUBLAS=status=15": "cublasLtMatmul answers with status 15",
-    "FAKE_CUBLAS=none": "knows no way to multiply",
+    "FAKE_CUBLAS=wrong": "returns a wrong product",
+    "FAKE_CUBLAS=status=15": "cublasLtMatmul returns status 15",
+    "FAKE_CUBLAS=none": "has no algorithm for bf16 products",
     "FAKE_CUBLAS=crash": "its process ended with 6",
     "init=802": "fabric manager down",
     "gpus=1 context=0:46": "foreign process",
-    "driver=11080": "is not for a driver of CUDA 11",
+    "driver=11080": "does not work with a driver of CUDA 11",
     "memory=8192": "no memory",
 }
 
 
 @pytest.mark.parametrize("fault", UNTESTED)
-def test_what_could_not_be_measured_is_not_tested_and_says_why(machine: Machine, toolkit: Path, fault: str) -> None:
+def test_an_unmeasurable_value_is_not_tested_and_has_a_reason(machine: Machine, toolkit: Path, fault: str) -> None:
     name, _, value = fault.partition("=")
     env: dict[str, Any] = {name: value} if name.isupper() else {}
     records = machine.tool(toolkit, state="gpus=1" if env else fault if "gpus" in fault else f"gpus=1 {fault}", **env)
@@ -188,7 +188,7 @@ def test_a_product_that_takes_for_ever_is_ended_too(machine: Machine, toolkit: P
     assert machine.ended < 1.5
 
 
-def test_too_little_time_is_told_and_nothing_begun(machine: Machine, toolkit: Path) -> None:
+def test_too_little_time_is_reported_and_nothing_started(machine: Machine, toolkit: Path) -> None:
     (record,) = machine.tool(toolkit, until=2.0)
     assert record["why"] == "stopped: 2 s were left"
 
@@ -225,7 +225,7 @@ def test_what_is_no_copy_is_not_taken_for_one(tmp_path: Path) -> None:
     assert cublas_library.find_cublas([str(tmp_path)]) == []
 
 
-def test_a_version_in_another_form_is_not_told(machine: Machine, toolkit: Path) -> None:
+def test_a_version_in_another_format_is_not_reported(machine: Machine, toolkit: Path) -> None:
     records = machine.tool(toolkit, state="gpus=1", FAKE_CUBLAS_VERSION="11605")
     assert records[0]["version"] is None
     assert "not collected" in why(readings_of(as_8192(records))["burnin.cublas.version"])

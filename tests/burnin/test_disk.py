@@ -1,4 +1,4 @@
-"""The scratch file of a burn-in: a real file on a real disk, read back past the cache, and nothing left of it."""
+"""The scratch file of a burn-in: a real file on a real disk, read back past the cache, and removed afterwards."""
 
 import os
 import threading
@@ -44,7 +44,7 @@ def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     rows = work(tmp_path / "mine")
     assert [(r["status"], r["why"]) for r in rows] == [
-        ("not tested", "denied: a file of that name is there, and is left as it is")
+        ("not tested", "denied: a file of that name exists; it was not changed")
     ]
     assert (tmp_path / "mine").read_text() == "mine"
 
@@ -61,7 +61,7 @@ def test_a_folder_that_is_not_there_is_not_tested(tmp_path: Path) -> None:
 def test_what_a_disk_changes_is_found_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offset: int, name: str, address: int, other: int | None
 ) -> None:
-    """The disk between writing and reading: a byte that differs, or a sector that landed where another belongs."""
+    """The disk between writing and reading: a byte that differs, or a sector written to another's place."""
     true = os.fsync
 
     def spoil(file: int) -> None:

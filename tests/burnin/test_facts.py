@@ -1,4 +1,4 @@
-"""From records to facts: what is wrong stands however little was tested, and what was not tested is never right."""
+"""From records to facts: an error counts however little was tested, and what was not tested is never called correct."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def verdicts(records: Records) -> Mapping[str, Status]:
 
 
 def without(found: BurnCapture, **fields: object) -> list[Mapping[str, Any]]:
-    """The records but those that hold all of this."""
+    """The records without those that match all of this."""
     return [r for r in found.records if not all(r.get(name) == value for name, value in fields.items())]
 
 
@@ -46,7 +46,7 @@ def test_a_clean_node_passes_every_rule_that_applies() -> None:
 
 
 @pytest.mark.parametrize("stage", ["memory", "tensor", "scalar", "links"])
-def test_a_gpu_of_which_one_stage_is_not_told_is_not_right(stage: str) -> None:
+def test_a_gpu_with_one_unreported_stage_is_not_correct(stage: str) -> None:
     records = without(CLEAN, k="stage", of="gpu/3", stage=stage)
     assert len(records) < len(CLEAN.records)
     assert isinstance(reading(records, "burnin.gpu/3.mismatches"), Unknown)
@@ -55,7 +55,7 @@ def test_a_gpu_of_which_one_stage_is_not_told_is_not_right(stage: str) -> None:
 
 
 def changed(records: Records, about: Mapping[str, Any], silent: str) -> list[Mapping[str, Any]]:
-    """The records with other words about each GPU, and without a column of its samples."""
+    """The records with other properties of each GPU, and without one column of its samples."""
     found: list[Mapping[str, Any]] = []
     for record in records:
         values = {name: value for name, value in record.items() if not (record["k"] == "sample" and name == silent)}
@@ -90,7 +90,7 @@ def test_a_temperature_whose_end_a_minute_does_not_show_is_left_to_a_soak(tier: 
 
 
 @pytest.mark.parametrize("stage", ["fingerprint", "crypto", "ram"])
-def test_processors_of_which_one_stage_is_not_told_are_not_right(stage: str) -> None:
+def test_processors_with_one_unreported_stage_are_not_correct(stage: str) -> None:
     records = without(CLEAN, k="stage", stage=stage)
     assert verdicts(records)["burnin.cpu_correct"] is Status.UNKNOWN
 
@@ -114,7 +114,7 @@ def test_a_gpu_that_could_not_be_looked_at_is_an_item_of_which_nothing_is_known(
 
 
 def test_where_gpus_may_be_missing_the_collection_is_unknown() -> None:
-    why = "no driver: 8 NVIDIA GPUs on the PCI bus, NVML tells of 7"
+    why = "no driver: 8 NVIDIA GPUs on the PCI bus, NVML reports 7"
     records = [{**r, "troubles": [{"of": "node", "why": why}]} if r["k"] == "hello" else r for r in CLEAN.records]
     found = reading(records, "burnin.gpu")
     assert isinstance(found, Unknown)
@@ -136,13 +136,13 @@ def test_a_counter_that_went_back_is_no_zero() -> None:
     assert isinstance(reading([*CLEAN.records[:-1], *rows, CLEAN.records[-1]], "burnin.gpu/0.moved.replays"), Unknown)
 
 
-def test_the_finding_says_where_and_what_instead_of_what_and_how_to_see_it_again() -> None:
+def test_a_finding_states_place_actual_expected_and_how_to_reproduce() -> None:
     leaf = tree(1, 1, WRONG).leaves["burnin.gpu/5.mismatches"]
     assert leaf.source.startswith("burn-in: gpu/5 mismatch, in memory, at 0x1000")
-    assert leaf.source.endswith("; --seed 7 does it again")
+    assert leaf.source.endswith("; --seed 7 repeats it")
 
 
-def test_a_whole_seed_is_told_digit_by_digit() -> None:
+def test_a_long_seed_is_printed_with_all_its_digits() -> None:
     seed = 163402363379650707
     error = {"k": "error", "t": 2, "of": "gpu/5", "stage": "memory", "name": "mismatch", "seed": seed, "count": 1}
     leaf = tree(1, 1, BurnCapture((*CLEAN.records[:-1], error, CLEAN.records[-1]))).leaves["burnin.gpu/5.mismatches"]
@@ -151,7 +151,7 @@ def test_a_whole_seed_is_told_digit_by_digit() -> None:
 
 def test_one_gpu_has_no_peers_and_few_gpus_no_spread() -> None:
     alone = tree(1, 1, CLEAN)
-    assert alone.leaves.get("burnin.gpu/0.among.work") is None  # given once all nodes have told
+    assert alone.leaves.get("burnin.gpu/0.among.work") is None  # only computed once all nodes have reported
     found = alone.reading(parse("burnin.gpu/0.tensor.work_per_clock"), alone.leaves["burnin.tier"].plane)
     assert not isinstance(found, Unknown | Absent)
 
@@ -162,7 +162,7 @@ _LARGE = [number for number, record in enumerate(CLEAN.records) if record["k"] !
 @settings(max_examples=60)
 @given(st.sets(st.sampled_from(_LARGE), max_size=40))
 def test_records_that_are_lost_turn_no_verdict_round(lost: set[int]) -> None:
-    """Of a clean node nothing fails for it; of a wrong one nothing passes that failed."""
+    """On a clean node no rule then fails; on a faulty node no rule that failed then passes."""
     kept = [record for number, record in enumerate(CLEAN.records) if number not in lost]
     before, after = verdicts(CLEAN.records), verdicts(kept)
     assert not [rule for rule, status in after.items() if status in {Status.FAIL, Status.WARN}]
@@ -187,7 +187,7 @@ def test_records_after_the_verdict_are_counted_and_not_read() -> None:
     {"k": "stage", "t": 2, "of": "gpu/0", "stage": "memory", "status": "done", "mismatches": 0.5},
     {"k": "tool", "t": 2, "name": ["fio"]},
 ])  # fmt: skip
-def test_what_no_node_of_ours_says_is_unread_and_hides_nothing(wrong: dict[str, Any]) -> None:
+def test_an_unknown_record_kind_is_unreadable_and_hides_nothing(wrong: dict[str, Any]) -> None:
     found = verdicts([*WRONG.records[:-1], wrong, WRONG.records[-1]])
     assert found["burnin.readable"] is Status.FAIL
     assert found["burnin.gpu_correct"] is Status.FAIL

@@ -1,4 +1,4 @@
-"""Floors of what tools measure under load, and what tools find: judged where they were asked for, and nowhere else."""
+"""Floors for what tools measure under load, and what tools find: judged only where they were requested."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -32,31 +32,31 @@ FOUND = (
     "burnin.tools_ran", "burnin.dcgm", "burnin.dcgm_quiet", "burnin.copies_whole", "burnin.all_reduce_correct",
     "burnin.disk_readable", "burnin.stress",
 )  # fmt: skip
-"""Rules on what a tool found wrong, on whatever machine."""
+"""Rules on faults that a tool found, on any machine."""
 
 
 @cache
-def asked(name: str) -> tuple[Profile, Plan]:
+def planned(name: str) -> tuple[Profile, Plan]:
     profile = library.load(name, registry().catalogue)
     return profile, registry().plan(profile.facts())
 
 
 def of_tools(name: str) -> list[str]:
-    """The rules of a profile that are about what tools tell."""
+    """The rules of a profile that check the output of tools."""
     mine = {pattern.rpartition(".")[0] for pattern in every.GIVES}
-    rules = (rule for rule in asked(name)[0].own if rule.phase is Phase.BURN_IN)
+    rules = (rule for rule in planned(name)[0].own if rule.phase is Phase.BURN_IN)
     return [r.id for r in rules if any(str(fact.pattern).rpartition(".")[0] in mine - {"burnin"} for fact in r.facts())]
 
 
 def tree(name: str, records: Iterable[Record], end: Record = WHOLE) -> Tree:
-    """The facts that a profile asks a burn-in for, of what a node wrote between its first word and its last."""
-    plan = asked(name)[1]
+    """The facts that a profile needs from a burn-in, from what a node wrote between its first and last record."""
+    plan = planned(name)[1]
     capture = BurnCapture((HELLO, *records, end))
     return Tree(collect(plan.probes, capture, "2026-11-22T12:00:00Z", plan.wanted))
 
 
 def verdicts(name: str, *records: Record, end: Record = WHOLE) -> dict[str, Verdict]:
-    rules = [rule for rule in asked(name)[0].own if rule.phase is Phase.BURN_IN]
+    rules = [rule for rule in planned(name)[0].own if rule.phase is Phase.BURN_IN]
     return {verdict.rule: verdict for verdict in judge(rules, tree(name, records, end))}
 
 
@@ -64,11 +64,11 @@ def status(name: str, rule: str, *records: Record, end: Record = WHOLE) -> Statu
     return verdicts(name, *records, end=end)[rule].status
 
 
-# ---- answers ----------------------------------------------------------------------------------------------------------
+# ---- answers ---------------------------------------------------------------------------------------------------------
 
 
 def copies(h2d: float = 60.0, d2h: float = 60.0, peer: float = 400.0) -> Record:
-    """What nvbandwidth says of two GPUs, of which the second is as fast as told."""
+    """What nvbandwidth prints for two GPUs, of which the second has the given speed."""
     answer = nvbandwidth_json(
         case(COPIES[0], ["61", f"{h2d}"]), case(COPIES[1], ["61", f"{d2h}"]),
         case(COPIES[2], ["N/A", "410"], [f"{peer}", "N/A"]),
@@ -77,7 +77,7 @@ def copies(h2d: float = 60.0, d2h: float = 60.0, peer: float = 400.0) -> Record:
 
 
 def all_reduce(busbw: float, gpus: int = 8, wrong: int = 0) -> Record:
-    """What all_reduce_perf says of one size."""
+    """What all_reduce_perf prints for one size."""
     ranks = "".join(f"#  Rank {n:2} Group  0 Pid  1 on node device {n:2} [0x0{n}] a GPU\n" for n in range(gpus))
     head = "#       size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n"
     row = f"  8589934592  2147483648  float  sum  -1  31000  277.1  {busbw + 1}  0  31000  277.1  {busbw}  {wrong}\n"
@@ -92,7 +92,7 @@ def of_disk(name: str, **read: object) -> Record:
 
 
 def unread_disk(name: str) -> Record:
-    """A disk on which a read ended with an error of input and output."""
+    """A disk on which a read ended with an I/O error."""
     answer = fio({**job(f"{name}:row"), "error": 5}, {**job(f"{name}:random"), "error": 5})
     return record("fio", answer, of=f"disk/{name}", status=2)
 
@@ -122,11 +122,11 @@ EACH = [(name, *floor) for part, *floor in FLOORS for name in PROFILES[part]]
 ORDER = {Status.PASS: 0, Status.WARN: 1, Status.FAIL: 2}
 
 
-# ---- floors -----------------------------------------------------------------------------------------------------------
+# ---- floors ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "rule", "answer", "floor", "below"), EACH)
-def test_what_is_just_below_a_floor_is_told_and_what_is_just_above_is_better(
+def test_a_rate_just_below_a_floor_is_worse_than_one_just_above(
     name: str, rule: str, answer: Answer, floor: float, below: Status
 ) -> None:
     under, at, over = (status(name, rule, answer(rate)) for rate in (floor - 0.01, float(floor), floor + 0.01))
@@ -154,7 +154,7 @@ def test_an_all_reduce_without_one_of_the_eight_gpus_is_no_pass_however_fast_it_
 
 
 def figures(expected: str) -> list[float]:
-    """The figures of a row, without what stands in brackets."""
+    """The figures of a row, without those in brackets."""
     return [float(part) for part in expected.partition("(")[0].split("/")]
 
 
@@ -164,14 +164,14 @@ MEASURED = {
     ("a100-dgx", "burnin.copy_host"): ("FLR-069", 0), ("h100-dgx", "burnin.copy_host"): ("FLR-071", 0),
     ("h200-dgx", "burnin.copy_host"): ("FLR-072", 0), ("a100-dgx", "burnin.copy_peer"): ("FLR-080", 1),
 }  # fmt: skip
-"""Where the base tells what a sound machine was measured at: its row, and which of the row's figures."""
+"""Where the base of facts has the figure measured on a healthy machine: its row, and which of the row's figures."""
 
 
 @pytest.mark.parametrize(("name", "rule"), MEASURED)
 def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule: str) -> None:
     row, number = MEASURED[name, rule]
     text = next(each["expected"] for each in base("performance_floors") if each["id"] == row)
-    judged = next(each for each in asked(name)[0].own if each.id == rule)
+    judged = next(each for each in planned(name)[0].own if each.id == rule)
     floors = [
         float(test.operand) / 1e9
         for clause in judged.clauses
@@ -183,7 +183,7 @@ def test_no_floor_is_above_what_a_sound_machine_was_measured_at(name: str, rule:
     assert max(floors) <= figures(text)[number]
 
 
-# ---- what was not tested ----------------------------------------------------------------------------------------------
+# ---- what was not tested ---------------------------------------------------------------------------------------------
 
 TOOL_OF = {
     "burnin.copy_host": "nvbandwidth", "burnin.copy_peer": "nvbandwidth", "burnin.copies_whole": "nvbandwidth",
@@ -191,24 +191,24 @@ TOOL_OF = {
     "burnin.stress": "stress-ng", "burnin.dcgm": "dcgm-2", "burnin.dcgm_quiet": "dcgm-2", "burnin.tools_ran": "fio",
 }  # fmt: skip
 OF_ONE = [rule for rule in TOOL_OF if rule != "burnin.tools_ran"]
-"""Rules about one tool, and not about all."""
+"""Rules about one tool."""
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_where_no_tool_was_asked_for_no_rule_about_tools_is_judged(name: str) -> None:
+def test_without_requested_tools_no_tool_rule_is_evaluated(name: str) -> None:
     found = verdicts(name)
     assert {rule: found[rule].status for rule in of_tools(name)} == dict.fromkeys(of_tools(name), Status.NA)
 
 
 @pytest.mark.parametrize("rule", OF_ONE)
-def test_a_tool_that_was_not_asked_for_is_no_gap_beside_one_that_was(rule: str) -> None:
+def test_an_unrequested_tool_is_no_gap_beside_a_requested_one(rule: str) -> None:
     other = GOOD["stress-ng"] if TOOL_OF[rule] != "stress-ng" else copies()
     assert status("h100-dgx", rule, other) is Status.NA
 
 
 @pytest.mark.parametrize("rule", TOOL_OF)
 @pytest.mark.parametrize("why", ["tool missing", "denied: it may not be run", "hang: it had not ended", "stopped", ""])
-def test_a_tool_that_was_asked_for_and_did_not_run_is_unknown(rule: str, why: str) -> None:
+def test_a_requested_tool_that_did_not_run_is_unknown(rule: str, why: str) -> None:
     gone = record(TOOL_OF[rule], "", status=None, why=why, version=None)
     assert status("h100-dgx", rule, gone) is Status.UNKNOWN
 
@@ -220,7 +220,7 @@ def test_a_tool_that_ended_with_trouble_or_wrote_what_cannot_be_read_is_unknown(
 
 
 @pytest.mark.parametrize("rule", TOOL_OF)
-def test_where_a_record_may_be_lost_nothing_counts_as_not_asked_for(rule: str) -> None:
+def test_when_a_record_may_be_lost_nothing_counts_as_unrequested(rule: str) -> None:
     crash = {"k": "error", "t": 3.0, "of": "tools", "stage": "", "name": "crash", "said": "ended by signal 9"}
     nameless = {**record("fio", ""), "name": None}
     for records, end in (([], STOPPED), ([crash], WHOLE), ([nameless], WHOLE), ([{"k": "toll", "t": 1.0}], WHOLE)):
@@ -240,7 +240,7 @@ def test_disks_that_a_burn_in_did_not_come_to_are_not_tested_and_one_that_failed
     assert status("h100-dgx", rule, unread_disk("nvme0n1"), end=STOPPED) is Status.FAIL
 
 
-# ---- what tools found -------------------------------------------------------------------------------------------------
+# ---- what tools found ------------------------------------------------------------------------------------------------
 
 
 def passed(word: str = "Pass", **more: Any) -> str:
@@ -273,16 +273,16 @@ def test_what_a_tool_found_is_judged_as_the_tool_means_it(rule: str, bad: Record
     assert status("h100-dgx", rule, bad) is found
 
 
-def test_a_tool_that_this_version_does_not_know_is_told_as_not_tested() -> None:
+def test_a_tool_unknown_to_this_version_is_reported_as_not_tested() -> None:
     strange = record("a-new-tool", "", status=None, why="unsupported: this version knows no such tool", version=None)
     assert status("h100-dgx", "burnin.tools_ran", strange) is Status.UNKNOWN
 
 
-# ---- GPUs beside each other -------------------------------------------------------------------------------------------
+# ---- GPUs beside each other ------------------------------------------------------------------------------------------
 
 
 def rates(*each: float) -> list[Record]:
-    """What a burn-in says of the products of GPUs, in TFLOP/s."""
+    """What a burn-in reports for the products of GPUs, in TFLOP/s."""
     gpus = {"k": "about", "t": 0.1, "gpus": {str(n): {} for n in range(len(each))}}
     work = {"k": "stage", "t": 5.0, "stage": "tensor", "test": "mma", "status": "done", "from": 1.0, "mismatches": 0}
     return [gpus, *({**work, "of": f"gpu/{n}", "rate": rate * 1e12} for n, rate in enumerate(each))]
@@ -295,7 +295,7 @@ def test_a_gpu_more_than_a_tenth_behind_the_fastest_of_its_node_is_worth_a_warni
     assert status("h100-dgx", "burnin.gpu_spread", *rates(500.0, slowest, 490.0)) is found
 
 
-# ---- the facts --------------------------------------------------------------------------------------------------------
+# ---- the facts -------------------------------------------------------------------------------------------------------
 
 
 def readings(*records: Record, end: Record = WHOLE) -> dict[str, Reading]:
@@ -307,23 +307,23 @@ def readings(*records: Record, end: Record = WHOLE) -> dict[str, Reading]:
 BARE = [pattern for pattern in every.GIVES if "*" not in pattern]
 
 
-def test_what_was_not_asked_for_says_how_to_ask_for_it() -> None:
+def test_an_unrequested_tool_names_the_option_to_request_it() -> None:
     found = readings()
     assert found.pop("burnin.tool") == ()
     assert set(found) == set(BARE) - {"burnin.tool"}
     assert all(isinstance(reading, Absent) for reading in found.values())
-    assert found["burnin.dcgm.test"] == Absent("not asked for: --with dcgm-1 or dcgm-2 or dcgm-3")
-    assert found["burnin.fio.disk"] == Absent("not asked for: --with fio")
+    assert found["burnin.dcgm.test"] == Absent("not requested: --with dcgm-1 or dcgm-2 or dcgm-3")
+    assert found["burnin.fio.disk"] == Absent("not requested: --with fio")
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_the_probe_tells_what_the_readers_tell_and_of_no_other_tool_anything(name: str) -> None:
+def test_the_probe_returns_exactly_the_facts_of_its_readers(name: str) -> None:
     values, found = dict(every.facts([GOOD[name]])), readings(GOOD[name])
     assert {path: found[path] for path in values} == values
     assert all(isinstance(reading, Absent) for path, reading in found.items() if path not in values)
 
 
-def test_of_tools_of_a_burn_in_that_ended_early_items_are_told_and_that_there_may_be_more() -> None:
+def test_tools_of_a_burn_in_cut_short_list_their_items_and_are_incomplete() -> None:
     found = readings(of_disk("nvme0n1"), end=STOPPED)
     assert found["burnin.fio.disk/nvme0n1.error"] == 0
     assert isinstance(found["burnin.fio.disk"], Unknown)

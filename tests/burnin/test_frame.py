@@ -1,4 +1,4 @@
-"""The frame of a burn-in: one text for any python3, a supervisor that ends all load, records that anybody may write."""
+"""The frame of a burn-in: one text for any python3, a supervisor that ends all load, records from any process."""
 
 import ast
 import base64
@@ -41,7 +41,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[Running]:
     found.process.wait()
     for pipe in (found.process.stdin, found.process.stdout, found.process.stderr):
         assert pipe is not None
-        with suppress(BrokenPipeError):  # words that the ended process did not take
+        with suppress(BrokenPipeError):  # input that the ended process did not read
             pipe.close()
 
 
@@ -67,7 +67,7 @@ def test_python_3_8_runs_it_to_its_end() -> None:
     assert old.kind("error") == []
 
 
-def test_it_says_hello_first_and_gives_a_verified_result_within_a_second() -> None:
+def test_it_greets_first_and_returns_a_verified_result_within_a_second() -> None:
     found = start(plan(0.5))
     first = found.until(BUSY)
     assert found.records[0]["k"] == "hello"
@@ -98,7 +98,7 @@ def test_a_line_that_closes_ends_the_load_within_a_second(running: Running) -> N
     assert running.process.stdin is not None
     running.process.stdin.close()
     assert running.end() < 15  # of 30
-    assert running.records[-1]["why"] == "the line was closed"
+    assert running.records[-1]["why"] == "the connection was closed"
     assert of_session(running.process.pid) == []
     assert any(r.get("why") == "stopped" for r in running.kind("stage") if r["status"] == "not tested")
 
@@ -112,7 +112,7 @@ def test_a_signal_ends_the_load_within_a_second(running: Running, number: int) -
     assert of_session(running.process.pid) == []
 
 
-def test_nobody_who_reads_ends_the_load(running: Running) -> None:
+def test_a_closed_reader_ends_the_load(running: Running) -> None:
     running.until(BUSY)
     assert running.process.stdout is not None
     running.process.stdout.close()
@@ -125,13 +125,13 @@ def test_a_silent_line_ends_the_load(running: Running) -> None:
     running.until(BUSY)
     running.alive = False
     running.end(25)
-    assert running.records[-1]["why"] == "the line is silent"
+    assert running.records[-1]["why"] == "the connection is silent"
 
 
 @pytest.mark.parametrize("running", [plan(5.0, deadline=2.0)], indirect=True)
 def test_its_own_clock_ends_the_load(running: Running) -> None:
     running.end(25)
-    assert running.records[-1]["why"] == "its time was over"
+    assert running.records[-1]["why"] == "its time limit was reached"
 
 
 def test_a_killed_supervisor_takes_its_children_with_it(running: Running) -> None:
@@ -175,7 +175,7 @@ def _files(*folders: Path) -> set[str]:
     return {str(path) for folder in folders if folder.is_dir() for path in folder.iterdir()}
 
 
-def test_the_tiers_take_what_their_names_say_and_no_two_stages_of_a_kind_overlap() -> None:
+def test_tiers_take_the_named_time_and_stages_of_a_kind_never_overlap() -> None:
     for tier in Tier:
         for of in ("cpu", "gpu"):
             mine = [slot for slot in slots(tier) if slot.of == of]
@@ -192,11 +192,11 @@ def test_nodes_begin_one_after_the_other_within_the_ramp(count: int) -> None:
     assert all(b - a <= 0.5 + 0.001 for a, b in pairwise(begins))
 
 
-# ---- the controller's side of the line ------------------------------------------------------------------------------
+# ---- the controller's side of the line -------------------------------------------------------------------------------
 
 
 def spoken(program: str, seconds: float = 20.0, stop: threading.Event | None = None) -> tuple[Talk, Any]:
-    """Speak with a program of sh instead of a payload."""
+    """Communicate with a program in sh instead of a payload."""
     talk = Talk(b"", stop or threading.Event(), lambda _: None)
     return talk, local.talk(program, ShellLimits(deadline=seconds), talk)
 
@@ -212,14 +212,14 @@ def test_what_a_node_prints_between_records_is_kept_and_counted() -> None:
     assert "Welcome" in burn.odd
 
 
-def test_a_burn_in_without_a_verdict_says_what_it_complained_of() -> None:
+def test_a_burn_in_without_a_verdict_reports_its_error_output() -> None:
     talk, reply = spoken("echo 'Illegal instruction' >&2; exit 132")
     assert not talk.ended
     assert reply.cut.reason is Reason.UNREACHABLE
     assert "Illegal instruction" in reply.cut.detail
 
 
-def test_a_node_without_python_is_told_as_one() -> None:
+def test_a_node_without_python_lacks_a_tool() -> None:
     _, reply = spoken("exit 127")
     assert reply.cut.reason is Reason.TOOL_MISSING
 
@@ -229,7 +229,7 @@ def test_a_record_without_an_end_is_dropped_and_the_rest_is_read() -> None:
     talk, _ = spoken(f"head -c {3 * LONGEST} /dev/zero | tr '\\0' x; echo; echo '{end}'")
     burn = Burn.of(talk.records)
     assert burn.whole
-    assert 1 <= burn.unread <= 4  # a piece for each bound that it went beyond
+    assert 1 <= burn.unread <= 4  # a piece for each limit that it exceeded
 
 
 def test_a_node_that_never_ends_is_left_by_the_deadline_and_one_that_is_stopped_by_us() -> None:
@@ -278,7 +278,7 @@ def test_a_record_with_one_wrong_field_is_left_out_as_a_whole() -> None:
 
 
 class _Ended:
-    """A line whose other end is gone while words of it are still to be read."""
+    """A connection whose other end is closed while some of its output is still unread."""
 
     def __init__(self, *words: bytes) -> None:
         self.words = [*words, b""]
@@ -309,7 +309,7 @@ def test_what_a_node_wrote_before_it_ended_is_read_though_it_hears_nothing_more(
 
 
 def test_nothing_that_travels_to_a_node_can_change_it() -> None:
-    """No call that sets, resets or clears anything of a GPU, and no file that is opened to be written."""
+    """No call sets, resets or clears anything on a GPU, and no file is opened for writing."""
     text = pack.sources()
     assert "nvmlDeviceGet" in text
     for verb in ("Set", "Reset", "Clear", "Freeze", "Modify", "RegisterEvents"):

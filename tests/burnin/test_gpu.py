@@ -1,4 +1,4 @@
-"""The GPU burn-in, run whole: our node-side sources in a process of their own, on a driver that runs our kernels."""
+"""The complete GPU burn-in: our node-side sources in a separate process, on a fake driver that runs our kernels."""
 
 import ast
 import ctypes
@@ -19,8 +19,8 @@ from places import TESTS
 
 from rackcheck.burnin.kernels.build_gpu import TARGETS, unpacked
 from rackcheck.burnin.node import gpu_truth as truth
-from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuTeller
-from rackcheck.burnin.node.gpu_units import gpu_tensor_told
+from rackcheck.burnin.node.gpu_bench import GPU_ERRORS, GpuPace, GpuRecordWriter
+from rackcheck.burnin.node.gpu_units import report_gpu_tensor
 
 HERE = TESTS
 NODE = HERE.parent / "rackcheck" / "burnin" / "node"
@@ -155,7 +155,7 @@ def test_many_seeds_of_a_healthy_gpu_give_no_finding(machine: Gpu, seed: int) ->
     assert stages(rows)["gpu/0", "memory", "rounds"]["work"] >= 100
 
 
-def test_nearly_all_memory_is_tested_and_given_back(machine: Gpu) -> None:
+def test_nearly_all_memory_is_tested_and_released(machine: Gpu) -> None:
     rows = machine.burn("memory=16777216", ("memory", 0.8), ("tensor", 0.4), ("memory", 0.8))
     covered = [r["coverage"] for r in rows if r.get("test") == "verify"]
     assert len(covered) == 2
@@ -229,7 +229,7 @@ def test_an_alias_names_both_places(machine: Gpu, line: int) -> None:
     assert int(found["address"], 16) ^ int(found["other"], 16) == 1 << line
 
 
-def test_a_wrong_line_tells_the_seed_that_makes_it_again(machine: Gpu) -> None:
+def test_a_wrong_line_reports_the_seed_that_reproduces_it(machine: Gpu) -> None:
     (found,) = errors(machine.burn("flip=0:160000:64", ("memory", 0.8)))
     assert found["pattern"] == "address"
     low, high = truth.gpu_pattern(found["seed"], 160000 // truth.GPU_LINE)
@@ -261,7 +261,7 @@ def test_what_never_comes_back_ends_the_child_and_nothing_passes(machine: Gpu, w
         ("context=0:46", "foreign process"), ("context=0:2", "no memory"), ("init=800", "denied"),
     ],
 )  # fmt: skip
-def test_a_gpu_that_cannot_be_had_is_not_tested_and_says_why(machine: Gpu, state: str, why: str) -> None:
+def test_an_unavailable_gpu_is_not_tested_and_the_reason_is_stated(machine: Gpu, state: str, why: str) -> None:
     rows = machine.burn(state, ("memory", 0.3), ("tensor", 0.3))
     assert [(r["stage"], r["status"]) for r in rows if r["k"] == "stage"] == [
         ("memory", "not tested"),
@@ -280,7 +280,7 @@ def test_a_node_without_the_library_is_not_tested(machine: Gpu) -> None:
 
 
 @pytest.mark.parametrize("stage", ["memory", "tensor", "scalar", "links", "together"])
-def test_a_stage_ends_soon_after_it_is_told_to(machine: Gpu, stage: str) -> None:
+def test_a_stage_ends_soon_after_a_stop_request(machine: Gpu, stage: str) -> None:
     rows = machine.burn("gpus=2", (stage, 30.0), ("memory", 1.0), stop=0.6)
     assert rows[-1]["k"] == "end"
     assert rows[-1]["t"] < 0.6 + 1.0
@@ -322,7 +322,7 @@ def test_results_are_the_same_on_every_gpu_and_not_for_every_seed(machine: Gpu) 
     assert not set(hashes(0, 6).values()) & set(first.values())
 
 
-def test_a_slow_sm_is_told(machine: Gpu) -> None:
+def test_a_slow_sm_is_reported(machine: Gpu) -> None:
     values = stages(machine.burn("slow=0:2:150", ("tensor", 0.8), ("scalar", 0.8)))
     for record in values.values():
         assert (record["sms"], record["slowest_sm"]) == (4, 2)
@@ -367,7 +367,7 @@ def test_a_fault_put_in_on_the_device_is_found(machine: Gpu) -> None:
     assert [(e["address"], e["bits"]) for e in rows if e["stage"] == "memory"] == [(hex(777 * 16), 2)]
 
 
-def test_gpus_say_what_they_are(machine: Gpu) -> None:
+def test_gpus_report_their_properties(machine: Gpu) -> None:
     value = machine.describe("gpus=2 memory=8388608 sms=4 cc=90")
     assert set(value) == {"0", "1"}
     assert value["1"] == {
@@ -485,35 +485,35 @@ def test_each_gpu_meets_each_other_once_and_one_at_a_time(gpus: int) -> None:
         assert len(seen) == len(set(seen))
 
 
-def test_one_gpu_meets_nobody() -> None:
+def test_a_single_gpu_has_no_pairs() -> None:
     assert truth.gpu_slots(1) == 0
     assert truth.gpu_pairs(1, 0) == []
 
 
-def test_the_many_outvote_the_few_and_a_tie_blames_nobody() -> None:
+def test_the_majority_outvotes_the_minority_and_a_tie_blames_none() -> None:
     assert truth.gpu_odd_ones([(0, 5), (1, 5), (2, 9), (0, 5)]) == (5, [(2, 9)])
     assert truth.gpu_odd_ones([(0, 5), (1, 9)]) == (None, [])
     assert truth.gpu_odd_ones([(0, 5), (0, 9), (1, 5), (2, 5)]) == (5, [(0, 9)])
     assert truth.gpu_odd_ones([]) == (None, [])
 
 
-def test_of_one_name_no_more_than_the_bound_is_told() -> None:
+def test_errors_of_one_name_are_reported_up_to_the_bound() -> None:
     rows: list[Record] = []
-    teller = GpuTeller("gpu/0", lambda kind, **fields: rows.append(fields))
+    writer = GpuRecordWriter("gpu/0", lambda kind, **fields: rows.append(fields))
     for place in range(GPU_ERRORS * 2):
         for _ in range(2):
-            teller.error("memory", "verify", "mismatch", (place,), address=hex(place))
-    teller.error("memory", "verify", "alias", (1,))
+            writer.error("memory", "verify", "mismatch", (place,), address=hex(place))
+    writer.error("memory", "verify", "alias", (1,))
     assert [r.get("more") for r in rows] == [None] * GPU_ERRORS + [True, None]
     assert len({r.get("address") for r in rows}) == GPU_ERRORS + 1
 
 
 def test_an_sm_that_fills_the_ring_does_not_hide_another() -> None:
     rows: list[Record] = []
-    teller = GpuTeller("gpu/0", lambda kind, **fields: rows.append(fields))
+    writer = GpuRecordWriter("gpu/0", lambda kind, **fields: rows.append(fields))
     ring = [(n, 0x3F800000, 0, 0, 0, 0x40000000, 5, 3, 0) for n in range(truth.GPU_RING)]
     blocks = [(1, 9, 1, sm, {3: 700, 6: 2}.get(sm, 0)) for sm in range(8)]
-    gpu_tensor_told(teller, "tensor", ring, blocks, 8, 1)
+    report_gpu_tensor(writer, "tensor", ring, blocks, 8, 1)
     assert [(e["name"], e["sm"], e["count"]) for e in rows] == [("mismatch", 3, 700), ("mismatch", 6, 2)]
 
 
@@ -522,7 +522,7 @@ def test_two_sms_that_err_are_both_named(machine: Gpu) -> None:
     assert [(e["name"], e["sm"]) for e in rows] == [("mismatch", 2), ("not finite", 3)]
 
 
-def test_a_memory_that_is_all_wrong_is_counted_and_told_within_bounds(machine: Gpu) -> None:
+def test_a_wholly_wrong_memory_is_counted_and_reported_within_bounds(machine: Gpu) -> None:
     rows = machine.burn("alias=0:4", ("memory", 0.8))
     wrong = sum(r["mismatches"] for r in rows if r["k"] == "stage" and r["test"] in ("march", "verify"))
     assert wrong > 100_000

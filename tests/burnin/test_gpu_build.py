@@ -1,4 +1,4 @@
-"""What is shipped of the GPU kernels: bytes that drivers since 525 take, and that gpu.cu still compiles to."""
+"""The shipped GPU kernels: bytes that drivers since 525 accept, and that gpu.cu still compiles to."""
 
 import locale
 import os
@@ -14,7 +14,7 @@ from rackcheck.burnin.kernels.build_gpu import SOURCE, TARGETS, assembled, compi
 from rackcheck.burnin.node.gpu_bench import GPU_KERNELS
 
 LARGEST = 60 << 10
-"""Bytes that the kernels may take of the payload's text."""
+"""Largest share of the payload's text for the kernels, in bytes."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -58,7 +58,7 @@ def compiler() -> Path:
     """Where the wheels of NVRTC 12.0.140 and ptxas 12.2.140 are installed."""
     text = os.environ.get("RACKCHECK_CUDA_WHEELS")
     if not text:
-        pytest.skip("RACKCHECK_CUDA_WHEELS names no folder of the compiler's wheels: the kernels are not built anew")
+        pytest.skip("RACKCHECK_CUDA_WHEELS is no folder of the compiler's wheels: the kernels are not rebuilt")
     return Path(text)
 
 
@@ -78,7 +78,7 @@ def test_an_old_assembler_takes_the_ptx_without_a_spill(compiler: Path, chip: st
 
 
 @pytest.mark.slow
-def test_the_check_fails_where_the_source_says_something_else(
+def test_the_check_fails_where_the_source_differs(
     compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert build_gpu.main([str(compiler), "--check"]) == 0

@@ -1,4 +1,4 @@
-"""Each fault of a load, over seeds: it is found, at its place, and nothing else is; clean racks have no finding."""
+"""Each fault of a load, over seeds: it is found at its place, and no other finding appears; clean racks have none."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -22,7 +22,7 @@ def clean(seed: int) -> tuple[Tree, ...]:
 
 
 def with_fault(seed: int, kind: str, **words: str) -> tuple[Seen, BurnCapture]:
-    """The same rack, one of whose nodes has a fault."""
+    """The same rack with a fault on one node."""
     found = capture(ODD, 1000 + seed, ills(kind, **words), chips=seed)
     trees = list(clean(seed))
     trees[ODD - 1] = tree(NODES, ODD, found)
@@ -35,7 +35,7 @@ def of_rule(seen: Seen, rule: str) -> tuple[str, ...]:
 
 
 def first_finding(burn: Burn, of: str, name: str) -> Mapping[str, object]:
-    """The first finding of that name of a thing: its words and its numbers."""
+    """The first finding with that name on a part: its texts and its numbers."""
     found = next((fault for fault in burn.faults if fault.of == of and fault.name == name), None)
     return {} if found is None else {**found.words, **found.numbers}
 
@@ -65,7 +65,7 @@ RULES: Mapping[str, tuple[str, dict[str, str], str, str]] = {
     "802": ("fabric-manager-down", {}, "burnin.no_crash", "burnin.fault/cuda.where"),
     "fan-stopped": ("fan-stopped", {}, "burnin.not_throttled", "burnin.gpu/0.throttled"),
 }
-"""Each fault with its words, the rule that must fail, and a place that it must name."""
+"""Each fault with its parameters, the rule that must fail, and a place that it must name."""
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -81,7 +81,7 @@ def test_each_fault_is_found_at_its_place_and_nothing_is_found_elsewhere(name: s
 
 
 SILENT = {"gpu-lost", "gpu-hang", "cuda-sticky", "802", "fan-stopped"}
-"""Faults that leave GPUs without figures, which could be any: a peer near a limit may be neither slow nor fine then."""
+"""Faults that leave GPUs without figures: a peer near a limit may then be neither slow nor fine."""
 
 
 def _known_elsewhere(name: str, seen: Seen) -> bool:
@@ -100,7 +100,7 @@ def test_of_a_gpu_that_breaks_off_the_facts_name_it_and_what_it_did_not_do_is_un
         assert seen.fact(ODD_NODE, "burnin.gpu/0.faults") == ()
 
 
-def test_where_cuda_is_not_ready_no_gpu_was_tested_and_each_says_so() -> None:
+def test_without_ready_cuda_no_gpu_was_tested_and_each_states_it() -> None:
     seen, found = with_fault(0, "fabric-manager-down")
     for index in range(8):
         assert seen.fact(ODD_NODE, f"burnin.gpu/{index}.faults") == ("cuda",)
@@ -157,7 +157,7 @@ def test_a_core_and_a_numa_node_are_named() -> None:
 
 
 def false_findings(first: int, racks: int) -> list[object]:
-    """Judge clean racks, each of other chips and another seed; gives what any of them fails or does not know."""
+    """Judge clean racks, each with other chips and another seed; returns what fails or is unknown on any of them."""
     found: list[object] = []
     for seed in range(first, first + racks):
         rack = [tree(NODES, number, capture(number, 1 + seed, chips=10_000 + seed)) for number in range(1, NODES + 1)]
@@ -186,7 +186,7 @@ def test_a_gpu_that_does_four_percent_less_in_each_clock_is_found_in_each_of_a_h
 
 
 def _only_this_slow_gpu(seed: int) -> bool:
-    """Whether its work per clock tells it, and nothing else is told but its rate, where its clock is low by chance."""
+    """Whether its work per clock is found, and nothing else but its rate, where its clock is low by chance."""
     gpu = str(seed % 8)
     seen, _ = with_fault(seed, "gpu-slow", gpu=gpu, percent="4")
     work = {"burnin.gpu_work": (f"burnin.gpu/{gpu}.among.work",)}

@@ -1,4 +1,4 @@
-"""A node that answers a burn-in with whatever it likes: told as what it is, bounded, and no danger to the others."""
+"""A node that sends arbitrary output to a burn-in: reported as such, bounded, and without effect on other nodes."""
 
 import json
 import os
@@ -33,9 +33,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def burnt(folder: Path, *lines: str) -> Done:
-    """Burn in a node whose login prints these lines, whatever it is told to do."""
-    (folder / "said").write_text("\n".join(lines) + "\n")
-    with serving(folder / "sshd", force=f"cat {folder / 'said'}") as server:
+    """Burn in a node whose login prints these lines, whatever command it receives."""
+    (folder / "output").write_text("\n".join(lines) + "\n")
+    with serving(folder / "sshd", force=f"cat {folder / 'output'}") as server:
         (folder / "rack.yaml").write_text(server.inventory())
         return rackcheck(
             "burnin", "n1", "-i", folder / "rack.yaml", "-o", folder / "run", "--seed", "11", "-q", "--json"
@@ -51,7 +51,7 @@ def lines(*records: Mapping[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("about", [{}, {"gpus": {}, "cpus": [], "numa": {}}, {"gpus": {"*": {}}}, {"gpus": {"": {}}}])
-def test_a_node_that_says_it_is_whole_and_did_nothing_does_not_pass(tmp_path: Path, about: dict[str, Any]) -> None:
+def test_a_node_that_claims_success_without_results_does_not_pass(tmp_path: Path, about: dict[str, Any]) -> None:
     done = burnt(tmp_path, *lines({"k": "about", "t": 0, **about}))
     assert done.status in {1, 3}, done.out
     assert verdicts(done)["burnin.cpu_correct"] == "unknown"
@@ -82,7 +82,7 @@ def test_words_that_move_a_terminal_or_name_a_thing_oddly_reach_no_output(tmp_pa
         assert "\u202e" not in text
 
 
-def test_a_flood_of_words_is_cut_and_said(tmp_path: Path) -> None:
+def test_a_flood_of_output_is_cut_and_reported(tmp_path: Path) -> None:
     talk = Talk(b"", threading.Event(), lambda _: None)
     local.talk("yes | head -c 300000", ShellLimits(deadline=20), talk)
     assert len(talk.records) <= NOISE
@@ -105,7 +105,7 @@ def test_what_we_log_in_by_is_in_no_record_however_it_is_spelt(spelt: str) -> No
     assert "hunter2-hunter2" not in json.dumps(talk.records)
 
 
-def test_a_host_that_is_silent_at_the_door_does_not_hold_who_wants_an_end(tmp_path: Path) -> None:
+def test_a_host_silent_at_login_does_not_delay_an_interrupt(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as door:
         key = tmp_path / "known"
         key.write_text("")

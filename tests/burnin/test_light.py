@@ -1,4 +1,4 @@
-"""What clocks, units and links allow at most, held against what is published; and what may explain a gap."""
+"""Peaks of clocks, units and links, compared with published ones; and possible reasons for a gap."""
 
 import math
 
@@ -67,7 +67,7 @@ def test_where_a_number_or_a_source_is_missing_there_is_no_limit(limit: float | 
     assert limit is None
 
 
-def test_a_part_is_told_only_of_a_limit_and_a_rate() -> None:
+def test_a_share_needs_a_valid_limit_and_rate() -> None:
     assert reached(4.4e12, 4.8e12) == pytest.approx(0.9167, rel=1e-3)
     assert reached(5.0, 4.0) == 1.25
     assert reached(0.0, 4.0) == 0
@@ -84,21 +84,21 @@ def test_each_reason_has_its_word_and_a_bit_without_one_its_number() -> None:
 
 def test_a_narrow_and_slow_link_explains_copies_and_nothing_else() -> None:
     seen = Observed(gen=4, gen_max=5, width=8, width_max=16)
-    assert explanations("pcie", seen) == ("the link ran as PCIe 4, and can as PCIe 5", "the link had 8 lanes of 16")
+    assert explanations("pcie", seen) == ("the link ran as PCIe 4, its maximum is PCIe 5", "the link had 8 lanes of 16")
     assert explanations("compute", seen) == explanations("memory", seen) == explanations("nvlink", seen) == ()
 
 
 def test_a_low_cap_and_a_low_clock_with_its_reasons_explain_compute() -> None:
     seen = Observed(clock=1.4e9, clock_max=1.98e9, limit=500, limit_default=700, reasons=0x4)
     assert explanations("compute", seen) == (
-        "the power cap is 500 W, by default 700 W",
+        "the power cap is 500 W, its default 700 W",
         "the clock was 1400 MHz of 1980 MHz: software power cap",
     )
 
 
-def test_a_low_clock_without_reasons_says_that_nobody_told_why() -> None:
+def test_a_low_clock_without_reasons_states_that_none_was_reported() -> None:
     assert explanations("compute", Observed(clock=1.4e9, clock_max=1.98e9)) == (
-        "the clock was 1400 MHz of 1980 MHz, and nobody told why",
+        "the clock was 1400 MHz of 1980 MHz, reason not reported",
     )
     assert explanations("compute", Observed(clock=1.4e9, clock_max=1.98e9, reasons=0)) == (
         "the clock was 1400 MHz of 1980 MHz",
@@ -109,7 +109,7 @@ def test_memory_is_explained_by_its_clock_and_ecc_and_nvlink_by_links_that_are_d
     seen = Observed(memory_clock=1.6e9, memory_clock_max=2.619e9, ecc=True, nvlinks=17, nvlinks_max=18)
     assert explanations("memory", seen) == (
         "the memory clock was 1600 MHz of 2619 MHz",
-        "ECC is on, which costs where memory keeps its check bits among the data",
+        "ECC is on, which costs bandwidth where memory stores its check bits among the data",
     )
     assert explanations("nvlink", seen) == ("17 of 18 NVLinks were up",)
 
@@ -121,7 +121,7 @@ def test_what_is_at_its_most_or_near_it_explains_nothing(of: str) -> None:
 
 
 @pytest.mark.parametrize("of", ["memory", "compute", "pcie", "nvlink"])
-def test_what_nobody_told_explains_nothing(of: str) -> None:
+def test_an_absent_observation_explains_nothing(of: str) -> None:
     assert explanations(of, Observed()) == ()
 
 

@@ -1,4 +1,4 @@
-"""A whole node with GPUs: the payload as it travels, from its first record to the rules, each fault with one name."""
+"""A whole node with GPUs: the payload as it is sent, from its first record to the rules, each fault with one name."""
 
 import time
 from collections.abc import Mapping
@@ -122,7 +122,7 @@ NVML = {
 def test_a_counter_that_moves_under_load_fails_its_rule(node: Node, moved: str) -> None:
     key, _, rest = moved.partition("=")
     at, _, value = rest.removeprefix("@").partition("=")
-    # Sections of the state begin with the second from which on they hold.
+    # Sections of the state begin with the second at which they start.
     found = node.burn(nvml="", seconds=0.8)
     state = (node.folder / "nvml").read_text() + f"@{at}\n{key}={value}\n"
     (node.folder / "nvml").write_text(state)
@@ -165,5 +165,5 @@ def test_what_was_wrong_is_done_again_hot_and_cold(node: Node, fault: str, came:
     found.end(60)
     facts = tree(1, 1, BurnCapture(tuple(found.records))).leaves
     assert facts["burnin.gpu/1.again"].reading == came
-    assert f"it came: {came}" in facts["burnin.gpu/1.mismatches"].source
-    assert facts["burnin.gpu/0.again"].reading == Absent("nothing was wrong")
+    assert f"it recurred: {came}" in facts["burnin.gpu/1.mismatches"].source
+    assert facts["burnin.gpu/0.again"].reading == Absent("no fault was found")

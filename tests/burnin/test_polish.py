@@ -1,4 +1,4 @@
-"""Tables taken apart: by medians where most was never measured, and as spans where a hole may be anything."""
+"""Tables split into parts: by medians where most was not measured, and as spans where a gap may be any value."""
 
 import math
 import random
@@ -61,7 +61,7 @@ def test_the_parts_of_a_table_add_up_to_it(cells: dict[tuple[str, str], float]) 
 def test_a_table_of_holes_or_of_what_is_no_number_is_refused() -> None:
     with pytest.raises(ValueError, match="without a known cell"):
         polish({})
-    with pytest.raises(ValueError, match="n1 s2: nan is no finite number"):
+    with pytest.raises(ValueError, match="n1 s2: nan is not a finite number"):
         polish({("n1", "s2"): math.nan})
     with pytest.raises(ValueError, match="no values"):
         scale([])
@@ -76,7 +76,7 @@ def test_the_scale_is_the_standard_deviation_and_does_not_see_one_wild_value() -
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=70), st.data())
-def test_the_middle_never_falls_when_a_value_rises_and_knows_no_order(values: list[float], data: st.DataObject) -> None:
+def test_the_middle_never_falls_when_a_value_rises_and_ignores_order(values: list[float], data: st.DataObject) -> None:
     which = data.draw(st.integers(0, len(values) - 1))
     raised = [*values]
     raised[which] = data.draw(st.floats(values[which], 20) | st.just(math.inf))
@@ -90,10 +90,10 @@ def test_the_middle_never_falls_when_a_value_rises_and_knows_no_order(values: li
     st.sets(st.integers(0, 11)),
     st.lists(NUMBERS, min_size=12, max_size=12),
 )
-def test_a_span_holds_whatever_stands_in_the_holes(told: list[float], holes: set[int], filled: list[float]) -> None:
+def test_a_span_holds_whatever_stands_in_the_holes(values: list[float], holes: set[int], filled: list[float]) -> None:
     rows, columns = [n // 4 for n in range(12)], [n % 4 for n in range(12)]
-    known = [HOLE if n in holes else point(value) for n, value in enumerate(told)]
-    whole = [point(filled[n] if n in holes else value) for n, value in enumerate(told)]
+    known = [HOLE if n in holes else point(value) for n, value in enumerate(values)]
+    whole = [point(filled[n] if n in holes else value) for n, value in enumerate(values)]
     wide = apart(CellTable(known, rows, columns), by_row=True)
     narrow = apart(CellTable(whole, rows, columns), by_row=True)
     pairs = [

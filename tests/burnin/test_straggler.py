@@ -1,4 +1,4 @@
-"""GPUs held against their peers: what is slow, what is fine, and what nobody can tell."""
+"""GPUs compared with their peers: which are slow, which are fine, and which cannot be judged."""
 
 import math
 import random
@@ -13,7 +13,7 @@ from rackcheck.parse.burnin.straggler import Fleet, Measured, PeerComparison, St
 
 SLOW, FINE, NOT_TESTED = StragglerOutcome.SLOW, StragglerOutcome.FINE, StragglerOutcome.NOT_TESTED
 Bend = Callable[[str, str], tuple[float, float]]
-"""By which factors the clock and the work per clock of a GPU are off."""
+"""Factors on the clock and the work per clock of a GPU."""
 
 
 def straight(_node: str, _slot: str) -> tuple[float, float]:
@@ -21,7 +21,7 @@ def straight(_node: str, _slot: str) -> tuple[float, float]:
 
 
 def rack(seed: int, bend: Bend = straight, nodes: int = 16, slots: int = 8) -> list[Measured]:
-    """A rack by the spreads of the simulation that the limits were chosen on."""
+    """A rack with the spreads of the simulation from which the limits were chosen."""
     rng = random.Random(seed)
     places = [1 + rng.gauss(0, 0.015) for _ in range(slots)]
     gpus = []
@@ -52,7 +52,7 @@ def at(node: str, slot: str, clock: float = 1.0, work: float = 1.0) -> Bend:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_gpu_that_does_less_per_clock_is_named_and_nobody_else(seed: int) -> None:
+def test_only_a_gpu_that_does_less_per_clock_is_named(seed: int) -> None:
     found = judge(rack(seed, at("n05", "gpu/3", work=0.96)))
     assert slow(found.work_per_clock) == [("n05", "gpu/3")]
     assert by_place(found.work_per_clock)["n05", "gpu/3"].effect == pytest.approx(-0.04, abs=0.01)
@@ -67,20 +67,20 @@ def test_a_gpu_whose_clock_is_low_does_no_less_per_clock(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_hot_slot_is_said_of_the_slot_and_of_no_gpu(seed: int) -> None:
+def test_a_hot_slot_is_attributed_to_the_slot_and_to_no_gpu(seed: int) -> None:
     found = judge(rack(seed, at("", "gpu/5", clock=0.9)))
     assert ("", "gpu/5") in slow(found.slots)
     assert not [place for place, one in by_place(found.rate).items() if one.far is SLOW]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_slow_node_is_said_of_the_node_and_of_no_gpu(seed: int) -> None:
+def test_a_slow_node_is_attributed_to_the_node_and_to_no_gpu(seed: int) -> None:
     found = judge(rack(seed, at("n07", "", clock=0.9)))
     assert slow(found.nodes) == [("n07", "")]
     assert not [place for place, one in by_place(found.rate).items() if one.far is SLOW]
 
 
-def test_equal_values_flag_nobody() -> None:
+def test_equal_values_flag_none() -> None:
     found = judge(even())
     rows = [*found.work_per_clock, *found.rate, *found.slots, *found.nodes]
     assert {(one.outcome, one.far) for one in rows} == {(FINE, FINE)}
@@ -114,18 +114,18 @@ def test_two_fifths_of_a_fleet_that_do_less_per_clock_are_all_named() -> None:
     assert {node for node, _ in slow(judge(gpus).work_per_clock)} == {f"n{n:02}" for n in range(6)}
 
 
-def test_under_sixteen_gpus_nothing_is_judged_and_the_reason_said() -> None:
+def test_under_sixteen_gpus_nothing_is_judged_and_the_reason_is_stated() -> None:
     found = judge(even(nodes=3, slots=5))
     for one in (*found.work_per_clock, *found.rate, *found.slots, *found.nodes):
         assert (one.outcome, one.far, one.effect) == (NOT_TESTED, NOT_TESTED, None)
-        assert "under 16" in one.why
+        assert "at least 16" in one.why
         assert one.why.startswith("15 GPUs")
 
 
-def test_a_fleet_of_which_fifteen_tell_is_too_small_however_many_are_expected() -> None:
+def test_a_fleet_with_fifteen_readings_is_too_small_however_many_are_expected() -> None:
     gpus = [g if n < 15 else replace(g, rate=None) for n, g in enumerate(even())]
-    assert {one.why.split(":")[0] for one in judge(gpus).work_per_clock} == {"15 GPUs tell work per clock"}
-    assert {one.why.split(":")[0] for one in judge(gpus).rate} == {"15 GPUs tell a rate"}
+    assert {one.why.split(":")[0] for one in judge(gpus).work_per_clock} == {"15 GPUs report work per clock"}
+    assert {one.why.split(":")[0] for one in judge(gpus).rate} == {"15 GPUs report a rate"}
 
 
 @pytest.mark.parametrize("nothing", [None, math.nan, -1.0, 0.0, math.inf, -math.inf])
@@ -135,9 +135,9 @@ def test_what_is_no_positive_number_is_not_tested_and_never_fine(nothing: float 
     gpus[40] = replace(gpus[40], clock=nothing)
     found = judge(gpus)
     assert [found.work_per_clock[n].outcome for n in (17, 40)] == [NOT_TESTED, NOT_TESTED]
-    assert {found.work_per_clock[n].why for n in (17, 40)} == {"it does not tell work per clock"}
+    assert {found.work_per_clock[n].why for n in (17, 40)} == {"it does not report work per clock"}
     assert found.rate[17].outcome is NOT_TESTED
-    assert found.rate[17].why == "it does not tell a rate"
+    assert found.rate[17].why == "it does not report a rate"
     assert found.rate[40].outcome is FINE
 
 
@@ -148,14 +148,14 @@ def test_nodes_of_one_gpu_are_held_against_each_other() -> None:
     assert {one.outcome for one in found.nodes} == {NOT_TESTED}
 
 
-def test_two_nodes_of_which_one_is_slow_blame_nobody() -> None:
+def test_a_slow_node_among_two_is_not_blamed() -> None:
     found = judge(rack(3, at("n01", "", clock=0.9), nodes=2))
     assert {one.outcome for one in found.nodes} == {NOT_TESTED}
-    assert {one.why for one in found.nodes} == {"2 nodes to compare: under 3 nobody knows which is odd"}
+    assert {one.why for one in found.nodes} == {"2 nodes to compare: at least 3 needed to find a slow one"}
 
 
-def test_a_gpu_that_is_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="n00 gpu/0 is given twice"):
+def test_a_duplicate_gpu_is_refused() -> None:
+    with pytest.raises(ValueError, match="n00 gpu/0 is listed twice"):
         judge([*even(), even()[0]])
 
 

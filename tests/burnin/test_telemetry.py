@@ -1,4 +1,4 @@
-"""What a node tells of its GPUs and itself while they work: asked of a library with NVML's names that plays a script."""
+"""What a node reports about its GPUs and itself under load, read from a scripted library with NVML's names."""
 
 import ast
 import ctypes
@@ -26,11 +26,11 @@ Gpus, KernelLog, NodeReader, Sampler = telemetry.Gpus, telemetry.KernelLog, tele
 
 
 class Node:
-    """A node with a driver: its tree, its clock in our hand, and what was told."""
+    """A node with a driver: its tree, a clock that the test sets, and the records."""
 
     def __init__(self, nvml: ModuleType, place: Path, hand: "ctypes.c_double") -> None:
         self.nvml, self.place, self.hand = nvml, place, hand
-        self.told: list[dict[str, Any]] = []
+        self.records: list[dict[str, Any]] = []
         self.put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module")
         self.put("dev/nvidiactl", "")
 
@@ -53,36 +53,36 @@ class Node:
     def clock(self) -> float:
         return self.hand.value
 
-    def tell(self, kind: str, **fields: object) -> None:
-        self.told.append({"k": kind, **fields})
+    def emit(self, kind: str, **fields: object) -> None:
+        self.records.append({"k": kind, **fields})
 
     def gpus(self, state: str) -> Any:
         (self.place / "state").write_text(state)
-        return Gpus(self.nvml, self.tell, self.clock, self.root)
+        return Gpus(self.nvml, self.emit, self.clock, self.root)
 
     def sampler(self, state: str, **more: Any) -> Any:
         gpus = self.gpus(state)
         gpus.hello()
         gpus.begin()
-        return Sampler(gpus, self.tell, self.clock, threading.Event(), **more)
+        return Sampler(gpus, self.emit, self.clock, threading.Event(), **more)
 
     def play(self, sampler: Any, rounds: int, *, last: bool = False) -> None:
-        """Sample as often, each tenth of a second by the hand."""
+        """Take this many samples, one for each tenth of a second of the test's clock."""
         begun = self.hand.value
         for number in range(rounds):
             self.hand.value = max(self.hand.value, begun + number / 10)
             sampler.round(number, last and number == rounds - 1)
 
     def samples(self, of: str) -> list[dict[str, Any]]:
-        return [record for record in self.told if record["k"] == "sample" and record["of"] == of]
+        return [record for record in self.records if record["k"] == "sample" and record["of"] == of]
 
     def errors(self, *names: str) -> list[dict[str, Any]]:
-        every = (record for record in self.told if record["k"] == "error")
+        every = (record for record in self.records if record["k"] == "error")
         return [{k: v for k, v in e.items() if k not in ("k", "stage")} for e in every if e["name"] in names]
 
 
 def _played(folder: Path, place: Path, patch: pytest.MonkeyPatch) -> Iterator[Node]:
-    """Bind pynvml, as little of it as travels, to the library of a folder, and its clock to our hand."""
+    """Bind pynvml, reduced as it is sent, to the library of a folder, and its clock to the test's."""
     nvml = travelling()
     fake, hand = ctypes.CDLL(str(folder / "libnvidia-ml.so.1")), ctypes.c_double(0.0)
     vars(nvml)["nvmlLib"] = fake
@@ -116,7 +116,7 @@ def old_node(built_old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     yield from _played(built_old, tmp_path, monkeypatch)
 
 
-# -- what travels ------------------------------------------------------------------------------------------------------
+# -- what is sent ------------------------------------------------------------------------------------------------------
 
 
 def top(source: str) -> ast.Module:
@@ -144,7 +144,7 @@ def test_every_file_that_travels_is_there_and_no_two_of_them_define_one_name() -
     assert {one: names for one, names in of.items() if len(names) > 1} == {}
 
 
-def test_what_of_pynvml_travels_holds_every_name_that_is_asked(node: Node) -> None:
+def test_the_shipped_part_of_pynvml_has_every_name_used(node: Node) -> None:
     names = set(re.findall(r"\bnvml\.(\w+)", SOURCE))
     assert len(names) > 40
     assert [name for name in names if not hasattr(node.nvml, name)] == []
@@ -153,7 +153,7 @@ def test_what_of_pynvml_travels_holds_every_name_that_is_asked(node: Node) -> No
 # -- before the load ---------------------------------------------------------------------------------------------------
 
 
-def test_hello_tells_each_gpu_in_si_units(node: Node) -> None:
+def test_hello_reports_each_gpu_in_si_units(node: Node) -> None:
     node.on_bus(2)
     gpus = node.gpus(numbered(2) + "1.link.3.state=0\n")
     assert gpus.hello()["0"] == {
@@ -164,7 +164,7 @@ def test_hello_tells_each_gpu_in_si_units(node: Node) -> None:
         "mode": "default", "persistence": True, "slowdown": 89, "ecc": True,
     }  # fmt: skip
     assert gpus.troubles == []
-    assert node.told == []
+    assert node.records == []
 
 
 def test_a_link_that_is_down_is_not_counted(node: Node) -> None:
@@ -172,19 +172,19 @@ def test_a_link_that_is_down_is_not_counted(node: Node) -> None:
     assert (value["nvlinks"], value["nvlink_rate"]) == (17, 17 * 26562e6)
 
 
-def test_a_gpu_of_which_nvml_knows_no_nvlink_has_none_and_one_that_says_nothing_is_not_told(node: Node) -> None:
-    """As an H100 in a guest answered, whose driver keeps NVLink off."""
+def test_a_gpu_without_nvlink_in_nvml_has_none_and_an_error_leaves_it_unreported(node: Node) -> None:
+    """The answers of an H100 in a guest whose driver keeps NVLink off."""
     named = "count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n"
     assert node.gpus(named + "0.link.0.state=!3\n").hello()["0"]["nvlinks"] == 0
     assert "nvlinks" not in node.gpus(named + "0.link.0.state=!999\n").hello()["0"]
 
 
-def test_what_a_gpu_does_not_tell_is_left_out(node: Node) -> None:
+def test_values_that_a_gpu_does_not_report_are_left_out(node: Node) -> None:
     value = node.gpus("count=1\n0.name=NVIDIA X\n0.temperature_slowdown=!4\n0.links=0\n").hello()["0"]
     assert value == {"model": "NVIDIA X", "nvlinks": 0}
 
 
-def test_an_old_driver_costs_only_what_it_cannot_tell(old_node: Node) -> None:
+def test_an_old_driver_loses_only_values_it_cannot_report(old_node: Node) -> None:
     sampler = old_node.sampler(numbered(1))
     old_node.play(sampler, 2)
     first, second = old_node.samples("gpu/0")
@@ -197,10 +197,10 @@ def test_an_old_driver_costs_only_what_it_cannot_tell(old_node: Node) -> None:
     assert first["replays"] == 0
     assert old_node.errors("nvml", "lost") == []
     assert sampler.gpus.foreign(set()) == {}
-    assert "does not tell whether others use it" in sampler.gpus.troubles[0]["why"]
+    assert "does not report whether other processes use it" in sampler.gpus.troubles[0]["why"]
 
 
-def test_a_driver_that_is_not_loaded_is_not_asked_and_is_no_trouble_without_a_gpu(node: Node) -> None:
+def test_an_unloaded_driver_is_not_queried_and_no_trouble_without_a_gpu(node: Node) -> None:
     (node.place / "root/proc/driver/nvidia/version").unlink()
     node.on_bus(0)
     gpus = node.gpus(numbered(2))
@@ -210,8 +210,8 @@ def test_a_driver_that_is_not_loaded_is_not_asked_and_is_no_trouble_without_a_gp
 @pytest.mark.parametrize(
     ("gone", "why"),
     [
-        ("proc/driver/nvidia/version", "no driver: NVIDIA's driver is not loaded, and asking could load it"),
-        ("dev/nvidiactl", "no driver: NVIDIA's driver is loaded without /dev/nvidiactl, and asking could make that"),
+        ("proc/driver/nvidia/version", "no driver: NVIDIA's driver is not loaded, and a query could load it"),
+        ("dev/nvidiactl", "no driver: NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
     ],
 )
 def test_gpus_without_a_driver_to_ask_are_a_trouble(gone: str, why: str, node: Node) -> None:
@@ -230,7 +230,7 @@ def test_gpus_without_a_driver_to_ask_are_a_trouble(gone: str, why: str, node: N
         ("count=!18", "no driver: NVML: RM has detected an NVML/RM version mismatch."),
     ],
 )
-def test_a_driver_that_does_not_start_says_why(line: str, why: str, node: Node) -> None:
+def test_a_driver_that_does_not_start_reports_why(line: str, why: str, node: Node) -> None:
     gpus = node.gpus(f"{line}\n{numbered(8)}")
     assert gpus.hello() == {}
     assert [trouble["why"] for trouble in gpus.troubles] == [why]
@@ -240,13 +240,13 @@ def test_a_gpu_that_the_driver_does_not_know_is_a_trouble(node: Node) -> None:
     node.on_bus(8)
     gpus = node.gpus(numbered(7))
     assert gpus.troubles == [
-        {"of": "node", "why": "no driver: 8 NVIDIA GPUs on the PCI bus, NVML tells of 7"},
+        {"of": "node", "why": "no driver: 8 NVIDIA GPUs on the PCI bus, NVML reports 7"},
     ]
 
 
-def test_without_pynvml_nothing_is_asked(node: Node) -> None:
+def test_without_pynvml_nothing_is_queried(node: Node) -> None:
     node.on_bus(1)
-    gpus = Gpus(None, node.tell, node.clock, node.root)
+    gpus = Gpus(None, node.emit, node.clock, node.root)
     assert gpus.hello() == {}
     assert gpus.troubles[0]["why"].startswith("tool missing")
 
@@ -272,11 +272,11 @@ def test_who_else_computes_is_named_and_who_is_ours_is_not(node: Node) -> None:
     assert found[3] == "pid 1001 (python3), pid 1002, pid 1003, pid 1004 and 2 more"
 
 
-def test_a_gpu_that_is_lost_from_the_start_is_told_after_the_greeting(node: Node) -> None:
+def test_a_gpu_lost_from_the_start_is_reported_after_the_greeting(node: Node) -> None:
     gpus = node.gpus("1.lost=15\n" + numbered(2))
     assert list(gpus.hello()) == ["0"]
     assert gpus.troubles == [{"of": "gpu/1", "why": "lost: NVML: GPU is lost"}]
-    assert node.told == []
+    assert node.records == []
     gpus.begin()
     assert node.errors("lost") == [{"of": "gpu/1", "name": "lost", "said": "NVML: GPU is lost"}]
 
@@ -297,7 +297,7 @@ def test_a_sample_follows_the_gpu_in_si_units(node: Node) -> None:
     assert node.errors("hot", "throttle") == []
 
 
-def test_counters_are_told_first_and_last_and_once_a_second_and_not_of_all_gpus_at_once(node: Node) -> None:
+def test_counters_are_sent_first_last_and_each_second_but_not_for_all_gpus_at_once(node: Node) -> None:
     sampler = node.sampler(numbered(8) + "@0.25\n3.ecc_corrected=7\n3.remap_pending=1\n@2.35\n5.pcie_replay=2\n")
     node.play(sampler, 25, last=True)
     having = {n: [i for i, row in enumerate(node.samples(f"gpu/{n}")) if "replays" in row] for n in range(8)}
@@ -309,7 +309,7 @@ def test_counters_are_told_first_and_last_and_once_a_second_and_not_of_all_gpus_
     assert max(sum(at in rounds for rounds in having.values()) for at in range(1, 24)) == 1
 
 
-def test_each_throttle_is_told_once_and_the_power_cap_is_none(node: Node) -> None:
+def test_each_throttle_is_reported_once_and_the_power_cap_is_none(node: Node) -> None:
     calls: list[tuple[int, int]] = []
     script = "@0.2\n0.reasons=4\n@0.4\n0.reasons=36\n@0.6\n0.reasons=204\n@0.8\n0.reasons=4\n@1\n0.reasons=204\n"
     sampler = node.sampler(numbered(2) + script, on_reasons=lambda index, bits: calls.append((index, bits)))
@@ -332,7 +332,7 @@ def test_a_gpu_is_hot_once_and_two_degrees_below_its_slowdown(node: Node) -> Non
 
 
 @pytest.mark.parametrize(("beyond", "hot"), [("", 2), ("*.margin_slowdown=-2\n", 0)])
-def test_a_gpu_that_tells_a_margin_alone_is_hot_by_it(beyond: str, hot: int, node: Node) -> None:
+def test_a_gpu_that_reports_only_a_margin_is_hot_by_it(beyond: str, hot: int, node: Node) -> None:
     state = numbered(1).replace("*.temperature_slowdown=89\n", beyond)
     sampler = node.sampler(
         state + f"0.temperature_margin={hot + 1}\n@0.2\n0.temperature_margin={hot}\n0.temperature=85\n"
@@ -344,7 +344,7 @@ def test_a_gpu_that_tells_a_margin_alone_is_hot_by_it(beyond: str, hot: int, nod
 
 
 @pytest.mark.parametrize("code", [15, 999])
-def test_a_gpu_that_is_lost_on_the_way_is_told_once_and_asked_no_more(code: int, node: Node) -> None:
+def test_a_gpu_lost_midway_is_reported_once_and_not_read_again(code: int, node: Node) -> None:
     sampler = node.sampler(numbered(2) + f"@0.45\n0.lost={code}\n0.late.utilization=3\n")
     node.play(sampler, 12)
     assert [error["of"] for error in node.errors("lost")] == ["gpu/0"]
@@ -352,7 +352,7 @@ def test_a_gpu_that_is_lost_on_the_way_is_told_once_and_asked_no_more(code: int,
     assert [error["said"] for error in node.errors("nvml") if "took" in error["said"]] == []
 
 
-def test_one_question_with_an_unknown_error_loses_no_gpu_and_is_told_once(node: Node) -> None:
+def test_one_query_with_an_unknown_error_loses_no_gpu_and_is_reported_once(node: Node) -> None:
     sampler = node.sampler(numbered(1) + "@0.25\n0.utilization=!999\n")
     node.play(sampler, 12)
     assert node.errors("lost") == []
@@ -362,14 +362,14 @@ def test_one_question_with_an_unknown_error_loses_no_gpu_and_is_told_once(node: 
     assert ["busy" in row for row in node.samples("gpu/0")] == [True] * 3 + [False] * 9
 
 
-def test_what_a_gpu_refused_once_is_not_asked_again(node: Node) -> None:
+def test_a_query_refused_by_a_gpu_is_not_repeated(node: Node) -> None:
     state = numbered(1).replace("*.utilization=0\n", "").replace("*.power_average=100000\n", "")
     sampler = node.sampler(state + "@0.25\n0.utilization=50\n0.power_average=100000\n")
     node.play(sampler, 6)
     assert [("busy" in row, row["power"]) for row in node.samples("gpu/0")] == [(False, 110.0)] * 6
 
 
-def test_an_answer_that_comes_late_is_told_and_again_only_if_it_comes_twice_as_late(node: Node) -> None:
+def test_a_late_answer_is_reported_and_again_only_if_twice_as_late(node: Node) -> None:
     script = "@0.35\n1.late.temperature=1.7\n@3.6\n1.late.temperature=2\n@8\n1.late.temperature=4\n"
     sampler = node.sampler(numbered(2) + script)
     node.play(sampler, 100)
@@ -378,7 +378,7 @@ def test_an_answer_that_comes_late_is_told_and_again_only_if_it_comes_twice_as_l
     assert {error["of"] for error in node.errors("nvml")} == {"gpu/1"}
 
 
-def test_an_answer_that_does_not_come_is_told_as_a_hang_by_the_other_thread(node: Node) -> None:
+def test_a_missing_answer_is_reported_as_a_hang_by_the_other_thread(node: Node) -> None:
     sampler = node.sampler(numbered(2))
     sampler.gpus.asking = (1, "nvmlDeviceGetTemperature", 0.0)
     node.hand.value = 4.9
@@ -412,7 +412,7 @@ def test_links_of_the_fifth_generation_are_added_up_one_by_one(node: Node) -> No
 XID = "4,900,123456,-;NVRM: Xid (PCI:0000:{}:00): {}, pid=4242, name=python3, Ch 00000008\n"
 
 
-def test_xids_since_the_start_are_told_and_counted_without_the_name_of_a_process(node: Node) -> None:
+def test_xids_since_the_start_are_reported_and_counted_without_process_names(node: Node) -> None:
     node.put("dev/kmsg", XID.format("17", 13))
     sampler = node.sampler(numbered(2))
     with (node.place / "root/dev/kmsg").open("a") as log:
@@ -437,7 +437,7 @@ def test_a_log_that_only_root_reads_counts_no_xids(node: Node) -> None:
     assert "xids" not in node.samples("gpu/0")[0]
 
 
-def test_a_storm_of_xids_is_counted_and_not_told_line_by_line(node: Node) -> None:
+def test_a_storm_of_xids_is_counted_and_not_reported_line_by_line(node: Node) -> None:
     node.put("dev/kmsg", "")
     sampler = node.sampler(numbered(1))
     with (node.place / "root/dev/kmsg").open("a") as log:
@@ -453,7 +453,7 @@ def test_a_storm_of_xids_is_counted_and_not_told_line_by_line(node: Node) -> Non
 
 @pytest.fixture
 def host(tmp_path: Path) -> Path:
-    """A machine put together of recorded folders, and sensors whose form the kernel's documents give."""
+    """A machine made of recorded folders, and of sensors in the form that the kernel documents."""
     for folder, place in (
         ("cpu/sysfs-cpu-node-exporter", "sys/devices/system/cpu"),
         ("memory/sysfs-edac-node-exporter", "sys/devices/system/edac"),
@@ -480,7 +480,7 @@ def number(file: Path) -> int:
     return int(file.read_text())
 
 
-def test_a_node_tells_its_own_columns(host: Path) -> None:
+def test_a_node_reports_its_own_columns(host: Path) -> None:
     cpus = host / "sys/devices/system/cpu"
     clocks = [number(file) for file in cpus.glob("cpu*/cpufreq/scaling_cur_freq")]
     values = dict(NodeReader(time.monotonic, str(host)).read())
@@ -502,7 +502,7 @@ def test_machine_checks_of_all_cpus_are_added_up(host: Path) -> None:
     assert dict(NodeReader(time.monotonic, str(host)).read())["node"]["mce"] == 7
 
 
-def test_each_rdma_port_is_told_and_of_several_the_number(host: Path) -> None:
+def test_each_rdma_port_is_reported_with_a_number_if_several(host: Path) -> None:
     folder = host / "sys/class/infiniband"
     (folder / "mlx5_0/ports/1/state").write_text("1: DOWN\n")
     values = dict(NodeReader(time.monotonic, str(host)).read())
@@ -541,7 +541,7 @@ def test_without_sensors_the_packages_thermal_zone_is_read_and_no_others(host: P
     assert dict(NodeReader(time.monotonic, str(host)).read())["node"]["temp"] == 63.0
 
 
-def test_a_machine_that_tells_nothing_costs_nothing(tmp_path: Path) -> None:
+def test_a_machine_without_any_readings_causes_no_error(tmp_path: Path) -> None:
     assert NodeReader(time.monotonic, str(tmp_path)).read() == [("node", {})]
 
 
@@ -577,13 +577,13 @@ def test_eight_gpus_are_sampled_by_a_schedule_that_neither_drifts_nor_bunches(no
     node.put("proc/loadavg", "1.0 1 1 1/1 1\n")
     gpus, stop, times = node.gpus(numbered(8)), threading.Event(), []
 
-    def tell(kind: str, **fields: object) -> None:
-        node.tell(kind, **fields)
+    def emit(kind: str, **fields: object) -> None:
+        node.emit(kind, **fields)
         if fields["of"] == "gpu/0":
             times.append(time.monotonic())
 
     gpus.hello()
-    sampler = Sampler(gpus, tell, time.monotonic, stop)
+    sampler = Sampler(gpus, emit, time.monotonic, stop)
     sampler.start()
     until(lambda: len(times) >= 15, "too few samples")
     stop.set()
@@ -604,11 +604,11 @@ def test_a_node_without_gpus_is_sampled_until_the_end(node: Node) -> None:
     (node.place / "root/proc/driver/nvidia/version").unlink()
     node.put("proc/loadavg", "1.0 1 1 1/1 1\n")
     stop = threading.Event()
-    sampler = Sampler(Gpus(None, node.tell, time.monotonic, node.root), node.tell, time.monotonic, stop)
+    sampler = Sampler(Gpus(None, node.emit, time.monotonic, node.root), node.emit, time.monotonic, stop)
     sampler.start()
     until(lambda: node.samples("node"), "no sample of the node")
     assert sampler.is_alive()
     stop.set()
     sampler.join(5)
     assert not sampler.is_alive()
-    assert {record["of"] for record in node.told} == {"node"}
+    assert {record["of"] for record in node.records} == {"node"}

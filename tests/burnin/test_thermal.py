@@ -1,4 +1,4 @@
-"""The first minute's temperatures: the end that they reveal, how sure it is, and when nothing is said."""
+"""The first minute's temperatures: the predicted final value, its uncertainty, and when there is none."""
 
 import math
 import random
@@ -18,7 +18,7 @@ INLET = 25.0
 def warmed(
     seed: int = 1, span: float = 60, resistance: float = 0.06, tau: float = 20, slow: float = 0.0, rate: int = 10
 ) -> list[TemperatureSample]:
-    """A GPU that jumps on its heatsink, which warms; `slow` degrees come with 150 s. Sensors tell whole degrees."""
+    """A GPU that jumps on its heatsink, which warms; `slow` degrees come with 150 s. Sensors return whole degrees."""
     rng = random.Random(seed)
     end, jump = INLET + resistance * POWER, 8.0
     samples = []
@@ -44,7 +44,7 @@ def refused(samples: Sequence[TemperatureSample]) -> str:
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("tau", [10, 15, 20, 25, 30])
-def test_a_minute_foretells_ten_within_two_degrees_and_within_what_it_says(tau: float, seed: int) -> None:
+def test_a_minute_predicts_ten_within_two_degrees_and_its_stated_error(tau: float, seed: int) -> None:
     found = fitted(warmed(seed, tau=tau))
     end = INLET + 0.06 * POWER
     assert abs(found.ahead - end) < 2
@@ -55,7 +55,7 @@ def test_a_minute_foretells_ten_within_two_degrees_and_within_what_it_says(tau: 
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_warms_over_minutes_is_underrated_by_no_more_than_is_said(seed: int) -> None:
+def test_slow_warming_is_underestimated_by_no_more_than_the_bound(seed: int) -> None:
     found = fitted(warmed(seed, slow=4.0))
     end = INLET + 0.06 * POWER - 4 * math.exp(-600 / 150)
     assert -3 < found.ahead - end < 0.5
@@ -77,16 +77,16 @@ def test_without_an_inlet_there_is_a_prediction_but_no_resistance() -> None:
     assert fitted(warmed(), math.nan).resistance is None
 
 
-def test_each_reason_to_say_nothing_is_named() -> None:
+def test_each_reason_for_refusing_a_fit_is_named() -> None:
     whole = warmed()
-    assert refused([]) == "0 samples: under 20 nothing is fitted"
-    assert refused(whole[:200]) == "20 s of samples: under 25 s nothing is fitted"
-    assert refused(whole[:300] + whole[550:]).startswith("a hole of 25 s")
-    assert refused([replace(s, power=None) for s in whole]) == "power is told by 0 of 600 samples"
+    assert refused([]) == "0 samples: at least 20 are needed"
+    assert refused(whole[:200]) == "20 s of samples: at least 25 s are needed"
+    assert refused(whole[:300] + whole[550:]).startswith("a gap of 25 s")
+    assert refused([replace(s, power=None) for s in whole]) == "power is reported by 0 of 600 samples"
     assert refused([replace(s, power=500.0 if s.t > 30 else 700.0) for s in whole]).startswith("power is not steady")
     assert refused([replace(s, temp=60.0) for s in whole]).startswith("it warmed by 0.0 degrees")
-    assert refused(warmed(tau=200)).startswith("its end is not in sight")
-    assert refused(warmed(tau=100)).endswith("and 60% are asked for")
+    assert refused(warmed(tau=200)).startswith("its final temperature is not determined")
+    assert refused(warmed(tau=100)).endswith("60% are needed")
     bent = [replace(s, temp=s.temp + 12 * math.sin(s.t / 4)) for s in whole]
     assert refused(bent).startswith("the fit is poor")
 

@@ -1,4 +1,4 @@
-"""Tools on a node: found, run with fixed words, bounded in time and answer, and ended with all that they started."""
+"""Tools on a node: found, run with fixed arguments, bounded in time and output, and ended with all their children."""
 
 import json
 import os
@@ -25,14 +25,14 @@ Records = list[dict[str, Any]]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where this node's tools lie."""
+    """The folder of this node's tools."""
     made = tmp_path / "bin"
     made.mkdir()
     return made
 
 
 def put(folder: Path, name: str, script: str) -> Path:
-    """Lay a tool into the folder."""
+    """Put a tool into the folder."""
     file = folder / name
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o755)
@@ -46,11 +46,11 @@ def run(
     rows: Records = []
     begun = time.monotonic()
 
-    def tell(kind: str, **fields: Any) -> None:
+    def emit(kind: str, **fields: Any) -> None:
         rows.append(json.loads(json.dumps({"k": kind, **fields})))
 
     tools.run_tools(
-        names, tell, lambda: time.monotonic() - begun, stop or threading.Event(), seconds, root, [str(folder)]
+        names, emit, lambda: time.monotonic() - begun, stop or threading.Event(), seconds, root, [str(folder)]
     )
     return rows
 
@@ -69,7 +69,7 @@ def facts(*records: dict[str, Any]) -> dict[str, Reading]:
 
 
 def gone(pid: int, seconds: float = 3.0) -> bool:
-    """Whether a process ends in time; one that nobody has waited for has ended too."""
+    """Whether a process ends in time; a zombie counts as ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -82,7 +82,7 @@ def gone(pid: int, seconds: float = 3.0) -> bool:
     return False
 
 
-def test_a_tool_that_is_missing_is_told_as_missing(folder: Path) -> None:
+def test_a_missing_tool_is_reported_as_missing(folder: Path) -> None:
     records = run(["dcgm-1", "fio", "stress-ng"], folder)
     assert [(r["name"], r["status"], r["why"]) for r in records] == [
         (name, None, "tool missing") for name in ("dcgm-1", "fio", "stress-ng")
@@ -92,14 +92,14 @@ def test_a_tool_that_is_missing_is_told_as_missing(folder: Path) -> None:
     assert found.reason is Reason.TOOL_MISSING
 
 
-def test_a_tool_that_nobody_knows_is_not_looked_for(folder: Path) -> None:
+def test_an_unknown_tool_is_not_looked_for(folder: Path) -> None:
     put(folder, "evil", "touch ran")
     assert [r["why"] for r in run(["evil", "../evil", "sh -c evil"], folder)] == [
-        "unsupported: this version knows no such tool"
+        "unsupported: this version has no such tool"
     ] * 3
 
 
-def test_a_tool_is_run_once_with_fixed_words_and_its_version_told(folder: Path) -> None:
+def test_a_tool_runs_once_with_fixed_arguments_and_reports_its_version(folder: Path) -> None:
     exe = put(
         folder,
         "dcgmi",
@@ -201,11 +201,11 @@ def test_a_tool_ends_when_the_burn_in_is_over_and_is_no_result(folder: Path) -> 
     put(folder, "dcgmi", "[ $1 = --version ] && exit; echo '{'; sleep 60")
     (record,) = run(["dcgm-1"], folder, seconds=6.0)
     assert record["status"] is None
-    assert record["why"] == "stopped: the time of the burn-in was over"
+    assert record["why"] == "stopped: the burn-in's time limit was reached"
     assert record["out"] == "{\n"
 
 
-def test_a_tool_that_hangs_is_told_as_hanging(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_that_hangs_is_reported_as_hanging(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(folder, "dcgmi", "[ $1 = --version ] && exit; exec sleep 60")
     monkeypatch.setitem(tools.TOOLS, "dcgm-1", tools.TOOLS["dcgm-1"]._replace(most=0.5))
     (record,) = run(["dcgm-1"], folder)
@@ -279,11 +279,11 @@ def test_only_nics_whose_port_is_active_are_tried(folder: Path, tmp_path: Path) 
     assert record["argv"][-1] == "127.0.0.1"
 
 
-def test_a_node_with_nothing_to_try_is_told_so(folder: Path, tmp_path: Path) -> None:
+def test_a_node_without_a_test_device_is_unsupported(folder: Path, tmp_path: Path) -> None:
     for name in ("ib_write_bw", "fio", "all_reduce_perf"):
         put(folder, name, "echo ran")
     records = run(["ib_write_bw", "fio", "all_reduce"], folder, root=node(tmp_path))
-    assert [r["why"] for r in records] == ["unsupported: this node has nothing that it could try"] * 3
+    assert [r["why"] for r in records] == ["unsupported: this node has nothing for it to test"] * 3
 
 
 def test_the_client_waits_for_its_server_and_the_server_ends_with_it(folder: Path, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_all_gpus_take_part_in_a_collective_and_one_alone_in_none(folder: Path, 
 @pytest.mark.parametrize(
     ("help_text", "json_asked"), [("  -j [ --json ]  Print output in json format", True), ("  -v", False)]
 )
-def test_json_is_asked_of_a_version_that_knows_it(folder: Path, help_text: str, json_asked: bool) -> None:
+def test_json_is_requested_only_where_it_is_supported(folder: Path, help_text: str, json_asked: bool) -> None:
     put(folder, "nvbandwidth", f'[ "$1" = -h ] && echo "nvbandwidth Version: v0.8" && echo "{help_text}"; exit 0')
     (record,) = run(["nvbandwidth"], folder)
     assert ("-j" in record["argv"]) is json_asked
@@ -326,7 +326,7 @@ def test_stress_ng_of_this_machine_checks_out_and_leaves_nothing(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "STRESS_SECONDS", 1)
-    # Its own time is 10 s: in one, a busy machine gets through little memory.
+    # Its default time is 10 s: in 1 s, a busy machine tests little memory.
     record = real("stress-ng", "stress-ng", node(tmp_path, ("proc/meminfo", "MemAvailable:   65536 kB\n")))
     found = facts(record)
     assert found["burnin.stress_ng.stressor"] == ("cpu", "matrix", "vm")
@@ -370,7 +370,7 @@ def test_a_stressor_that_this_machine_skips_is_not_tested(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file that fio reads as if it were a disk."""
+    """A file that fio reads as a disk."""
     place = tmp_path / "disk"
     place.write_bytes(os.urandom(1 << 20) * 16)
     return place
@@ -406,7 +406,7 @@ def test_fio_of_this_machine_reads_and_writes_nothing(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_fio_of_this_machine_says_that_there_is_no_such_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fio_of_this_machine_reports_a_missing_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exe = shutil.which("fio")
     if exe is None:
         pytest.skip("fio is not installed here: its adapter was not tried for real")

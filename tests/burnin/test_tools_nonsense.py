@@ -1,4 +1,4 @@
-"""Readers of tools fed with what no tool should say: facts or Unreadable, never another exception, never a pass."""
+"""Parsers of tools fed with invalid output: facts or Unreadable, never another exception, never a pass."""
 
 import json
 from contextlib import suppress
@@ -29,7 +29,7 @@ VALUES = st.recursive(
 
 
 def read(record: dict[str, Any]) -> dict[str, Reading]:
-    """What a reader gives, every path of it promised; nothing where it is Unreadable."""
+    """What a parser returns, with only declared paths; empty where the output is Unreadable."""
     reader, _ = every.READERS[record["name"]]
     found: dict[str, Reading] = {}
     with suppress(Unreadable):

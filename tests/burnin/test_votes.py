@@ -1,4 +1,4 @@
-"""Equal work, different bits: who is odd, who is only disputed, and when nobody can tell."""
+"""Equal work, different bits: which part is odd, which is only disputed, and when neither can be decided."""
 
 import random
 
@@ -12,12 +12,12 @@ AGREES, ODD, DISPUTED, NOT_TESTED = VoteOutcome.AGREES, VoteOutcome.ODD, VoteOut
 
 
 def nodes(words: str) -> dict[VotePlace, str | None]:
-    """One letter for each node; a dot says nothing."""
+    """One letter for each node; a dot is no vote."""
     return {(f"n{n}",): None if word == "." else word for n, word in enumerate(words)}
 
 
 def gpus(*words: str) -> dict[VotePlace, str | None]:
-    """One word for each node, one letter for each of its GPUs."""
+    """One word for each node, with one letter for each of its GPUs."""
     return {
         (f"n{n}", f"gpu/{g}"): None if letter == "." else letter
         for n, word in enumerate(words)
@@ -26,12 +26,14 @@ def gpus(*words: str) -> dict[VotePlace, str | None]:
 
 
 def letters(found: Count) -> str:
-    """What comes of each voter, as its first letter."""
-    return "".join({AGREES: "a", ODD: "O", DISPUTED: "d", NOT_TESTED: "."}[outcome] for outcome in found.said.values())
+    """The result for each voter, as its first letter."""
+    return "".join(
+        {AGREES: "a", ODD: "O", DISPUTED: "d", NOT_TESTED: "."}[outcome] for outcome in found.outcomes.values()
+    )
 
 
 @pytest.mark.parametrize(
-    ("words", "golden", "said", "names"),
+    ("words", "golden", "text", "names"),
     [
         ("aaaa", None, "aaaa", []),
         ("aaab", None, "aaaO", [Name.ODD]),
@@ -58,9 +60,11 @@ def letters(found: Count) -> str:
         ("...", "g", "...", []),
     ],
 )
-def test_each_vote_of_nodes_ends_as_its_rule_says(words: str, golden: str | None, said: str, names: list[Name]) -> None:
+def test_each_vote_of_nodes_ends_as_its_rule_states(
+    words: str, golden: str | None, text: str, names: list[Name]
+) -> None:
     found = count(nodes(words), golden)
-    assert letters(found) == said
+    assert letters(found) == text
     assert [finding.name for finding in found.findings] == names
 
 
@@ -77,7 +81,7 @@ def test_a_gpu_whose_every_sm_errs_alike_is_named_by_its_peers_once() -> None:
     }
     found = count(results)
     assert [(f.name, f.at) for f in found.findings] == [(Name.ODD, ("n1", "gpu/2"))]
-    assert sum(outcome is ODD for outcome in found.said.values()) == 16
+    assert sum(outcome is ODD for outcome in found.outcomes.values()) == 16
 
 
 def test_where_most_of_a_node_errs_the_fleet_names_the_node_and_clears_its_right_gpus() -> None:
@@ -101,10 +105,10 @@ def test_two_nodes_that_differ_are_disputed_and_the_odd_gpu_in_one_is_still_name
 def test_a_fleet_against_the_golden_is_one_finding_that_blames_no_part() -> None:
     found = count(gpus("aaaa", "aaaa", "aaag"), "g")
     assert found.findings == (VoteFinding(Name.CONTRADICTED, (), "a", "g", 3, 3),)
-    assert ODD not in found.said.values()
+    assert ODD not in found.outcomes.values()
 
 
-def test_two_gpus_of_one_node_that_differ_are_told_apart_by_the_golden() -> None:
+def test_two_differing_gpus_of_one_node_are_distinguished_by_the_golden() -> None:
     assert letters(count(gpus("ab"), "a")) == "aO"
 
 
@@ -123,7 +127,7 @@ def test_the_order_of_the_voters_changes_nothing(words: list[str], golden: str |
     turned = [*results.items()]
     rng.shuffle(turned)
     one, other = count(results, golden), count(dict(turned), golden)
-    assert one.said == other.said
+    assert one.outcomes == other.outcomes
     assert set(one.findings) == set(other.findings)
 
 
@@ -133,19 +137,21 @@ def test_a_voter_that_falls_silent_never_makes_another_odd_nor_clears_one(
     words: str, golden: str | None, data: st.DataObject
 ) -> None:
     which = data.draw(st.integers(0, len(words) - 1))
-    before = count(nodes(words), golden).said
-    after = count(nodes(words[:which] + "." + words[which + 1 :]), golden).said
+    before = count(nodes(words), golden).outcomes
+    after = count(nodes(words[:which] + "." + words[which + 1 :]), golden).outcomes
     for place, new in after.items():
         assert new is not ODD or before[place] is ODD
         assert not (new is AGREES and before[place] is ODD)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5), st.sampled_from([None, "a", "b"]))
-def test_who_says_nothing_is_never_said_to_agree_and_who_is_odd_is_told(words: list[str], golden: str | None) -> None:
+def test_a_silent_part_never_counts_as_agreeing_and_an_odd_one_is_reported(
+    words: list[str], golden: str | None
+) -> None:
     results = gpus(*words)
     found = count(results, golden)
-    assert list(found.said) == list(results)
-    for place, outcome in found.said.items():
+    assert list(found.outcomes) == list(results)
+    for place, outcome in found.outcomes.items():
         assert (outcome is NOT_TESTED) >= (results[place] is None)
         if outcome is ODD:
             assert any(f.name is Name.ODD and place[: len(f.at)] == f.at for f in found.findings)

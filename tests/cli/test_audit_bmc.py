@@ -96,7 +96,7 @@ def test_a_hostile_bios_resource_costs_its_own_rules_only(tmp_path: Path, kind: 
     assert verdict["evidence"][0]["unknown"].startswith(reason)
 
 
-def test_a_bmc_whose_chassis_share_everything_costs_no_more_than_what_it_told(tmp_path: Path) -> None:
+def test_a_bmc_whose_chassis_share_everything_costs_no_more_than_its_content(tmp_path: Path) -> None:
     root, chassis = "/redfish/v1", "/redfish/v1/Chassis"
     links = {"PowerSubsystem": {"@odata.id": "/PS"}, "Power": {"@odata.id": "/P"}, "Thermal": {"@odata.id": "/T"}}
     bodies: dict[str, object] = {
@@ -117,7 +117,7 @@ def test_a_bmc_whose_chassis_share_everything_costs_no_more_than_what_it_told(tm
     assert time.process_time() - began < 30
 
 
-def test_a_refused_and_a_silent_bmc_port_are_told_apart(tmp_path: Path) -> None:
+def test_a_refused_and_a_silent_bmc_port_are_distinguished(tmp_path: Path) -> None:
     _, refused = audit(tmp_path, refused_port(), ":".join(["AB"] * 32))
     with silent_port() as url:
         status, silent = audit(tmp_path, url, ":".join(["AB"] * 32), "--timeout", "3")
@@ -126,7 +126,7 @@ def test_a_refused_and_a_silent_bmc_port_are_told_apart(tmp_path: Path) -> None:
     assert "timeout" in json.dumps(silent)
 
 
-def test_a_bmc_url_that_is_none_is_our_users_mistake(tmp_path: Path) -> None:
+def test_an_invalid_bmc_url_is_a_user_error(tmp_path: Path) -> None:
     (tmp_path / "inventory.yaml").write_text(
         'rackcheck: 1\nnodes:\n  n1: { bmc: { url: "http://127.0.0.1", user: root, password: "env:BMC_PASSWORD" } }\n'
     )
@@ -135,7 +135,7 @@ def test_a_bmc_url_that_is_none_is_our_users_mistake(tmp_path: Path) -> None:
     assert "https://HOST" in done.err
 
 
-def test_a_run_that_is_over_keeps_what_was_told_and_calls_the_rest_unknown(tmp_path: Path) -> None:
+def test_an_expired_run_keeps_its_facts_and_leaves_the_rest_unknown(tmp_path: Path) -> None:
     stuck = "/redfish/v1/UpdateService/FirmwareInventory"
     with Mockup(tree("dell-poweredge-r750-idrac9-6.00"), faults={stuck: ResourceFault("hang")}) as bmc:
         status, document = audit(tmp_path, bmc.url, bmc.fingerprint, "--deadline", "5", "-o", str(tmp_path / "run"))
@@ -148,9 +148,9 @@ def test_a_run_that_is_over_keeps_what_was_told_and_calls_the_rest_unknown(tmp_p
     assert again.status == 3
 
 
-def test_nobody_is_asked_once_a_run_is_over(tmp_path: Path) -> None:
+def test_nothing_is_requested_once_a_run_is_over(tmp_path: Path) -> None:
     with silent_port() as url:
         began = time.monotonic()
         status, document = audit(tmp_path, url, ":".join(["AB"] * 32), "--deadline", "2")
     assert (status, statuses(document)["bios.smt"]) == (3, "unknown")
-    assert time.monotonic() - began < 30  # a visit to a silent BMC alone has 180
+    assert time.monotonic() - began < 30  # a visit to an unresponsive BMC alone has 180

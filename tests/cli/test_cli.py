@@ -1,4 +1,4 @@
-"""The command line as a newcomer types it: exits, one-line mistakes, replay, and what help costs."""
+"""The command line as a newcomer types it: exit codes, one-line errors, replay, and the cost of help."""
 
 import gzip
 import io
@@ -33,7 +33,7 @@ def profile(tmp_path: Path, rules: str) -> Path:
     return path
 
 
-def test_a_plain_machine_tells_at_least_sixty_facts_and_every_unknown_has_a_reason() -> None:
+def test_a_plain_machine_reports_at_least_sixty_facts_and_every_unknown_has_a_reason() -> None:
     done = rackcheck("audit", "localhost", "-p", "linux-server", "-q")
     assert done.status in {0, 1, 3}
     value = json.loads(rackcheck("facts", "localhost", "--from", "last", "--json").out)["facts"]
@@ -42,7 +42,7 @@ def test_a_plain_machine_tells_at_least_sixty_facts_and_every_unknown_has_a_reas
     assert all(fact["detail"] for fact in value.values() if "unknown" in fact)
 
 
-def test_a_replay_gives_the_same_bytes_and_asks_no_one(tmp_path: Path, home: Path) -> None:
+def test_a_replay_gives_the_same_bytes_and_contacts_no_host(tmp_path: Path, home: Path) -> None:
     first = rackcheck("audit", "localhost", "-p", "linux-server", "--json", "-q", "-o", tmp_path / "run")
     before = sorted((p, p.stat().st_mtime_ns) for p in (tmp_path / "run").rglob("*"))
     environment = {**os.environ, "PATH": "/nonexistent"}
@@ -69,7 +69,7 @@ def test_a_stored_run_is_judged_by_another_profile_without_asking(tmp_path: Path
 
 
 OK = "  ok: { fact: kernel.release, present: true }\n"
-"""A rule that passes: without one that decides, nothing does."""
+"""A rule that passes: without a deciding rule there is no PASS."""
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_exit_is_the_table_s(tmp_path: Path, rules: str, status: int, strict
     assert rackcheck("audit", "-p", chosen, "-q", "-o", tmp_path / "b", "--strict").status == strict
 
 
-def test_planes_narrow_the_scope_and_the_verdict_says_so(tmp_path: Path) -> None:
+def test_planes_narrow_the_scope_and_the_verdict_states_it(tmp_path: Path) -> None:
     chosen = profile(tmp_path, "  r: { fact: kernel.release, present: true }\n  s: { fact: bmc.vendor, is: ACME }\n")
     done = rackcheck("audit", "-p", chosen, "-q", "--planes", "os")
     assert done.status == 0
@@ -99,7 +99,7 @@ def test_planes_narrow_the_scope_and_the_verdict_says_so(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         (["audit", "-p", "linux-sever"], "did you mean linux-server?"),
         (["audit"], "which profile?"),
@@ -116,23 +116,23 @@ def test_planes_narrow_the_scope_and_the_verdict_says_so(tmp_path: Path) -> None
         (["audit", "-p", "linux-server", "--timeout", "never"], "not a valid float"),
     ],
 )
-def test_our_users_mistake_is_said_clearly_and_exits_2(words: list[str], said: str) -> None:
+def test_a_user_error_is_stated_clearly_and_exits_2(words: list[str], text: str) -> None:
     done = rackcheck(*words)
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert text in done.err
     assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
+    ("rules", "text"),
     [
         (
             "  r: { fact: memory.totl, at-least: 1 GiB }\n",
-            "p.yaml:5:14: no probe gives memory.totl; did you mean memory.total?",
+            "p.yaml:5:14: no probe provides memory.totl; did you mean memory.total?",
         ),
         (
             "  r: { fact: memory.total, at-least: 1 GHz }\n",
-            "p.yaml:5:38: `at-least`: GHz is a frequency; a size in GiB is wanted",
+            "p.yaml:5:38: `at-least`: GHz is a frequency; a size in GiB is expected",
         ),
         ("  r: { fact: memory.total, at-least: 1024 }\n", "'1024' has no unit"),
         (
@@ -143,10 +143,10 @@ def test_our_users_mistake_is_said_clearly_and_exits_2(words: list[str], said: s
         ("  r: { fact: kernel.release }\n", "asserts nothing"),
     ],
 )
-def test_a_profile_s_mistake_is_told_with_its_place(tmp_path: Path, rules: str, said: str) -> None:
+def test_a_profile_error_is_reported_with_its_place(tmp_path: Path, rules: str, text: str) -> None:
     done = rackcheck("audit", "-p", profile(tmp_path, rules))
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert text in done.err
     assert len(done.err.strip().splitlines()) == 1
 
 
@@ -228,7 +228,7 @@ def test_a_run_is_never_written_over(tmp_path: Path) -> None:
     rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
     done = rackcheck("audit", "-p", "linux-server", "-q", "-o", tmp_path / "run")
     assert done.status == 2
-    assert "is there already" in done.err
+    assert "already exists" in done.err
 
 
 def test_secrets_never_leave_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,10 +246,10 @@ def test_secrets_never_leave_the_environment(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_profiles_and_runs(shell: str) -> None:
+def test_completion_offers_profiles_and_runs(shell: str) -> None:
     script = rackcheck("completion", shell)
     assert "_RACKCHECK_COMPLETE" in script.out
-    word = "linux" if shell == "fish" else "3"  # fish gives the word itself, the others its number
+    word = "linux" if shell == "fish" else "3"  # fish prints the word itself, the others its number
     environment = {**os.environ, "_RACKCHECK_COMPLETE": f"{shell}_complete"}
     environment |= {"COMP_WORDS": "rackcheck audit -p linux", "COMP_CWORD": word}
     done = subprocess.run(
@@ -266,7 +266,7 @@ def test_completion_knows_profiles_and_runs(shell: str) -> None:
         ("rackcheck audit --planes b", "3", "bmc"),
     ],
 )
-def test_completion_knows_facts_and_planes(words: str, at: str, wanted: str) -> None:
+def test_completion_offers_facts_and_planes(words: str, at: str, wanted: str) -> None:
     environment = {**os.environ, "_RACKCHECK_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": at}
     done = subprocess.run(
         [sys.executable, "-m", "rackcheck"], env=environment, capture_output=True, text=True, check=False
@@ -380,7 +380,7 @@ def test_a_raw_answer_is_shown_and_moves_no_terminal(tmp_path: Path) -> None:
     [["audit", "localhost", "-p", "linux-server", "-i"], ["inventory", "check"], ["audit", "localhost", "-p"]],
     ids=["audit", "check", "profile"],
 )
-def test_a_file_without_end_or_without_beginning_is_our_users_mistake(tmp_path: Path, words: list[str]) -> None:
+def test_an_endless_or_never_opening_file_is_a_user_error(tmp_path: Path, words: list[str]) -> None:
     os.mkfifo(tmp_path / "fifo")
     for place, output in (("/dev/zero", "a character device"), (f"{tmp_path}/fifo", "a FIFO")):
         code = f"import sys; from rackcheck.cli import main; sys.argv[1:] = {[*words, place]!r}; main()"
@@ -408,7 +408,7 @@ def test_a_pipe_of_our_users_own_shell_is_read_like_a_file(tmp_path: Path, sourc
     assert done.returncode == 0, done.stderr
 
 
-def test_an_exception_nobody_expected_is_no_verdict() -> None:
+def test_an_unexpected_exception_is_no_verdict() -> None:
     def broken() -> None:
         raise LookupError("\x1b[2Jthis cannot happen")
 

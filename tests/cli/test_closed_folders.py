@@ -1,4 +1,4 @@
-"""A folder of profiles that may not be read: said, passed over, and what is shipped is found."""
+"""A folder of profiles that may not be read is reported and skipped, and shipped profiles are found."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 
 
 def bound(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run rackcheck with this home, held to the modes of files as everybody is: root without its right to pass them."""
+    """Run rackcheck with this home, subject to file modes as any user is: root without the right to bypass them."""
     plain: list[str] = []
     if os.geteuid() == 0:
         setpriv = shutil.which("setpriv")
@@ -25,7 +25,7 @@ def bound(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(params=[".", ".config/rackcheck", ".config/rackcheck/profiles"])
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """A home that is somebody else's, as `sudo -u` without -H leaves it."""
+    """Another user's home, as `sudo -u` without -H leaves it."""
     closed = tmp_path / "home" / request.param
     (tmp_path / "home/.config/rackcheck/profiles").mkdir(parents=True)
     closed.chmod(0)
@@ -37,7 +37,7 @@ def test_a_shipped_profile_is_found_though_the_users_own_folder_is_closed(home: 
     judged = bound(home, "doctor", "--sudoers", "-p", "linux-server")
     assert judged.returncode == 0, judged.stderr
     assert judged.stderr == (
-        f"rackcheck: no profile was looked for in {home}/.config/rackcheck/profiles: Permission denied\n"
+        f"rackcheck: folder {home}/.config/rackcheck/profiles was not searched for profiles: Permission denied\n"
     )
     shown = bound(home, "profile", "list")
     assert (shown.returncode, "linux-server" in shown.stdout) == (0, True), shown.stderr

@@ -1,4 +1,4 @@
-"""`runs`, `history`, `diff` and `drift` on the command line: what they say, and how they exit."""
+"""`runs`, `history`, `diff` and `drift` on the command line: what they print, and how they exit."""
 
 import io
 import json
@@ -59,7 +59,7 @@ def nodes(changes: Mapping[str, Mapping[str, tuple[str, object]]]) -> Nodes:
 
 
 def drifted(*words: object) -> Done:
-    """Drift by the index; by the runs themselves it says the same."""
+    """Drift by the index; the runs themselves give the same output."""
     by_index = ran(drift, "--against", "r1", *words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RACKCHECK_INDEX", "/dev/null/index.sqlite")
@@ -111,7 +111,7 @@ def test_a_part_that_is_new_was_swapped_and_one_from_another_node_was_moved() ->
 
 
 def renumbered() -> None:
-    """Two runs: the second finds a GPU that the first lacked, and so the later ones have other numbers."""
+    """Two runs: the second finds a GPU that the first lacked, so later GPUs have other numbers."""
     lacking, whole = (dict(enumerate(letters)) for letters in ("ABD", "ABCD"))
     for name, parts in (("r2", lacking), ("r3", whole)):
         facts: dict[str, tuple[str, object]] = {"gpu": ("config", [str(i) for i in parts])}
@@ -138,7 +138,7 @@ def test_a_renumbered_part_is_a_move_in_every_document() -> None:
     assert json.loads(ran(history, "n1", "--json").out)["runs"][0]["moved"] == wanted
 
 
-def test_a_fact_that_a_move_explains_is_told_where_somebody_asks_for_it() -> None:
+def test_a_fact_explained_by_a_move_is_shown_when_filtered_for() -> None:
     renumbered()
     done = ran(diff, "r2", "r3", "--where", "gpu/2.pci")
     assert (done.status, done.out) == (1, "gpu/2.pci at D -> at C on 1 of 1: n1\n")
@@ -187,10 +187,10 @@ def test_an_acceptance_stands_for_the_newest_reading_of_each_of_its_nodes() -> N
     assert "no drift between pod7 and r10 on 4 nodes" in same.err
 
 
-def test_a_node_that_no_run_of_an_acceptance_came_to_is_not_new_but_untold() -> None:
+def test_a_node_in_no_run_of_an_acceptance_is_not_new_but_unread() -> None:
     accepted(("a1", {name: NODES[name] for name in ("n1", "n2", "n3")}, 1))
     done = ran(drift, "--against", "pod7", "r1")
-    assert (done.status, done.out) == (3, "told nothing in one run or in both on 1 of 4: n4\n")
+    assert (done.status, done.out) == (3, "no facts in one run or in both on 1 of 4: n4\n")
 
 
 def test_a_cut_run_that_did_not_come_to_a_node_leaves_its_earlier_reading() -> None:
@@ -234,12 +234,12 @@ def test_a_plane_that_was_silent_both_times_is_never_no_drift() -> None:
         rows[2]["facts"] = {}
         stored(name, rows)
     done = drifted()
-    assert (done.status, done.out) == (3, "os: silent in both runs on 1 of 4: n1\n")
+    assert (done.status, done.out) == (3, "os: no answer in both runs on 1 of 4: n1\n")
     assert drifted("--class", "identity").status == 3
     assert ran(diff, "r1", "r2").status == 3
 
 
-def test_facts_that_neither_run_knows_are_counted_by_class() -> None:
+def test_facts_unknown_in_both_runs_are_counted_by_class() -> None:
     hidden = nodes({"n1": {"firmware.bmc": ("version", None), "sysctl.vm.swappiness": ("config", None)}})
     made("r1", hidden)
     made("r2", hidden)
@@ -266,7 +266,7 @@ def test_a_node_that_a_cut_run_did_not_come_to_is_not_missing() -> None:
     rows = [e for e in events("r2", NODES, done=False) if e.get("node") != "n4"]
     stored("r2", rows)
     done = drifted()
-    assert (done.status, done.out) == (3, "told nothing in one run or in both on 1 of 4: n4\n")
+    assert (done.status, done.out) == (3, "no facts in one run or in both on 1 of 4: n4\n")
 
 
 def test_nodes_that_are_new_or_missing_are_drift() -> None:
@@ -300,18 +300,18 @@ def test_a_run_in_a_folder_elsewhere_needs_no_index(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         (["--against", "r11"], "no run r11; did you mean r1?"),
         (["--against", "r1", "--class", "verson"], "no class 'verson' here"),
-        (["--against", "r1", "--class", "counter"], "counters never drift"),
+        (["--against", "r1", "--class", "counter"], "counters never count as drift"),
         ([], "--against"),
     ],
 )
-def test_a_mistake_is_named_with_the_nearest_right_word(words: list[str], said: str) -> None:
+def test_a_usage_error_suggests_the_nearest_right_word(words: list[str], text: str) -> None:
     done = ran(drift, *words)
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert text in done.err
 
 
 def test_drift_as_a_document_holds_the_same() -> None:
@@ -337,7 +337,7 @@ def test_two_runs_differ_by_facts_and_by_verdicts_that_turned() -> None:
     assert "errors" not in done.out
 
 
-def test_counters_are_compared_only_when_all_is_asked_for() -> None:
+def test_counters_are_compared_only_with_the_all_option() -> None:
     made("r2", nodes({"n1": {"errors": ("counter", 9)}}))
     assert ran(diff, "r1", "r2").status == 0
     assert ran(diff, "r1", "r2", "--all").out == "errors 5 -> 9 on 1 of 4: n1\n"
@@ -345,7 +345,7 @@ def test_counters_are_compared_only_when_all_is_asked_for() -> None:
 
 def test_two_nodes_differ_by_their_serials_without_it_being_a_difference() -> None:
     done = ran(diff, "n1", "n2")
-    assert (done.status, done.out) == (0, "2 identities differ, as those of two machines do; --all shows them\n")
+    assert (done.status, done.out) == (0, "2 identities differ, as expected of two machines; --all shows them\n")
     assert "gpu/0.serial G1 -> G2" in ran(diff, "n1", "n2", "--all").out
     made("r2", nodes({"n1": {"firmware.bmc": ("version", None)}}), {"n2": "a"})
     value = ran(diff, "n1", "n2")
@@ -358,19 +358,19 @@ def test_two_nodes_differ_by_their_serials_without_it_being_a_difference() -> No
 def test_a_node_that_no_run_has_is_named_with_the_nearest() -> None:
     done = ran(diff, "n1", "n22")
     assert (done.status, done.out) == (2, "")
-    assert "no run and no node n22 of r1; did you mean n2?" in done.err
+    assert "no run n22, and no node n22 in r1; did you mean n2?" in done.err
 
 
-def test_the_history_of_a_node_says_what_changed_and_folds_what_did_not() -> None:
+def test_the_history_of_a_node_shows_changes_and_folds_the_rest() -> None:
     made("r2", NODES)
     made("r3", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}}), {"n1": "b"})
     made("r4", nodes({"n1": {"sysctl.vm.swappiness": ("config", 60)}}), {"n1": "b"})
     done = ran(history, "n1")
     assert done.status == 0
     heads = [line for line in done.out.splitlines() if not line.startswith(" ")]
-    assert "r4  2 runs alike" in heads[0]
+    assert "r4  2 identical runs" in heads[0]
     assert heads[0].endswith("r3  FAIL")
-    assert "r2  2 runs alike" in heads[1]
+    assert "r2  2 identical runs" in heads[1]
     assert heads[1].endswith("r1  PASS  (its first run)")
     assert [line.strip() for line in done.out.splitlines() if line.startswith(" ")] == [
         "sysctl.vm.swappiness 10 -> 60",
@@ -378,7 +378,7 @@ def test_the_history_of_a_node_says_what_changed_and_folds_what_did_not() -> Non
     ]
 
 
-def test_the_history_of_a_rule_says_who_fails_and_since_when() -> None:
+def test_the_history_of_a_rule_shows_who_fails_and_since_when() -> None:
     made("r2", NODES, {"n1": "b", "n2": "b"})
     made("r3", NODES, {"n1": "b", "n2": "b"})
     doc = json.loads(ran(history, "b", "--json").out)
@@ -388,7 +388,7 @@ def test_the_history_of_a_rule_says_who_fails_and_since_when() -> None:
     ]
 
 
-def test_a_name_that_is_both_is_a_rule_unless_a_node_is_asked_for() -> None:
+def test_an_ambiguous_name_is_a_rule_unless_a_node_is_requested() -> None:
     made("r2", {"b": NODES["n1"]})
     assert "rule" in json.loads(ran(history, "b", "--json").out)
     assert "node" in json.loads(ran(history, "b", "--node", "--json").out)
@@ -397,7 +397,7 @@ def test_a_name_that_is_both_is_a_rule_unless_a_node_is_asked_for() -> None:
     assert "did you mean n1?" in done.err
 
 
-def test_the_list_is_limited_and_says_how_many_more_there_are() -> None:
+def test_the_list_is_limited_and_states_how_many_more_there_are() -> None:
     for number in range(2, 8):
         made(f"r{number}", NODES)
     done = rackcheck("runs", "list", "--limit", "3")

@@ -34,11 +34,11 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pod.yaml").write_text(POD)
 
 
-def test_check_counts_and_tells_what_is_odd_and_passes() -> None:
+def test_check_counts_and_reports_oddities_and_passes() -> None:
     done = rackcheck("inventory", "check", "pod.yaml")
     assert (done.status, done.err) == (0, "")
     for words in (
-        "pod.yaml is sound (pod7)",
+        "pod.yaml is valid (pod7)",
         "nodes  6: 3 computee, 2 nvswitch-tray, 1 compute",
         "planes os of 4, bmc of 5",
         "racks  a01 (42 U, 5 nodes)",
@@ -72,7 +72,7 @@ def test_a_word_of_the_site_s_own_is_no_odd_role(tmp_path: Path) -> None:
     assert "note" not in rackcheck("inventory", "check", "own.yaml").out
 
 
-def test_check_tells_every_mistake_with_its_place_and_exits_two(tmp_path: Path) -> None:
+def test_check_reports_every_error_with_its_place_and_exits_two(tmp_path: Path) -> None:
     rows = "".join(f"  n{i}: {{ host: a, rol: x }}\n" for i in range(30))
     (tmp_path / "bad.yaml").write_text(f"rackcheck: 1\nnodes:\n{rows}")
     done = rackcheck("inventory", "check", "bad.yaml")
@@ -126,8 +126,8 @@ def test_show_draws_the_whole_of_each_rack_that_is_meant() -> None:
     assert [line.split()[0] for line in lines[1:43]] == [str(unit) for unit in range(42, 0, -1)]
     assert lines[43 - 24] == "   24  dgx-03  computee"
     assert lines[43 - 23 : 43 - 20] == ["   23  |", "   22  |", "   21  |"]
-    assert lines[43:] == ["       without a place: dgx-[01-02],sw-[1-2]"]
-    assert "stands in a rack" in rackcheck("inventory", "show", "-i", "pod.yaml", "--elevation", "lone").err
+    assert lines[43:] == ["       without a position: dgx-[01-02],sw-[1-2]"]
+    assert "is in a rack" in rackcheck("inventory", "show", "-i", "pod.yaml", "--elevation", "lone").err
 
 
 def test_show_as_json_holds_references_and_places() -> None:
@@ -144,7 +144,7 @@ def test_import_prints_an_inventory_that_loads_and_notes_on_stderr(tmp_path: Pat
     assert 'n[1-2]: { host: "{node}.x" }' in done.out
     assert "serial (2)" in done.err
     (tmp_path / "out.yaml").write_text(done.out)
-    assert "sound" in rackcheck("inventory", "check", "out.yaml").out
+    assert "valid" in rackcheck("inventory", "check", "out.yaml").out
 
 
 def test_import_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_import_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "n1: { host: 10.0.0.1 }" in done.out
 
 
-def test_import_overwrites_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
+def test_import_overwrites_only_when_requested(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("name\nn1\n")
     (tmp_path / "out.yaml").write_text("mine")
     words = ("inventory", "import", "--from", "csv", "s.csv", "-o", "out.yaml")
@@ -165,19 +165,19 @@ def test_import_overwrites_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
     assert "nodes:" in (tmp_path / "out.yaml").read_text()
 
 
-def test_import_says_what_is_still_to_be_mended(tmp_path: Path) -> None:
+def test_import_lists_what_still_needs_fixing(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("name,rack,u\nn1,a,1\nn2,a,1\n")
     done = rackcheck("inventory", "import", "--from", "csv", "s.csv")
     assert done.status == 0
-    assert "to be mended: the result:4:" in done.err
-    assert "n2 stands on U 1 of a, where n1 stands" in done.err
+    assert "to be fixed: the result:4:" in done.err
+    assert "n2 is on U 1 of a, where n1 is" in done.err
 
 
-def test_import_of_a_wrong_file_is_our_users_mistake(tmp_path: Path) -> None:
+def test_import_of_a_wrong_file_is_a_user_error(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("name,u\nn1,x\n")
     for kind, output in (
         ("csv", "s.csv:2:4: `u` is a number"),
-        ("ansible", "s.csv:1:1: no JSON"),
+        ("ansible", "s.csv:1:1: not JSON"),
         ("slurm", "NodeName="),
     ):
         done = rackcheck("inventory", "import", "--from", kind, "s.csv")
@@ -211,17 +211,17 @@ def test_check_notes_files_of_this_machine_that_open_no_door(tmp_path: Path) -> 
     done = rackcheck("inventory", "check", "i.yaml")
     assert done.status == 0
     assert [line.split(maxsplit=1)[1] for line in done.out.splitlines() if "note" in line] == [
-        "key file locked: encrypted, and no `passphrase` is named (n2)",
-        "key file junk: holds no private key that we can read (n3)",
-        "CA file nowhere.pem: is not there (n1)",
-        "CA file nocert: holds no certificate in PEM form (n2-3)".replace("n2-3", "n[2-3]"),
+        "key file locked: encrypted, and no `passphrase` is set (n2)",
+        "key file junk: contains no readable private key (n3)",
+        "CA file nowhere.pem: does not exist (n1)",
+        "CA file nocert: contains no certificate in PEM form (n2-3)".replace("n2-3", "n[2-3]"),
         "BMC without a user: n4; write `bmc: { user: NAME }`",
         "BMC without a password: n4; write `bmc: { password: env:RACKCHECK_BMC_PASSWORD }`",
     ]
 
 
 @pytest.mark.parametrize("command", ["show", "audit", "doctor"])
-def test_an_empty_set_of_targets_asks_nobody_and_exits_two(command: str) -> None:
+def test_an_empty_set_of_targets_contacts_no_node_and_exits_two(command: str) -> None:
     words = (
         ("inventory", "show")
         if command == "show"
@@ -233,7 +233,7 @@ def test_an_empty_set_of_targets_asks_nobody_and_exits_two(command: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("nodes: [a]", "`nodes` must be a table, not a list"),
         ("nodes: { n1: { host: [a] } }", "`host` must be a single value, not a list"),
@@ -245,9 +245,9 @@ def test_an_empty_set_of_targets_asks_nobody_and_exits_two(command: str) -> None
         ),
     ],
 )
-def test_a_wrong_shape_is_told_in_words_and_without_a_pattern(text: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_shape_is_reported_in_words_and_without_a_pattern(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "i.yaml").write_text(f"rackcheck: 1\n{text}\n")
     done = rackcheck("inventory", "check", "i.yaml")
     assert done.status == 2
-    assert said in done.err
+    assert message in done.err
     assert "^" not in done.err

@@ -43,7 +43,7 @@ def every(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple
             yield from every(inner, (*words, name))
 
 
-def test_every_command_is_asked_for_its_help() -> None:
+def test_every_command_prints_its_help() -> None:
     asked = set(every(cli))
     assert {(name,) for name in COMMANDS} <= asked
     assert ("inventory", "import") in asked
@@ -85,7 +85,7 @@ def test_the_times_of_runs_are_shown_where_there_is_room(monkeypatch: pytest.Mon
     assert rackcheck("runs", "list").out.split()[:3] == ["run", "time", "profile"]
 
 
-def test_a_run_whose_name_tells_no_time_keeps_its_time() -> None:
+def test_a_run_whose_name_has_no_time_keeps_its_time() -> None:
     made("20260202T000000Z-1a2b3", {"n1": {}})
     assert "2026-01-01T00:00:00Z" in rackcheck("runs", "list").out
 

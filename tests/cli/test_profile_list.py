@@ -1,4 +1,4 @@
-"""`rackcheck profile list` and what is said of a name that finds nothing: one bad file hides no other, nothing is cut."""
+"""`rackcheck profile list` and the error for an unknown name: one bad file hides no other, nothing is cut."""
 
 import json
 import os
@@ -35,9 +35,9 @@ def test_each_file_is_listed_with_its_kind_and_one_that_cannot_be_used_hides_no_
     )
 
 
-def test_where_every_file_ships_no_column_says_so() -> None:
+def test_a_list_of_shipped_files_only_has_no_file_column() -> None:
     head = rackcheck("profile", "list").out.splitlines()[:2]
-    assert head[0].startswith("profiles, to judge by")
+    assert head[0].startswith("profiles, for audits")
     assert head[1].split() == ["profile", "version", "rules", "title"]
 
 
@@ -45,7 +45,7 @@ def test_a_file_is_compared_by_its_path_whatever_it_is_called(tmp_path: Path) ->
     (tmp_path / "fine.yaml").write_text(FINE.format(title="Fine"))
     (tmp_path / "other").write_text(FINE.format(title="Fine"))
     assert rackcheck("profile", "diff", "fine.yaml", "./other").status == 0
-    assert "the file is meant by ./other" in rackcheck("profile", "diff", "fine.yaml", "other").err
+    assert "for the file write ./other" in rackcheck("profile", "diff", "fine.yaml", "other").err
 
 
 def test_a_name_that_was_only_begun_is_the_nearest() -> None:
@@ -75,7 +75,7 @@ def test_a_fragment_that_extends_is_refused(tmp_path: Path) -> None:
         "rackcheck: 1\nprofile: f\nversion: 1\nfragment: true\nextends: linux-server@2026.11\n"
     )
     done = rackcheck("profile", "check", "f.yaml")
-    assert (done.status, "f calls itself a fragment, and a fragment extends nothing" in done.err) == (2, True)
+    assert (done.status, "f is a fragment, and a fragment extends nothing" in done.err) == (2, True)
 
 
 def test_completion_offers_profiles_before_fragments() -> None:
@@ -87,18 +87,18 @@ def test_completion_offers_profiles_before_fragments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("gb200", "no profile gb200; did you mean gb200-nvl72?"),
         ("H100-DGX", "did you mean h100-dgx?"),
         ("h100-dgx@2026.11", "did you mean h100-dgx?"),
         ("h100-dgx.yaml", "no profile file h100-dgx.yaml; did you mean the profile h100-dgx?"),
-        ("quux", "no profile quux; rackcheck profile list tells which there are"),
-        ("here", "no profile here; the file is meant by ./here"),
+        ("quux", "no profile quux; rackcheck profile list shows all"),
+        ("here", "no profile here; for the file write ./here"),
         ("", "no profile ''; "),
     ],
 )
-def test_a_name_that_finds_nothing_is_told_in_one_short_line(tmp_path: Path, name: str, said: str) -> None:
+def test_an_unmatched_name_is_reported_in_one_short_line(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "here").write_text(FINE.format(title="Fine"))
     done = rackcheck("profile", "check", name)
-    assert (done.status, said in done.err, done.err.count("\n")) == (2, True, 1)
+    assert (done.status, text in done.err, done.err.count("\n")) == (2, True, 1)

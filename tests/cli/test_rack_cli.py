@@ -1,4 +1,4 @@
-"""`rackcheck rack`: a run's racks in a terminal, what the run keeps of them, and what a stranger's run may say of them."""
+"""`rackcheck rack`: a run's racks in a terminal, what the run stores of them, and what an untrusted run may hold."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run of which n1 and n2 stand in a rack, and n3 in none."""
+    """A run whose nodes n1 and n2 stand in a rack, and n3 in none."""
     place = copied("first", tmp_path)
     nodes = json.loads((place / "run.json").read_text())["nodes"]
     for node in nodes:
@@ -53,7 +53,7 @@ def test_a_rack_is_drawn_from_its_top_with_each_node_and_the_run_s_exit(run: Pat
     assert lines[at + 1 : at + 8] == [
         "a01  1 of 2 nodes pass", "our own", "U8-9 (storage)", "U4-7", "  U3 ✔ n2", "  U2", "  U1 ✘ n1",
     ]  # fmt: skip
-    assert lines[lines.index("no row told") + 1 :][0] == "no rack  0 of 1 node passes"
+    assert lines[lines.index("row unknown") + 1 :][0] == "no rack  0 of 1 node passes"
     assert "? n3" in lines
     assert "✘ FAIL  1 of 3 nodes: n1" in lines
     assert "? INCOMPLETE  1 of 3 nodes: n3" in lines
@@ -79,7 +79,7 @@ def test_a_plain_terminal_gets_ascii_alone(run: Path, monkeypatch: pytest.Monkey
     assert "  U1 x n1" in lines
 
 
-def test_temperature_says_which_fact_it_shows_and_a_node_that_does_not_answer_is_no_number(run: Path) -> None:
+def test_temperature_names_its_fact_and_a_node_that_does_not_answer_has_no_number(run: Path) -> None:
     done, lines = drawn(run, "--mode", "temperature")
     assert "gpu/*.temperature, hottest GPU" in done.out
     assert any(line.startswith("  U1 0 n1 ") and line.endswith(" C") for line in lines)
@@ -110,13 +110,13 @@ def test_a_filter_leaves_nodes_out_and_their_places_stay(run: Path) -> None:
         assert json.loads(rackcheck("rack", run, "--where", output, "--json").out)["left_out"] == left
 
 
-def test_a_filter_by_a_fact_that_is_not_known_of_a_node_says_so() -> None:
+def test_a_filter_by_a_fact_unknown_on_a_node_states_it() -> None:
     done = rackcheck("rack", folder() / "os", "--where", "bmc.power.consumed>1W")
-    assert done.err == "3 nodes left out: what `bmc.power.consumed>1W` compares is unknown there\n"
+    assert done.err == "3 nodes left out: the facts in `bmc.power.consumed>1W` are unknown there\n"
     assert rackcheck("rack", folder() / "first", "--where", "gpu/*.temperature>1C").err == ""
 
 
-def test_a_filter_for_findings_is_a_mistake_here() -> None:
+def test_a_filter_for_findings_is_an_error_here() -> None:
     done = rackcheck("rack", folder() / "first", "--where", "rule:x")
     assert done.status == 2
     assert "rule:x" in done.err
@@ -192,7 +192,7 @@ def test_what_was_kept_is_read_back_as_it_was(run: Path) -> None:
         [{"name": "a01"}], [SHAPE, SHAPE],
     ],
 )  # fmt: skip
-def test_a_damaged_rack_is_a_mistake(run: Path, racks: Any) -> None:
+def test_a_damaged_rack_is_an_error(run: Path, racks: Any) -> None:
     edited(run, racks=racks)
     with pytest.raises(UserError, match=r"run\.json is damaged"):
         stored_racks(store.find(str(run)))

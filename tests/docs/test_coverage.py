@@ -1,4 +1,4 @@
-"""The page of coverage tells the truth: its rows are the catalogue's, its facts exist, its counts are its tables'."""
+"""The coverage page is correct: its rows are the catalogue's, its facts exist, its counts match its tables."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ CELLS = {
     "not": r"not: \S.*",
     "covered": rf"{FACT}(?:, {FACT})*(?:; \S.*)?",
 }
-"""How the last cell of a row begins and goes on: facts alone, with a remark, or a reason."""
+"""The forms of a row's last cell: facts alone, with a remark, or a reason."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """Out, covered or not; raises ValueError on a cell that is none of them."""
+        """Out, covered or not; raises ValueError for any other cell."""
         found = [state for state in STATES if re.fullmatch(CELLS[state], self.cell)]
         if len(found) != 1:
             raise ValueError(f"{self.name}: neither facts nor a reason: {self.cell!r}")
@@ -43,12 +43,12 @@ class Row:
 
     @property
     def facts(self) -> list[str]:
-        """Every fact that the row names, near ones too."""
+        """Every fact that the row names, including near ones."""
         return [path for word in re.findall(FACT, self.cell) for path in expanded(word)]
 
 
 def expanded(word: str) -> list[str]:
-    """Spell out what stands in braces: `a.{b,c}` is a.b and a.c."""
+    """Expand braces: `a.{b,c}` is a.b and a.c."""
     found = re.search(r"\{([^{}]*)\}", word)
     if found is None:
         return [word]
@@ -64,11 +64,11 @@ def sections(text: str, mark: str) -> dict[str, str]:
 
 
 def rows(text: str) -> list[Row]:
-    """Every row of a page's tables; a line of a table that is no row of three cells is a failure."""
+    """Every row of a page's tables; a table line without three cells is a failure."""
     found = []
     for group, body in sections(text, "##").items():
         lines = [line for line in body.splitlines() if line]
-        assert lines[:2] == ["| row | what it asks | facts, or why not |", "| --- | --- | --- |"], group
+        assert lines[:2] == ["| row | what it checks | facts, or why not |", "| --- | --- | --- |"], group
         for line in lines[2:]:
             row = re.fullmatch(r"\| ([a-z0-9]+\.\w+) \| ([^|]+) \| ([^|]+) \|", line)
             assert row is not None, line
@@ -149,7 +149,7 @@ def test_the_bar_is_met_and_is_the_one_of_the_page() -> None:
     [
         "see `gpu/*.uuid`",
         "out, cost: dear",
-        "out: nobody likes it",
+        "out: no reason",
         "not:",
         "not covered",
         "`gpu/*.uuid` and more",
@@ -163,7 +163,7 @@ def test_a_cell_that_is_neither_facts_nor_a_reason_is_seen(cell: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["gpu/*.nothing", "sysctl.kernel.nothing", "gpu/*.ecc.mode.", "nvidia-smi"])
-def test_a_fact_that_nobody_gives_is_seen(path: str) -> None:
+def test_a_fact_that_no_probe_gives_is_detected(path: str) -> None:
     assert unknown(path)
 
 

@@ -1,4 +1,4 @@
-"""The documents tell the truth: every YAML example loads, every command line parses, every place they name is there."""
+"""The documents are correct: every YAML example loads, every command line parses, every file that they name exists."""
 
 import re
 import shlex
@@ -39,7 +39,7 @@ def blocks(page: Path) -> Iterator[str]:
 
 
 def examples() -> list[tuple[str, str]]:
-    """Every whole file of the documents, with the page it stands on."""
+    """Every complete file in the documents, with its page."""
     return [(page.name, block) for page in PAGES for block in blocks(page) if block.startswith("rackcheck: 1\n")]
 
 
@@ -51,7 +51,7 @@ def kind_of(block: str) -> str:
 
 
 def lines(page: Path, first: str) -> Iterator[str]:
-    """Every command line of a page that begins with this word; what follows two blanks is a remark."""
+    """Every command line of a page that begins with this word; text after two blanks is a remark."""
     for line in page.read_text(encoding="utf-8").splitlines():
         found = re.match(rf" {{4}}({first} .*?)(?:\s{{2,}}\S.*)?$", line)
         if found:
@@ -59,7 +59,7 @@ def lines(page: Path, first: str) -> Iterator[str]:
 
 
 def scripted(page: Path) -> Iterator[str]:
-    """Every command line of ours in a script of a page, without what is set before it and whom it is piped to."""
+    """Every rackcheck command line in a script of a page, without assignments before it and pipes after it."""
     for script in re.findall(r"^```sh\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for found in re.finditer(r"^(?:[A-Z_]+=\S+ )*(rackcheck [^|\n]*)", script, re.MULTILINE):
             yield found[1].strip()
@@ -72,7 +72,7 @@ def commands() -> list[tuple[str, str]]:
 
 
 def parsed(words: list[str]) -> click.Command:
-    """Take a command line apart as the shell would, without running it; raises click's errors."""
+    """Split a command line as the shell would, without running it; raises click's errors."""
     command: click.Command = cli
     context = click.Context(cli, info_name="rackcheck")
     while isinstance(command, click.Group):

@@ -1,5 +1,5 @@
-"""Every row of the base of facts is judged by a rule of the shipped library, or says why by none; no rule cites a source
-that nobody can look up, and what is known from memory alone fails no machine."""
+"""Every row of the base of facts is judged by a shipped rule, or states why by none; no rule cites a source
+that cannot be looked up, and what is known from memory alone fails no machine."""
 
 from collections import Counter
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""What `docs/guide/profiles.md` says of one profile over another is what the program says of the same files."""
+"""What `docs/guide/profiles.md` shows for one profile over another is what rackcheck prints for the same files."""
 
 import re
 from pathlib import Path
@@ -19,12 +19,12 @@ def test_every_kind_of_overlay_has_its_example() -> None:
     assert all(word in files for word in ("at-most:", "fact:", "any:", "drop:", "params:", "include:"))
 
 
-@pytest.mark.parametrize(("file", "words", "said"), EXAMPLES)
-def test_an_overlay_of_the_page_does_what_the_page_says(
-    file: str, words: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("file", "words", "text"), EXAMPLES)
+def test_an_overlay_of_the_page_behaves_as_the_page_states(
+    file: str, words: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("ours.yaml").write_text(file)
     done = rackcheck(*words.split())
     assert done.status == 1, done.err
-    assert done.out.split("\n", 2)[2] == said, "after the two lines that name A and B"
+    assert done.out.split("\n", 2)[2] == text, "after the two lines that name A and B"

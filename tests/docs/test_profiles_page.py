@@ -1,4 +1,4 @@
-"""The tutorial of `docs/guide/profiles.md`, typed line by line in an empty folder: what it says is what comes out."""
+"""The tutorial of `docs/guide/profiles.md`, typed line by line in an empty folder: the output is the one it shows."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "guide" / "profiles.md"
 TUTORIAL = PAGE.read_text(encoding="utf-8").partition("## Tutorial\n")[2].partition("\n## ")[0]
 PIECE = re.compile(
     r"^```yaml\n(?P<file>rackcheck: 1\n.*?)^```$"
-    r"|^```text\n(?P<said>.*?)^```$"
+    r"|^```text\n(?P<output>.*?)^```$"
     r"|^ {4}(?P<line>rackcheck .*?)(?: {2,}exit (?P<status>\d+))?$",
     re.MULTILINE | re.DOTALL,
 )
@@ -29,12 +29,12 @@ class Step:
 
     line: str
     status: int
-    said: str
+    output: str
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A file that the page says to save under its profile's name."""
+    """A file that the reader is to save under its profile's name."""
 
     name: str
     text: str
@@ -48,7 +48,7 @@ def pieces() -> Iterator[Step | Saved]:
             assert name is not None
             yield Saved(f"{name[1]}.yaml", piece["file"])
         elif piece["line"]:
-            after = found[at + 1]["said"] if at + 1 < len(found) else None
+            after = found[at + 1]["output"] if at + 1 < len(found) else None
             yield Step(piece["line"], int(piece["status"] or 0), after or "")
 
 
@@ -56,24 +56,24 @@ STEPS = [piece for piece in pieces() if isinstance(piece, Step)]
 
 
 def timely(line: str) -> str:
-    """Let a waiver's last day be in a year's reach, whatever day it is."""
+    """Fix the date so that a waiver's last day is within a year."""
     soon = (datetime.now(UTC).date() + timedelta(days=60)).isoformat()
     return re.sub(r"\d{4}-\d\d-\d\d", lambda day: soon if date.fromisoformat(day[0]) else day[0], line)
 
 
 def held(step: Step, done: Done) -> None:
-    """Hold what a line came to against what the page says of it."""
+    """Compare the result of a line with what the page shows for it."""
     assert done.status == step.status, f"{step.line}\n{done.out}\n{done.err}"
     rows = [line.rstrip() for line in (done.out + done.err).splitlines()]
     at = 0
-    for part in re.split(rf"^{GAP}\n", step.said, flags=re.MULTILINE):
+    for part in re.split(rf"^{GAP}\n", step.output, flags=re.MULTILINE):
         shown = part.splitlines()
         found = [n for n in range(at, len(rows) - len(shown) + 1) if rows[n : n + len(shown)] == shown]
-        assert found, f"{step.line}\nnot said in this place: {part}\n{done.out}"
+        assert found, f"{step.line}\nmissing at this place: {part}\n{done.out}"
         at = found[0] + len(shown)
 
 
-def test_the_tutorial_typed_line_by_line_in_an_empty_folder_says_what_the_page_shows(
+def test_the_tutorial_run_in_an_empty_folder_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -96,7 +96,7 @@ def test_the_tutorial_shows_every_command_that_a_profile_is_written_with() -> No
 
 
 def test_every_output_that_the_tutorial_shows_is_compared() -> None:
-    compared = [step for step in STEPS if step.said]
+    compared = [step for step in STEPS if step.output]
     assert len(compared) == TUTORIAL.count("```text\n") > 8
 
 

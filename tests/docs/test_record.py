@@ -1,4 +1,4 @@
-"""A new probe, as CONTRIBUTING.md has it: its example, and `tests/support/record.py`, whose errors are one clear line."""
+"""A new probe as in CONTRIBUTING.md: its example, and `tests/support/record.py`, whose errors are one line."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ def record(*words: str, python: tuple[str, ...] = (sys.executable,)) -> "subproc
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         ((), "usage: python tests/support/record.py PROBE CASE [OLD=NEW ...]; `rackcheck probe list` shows the probes"),
         (("hostname",), "usage: python tests/support/record.py PROBE CASE"),
@@ -31,14 +31,14 @@ def record(*words: str, python: tuple[str, ...] = (sys.executable,)) -> "subproc
         (("hostname", "../x"), "'../x' is no name of a case"),
     ],
 )
-def test_a_mistake_is_one_line_and_records_nothing(words: tuple[str, ...], said: str) -> None:
+def test_an_error_is_one_line_and_records_nothing(words: tuple[str, ...], text: str) -> None:
     done = record(*words)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith(said)
+    assert line.startswith(text)
 
 
-def test_a_python_without_what_the_tests_need_says_how_to_come_by_it() -> None:
+def test_a_python_without_test_dependencies_states_how_to_install_them() -> None:
     done = record("hostname", "x", python=(sys.executable, "-I", "-S"))
     (line,) = done.stderr.splitlines()
     assert done.returncode == 1
@@ -52,7 +52,8 @@ def test_the_example_of_the_page_is_a_probe_of_a_fact_that_no_other_gives() -> N
     names: dict[str, Any] = {"__name__": "entropy"}
     exec(compile(textwrap.dedent(block), "entropy.py", "exec"), names)
     (probe,) = (value for value in names.values() if isinstance(value, Probe))
-    assert not set(probe.gives) & set(registry().catalogue.entries)
+    others = {path for path, entry in registry().catalogue.entries.items() if entry.probe != probe.name}
+    assert not set(probe.gives) & others, "a clone in which the steps were followed has the probe itself"
     capture = NodeCapture(files={names["PLACE"]: "256\n"}, globs={names["PLACE"]: None})
     assert facts(probe, capture) == {"os.entropy": 256}
     for step in (

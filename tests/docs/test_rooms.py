@@ -1,4 +1,4 @@
-"""The picture of the house is that of its imports, and no arrow turns back."""
+"""The diagram of the packages matches their imports, and no import points backwards."""
 
 import pytest
 from rooms import PAGE, Rooms, circle, drawn, modules, picture, rooms
@@ -11,7 +11,7 @@ def found() -> Rooms:
 
 def test_the_picture_in_the_page_is_that_of_the_imports(found: Rooms) -> None:
     page = PAGE.read_text("utf-8")
-    assert picture(found) in page, "make rooms draws it anew"
+    assert picture(found) in page, "make rooms draws it again"
     assert drawn(page, found) == page
 
 

@@ -8,7 +8,7 @@ import pytest
 from places import ROOT
 
 FILES = ("tests/evaluate/test_waiver.py", "tests/probes/bmc/test_less.py", "tests/sim/test_hall.py")
-"""A property, long properties, and tests that are slow by their mark."""
+"""A property, long properties, and tests with the slow mark."""
 
 
 def collected(*words: str) -> set[str]:

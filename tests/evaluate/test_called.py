@@ -1,4 +1,4 @@
-"""Rules that a package writes in Python: found by entry point, called only on what is known, and bounded."""
+"""Python rules of a package: found by entry point, called only with known facts, and bounded."""
 
 import json
 import os
@@ -30,7 +30,7 @@ WHOLE: Mapping[str, Reading] = {
 
 @rule(facts=["gpu", "gpu/*.numa", "node.product"])
 def spread(known: Inputs) -> Iterator[Wrong]:
-    """As many GPUs hang below each NUMA node."""
+    """Each NUMA node has the same number of GPUs."""
     found: list[object] = list(known.table("gpu", "numa").values())
     for numa in sorted(set(map(str, found))):
         if (count := [str(each) for each in found].count(numa)) != len(found) / 2:
@@ -42,7 +42,7 @@ def judged(facts: Mapping[str, Reading], what: Called = spread) -> Verdict:
     return answered("r", what.bound(CATALOGUE), Tree(leaves), NOTHING)
 
 
-def test_nothing_that_is_wrong_is_a_pass_and_what_is_wrong_is_told_as_evidence() -> None:
+def test_no_fault_is_a_pass_and_each_fault_is_reported_as_evidence() -> None:
     assert judged(WHOLE).status is Status.PASS
     found = judged({**WHOLE, "gpu/1.numa": 0})
     assert (found.status, found.reason) == (Status.FAIL, "numa.node/0 is 2 GPUs, must be 1 GPUs")
@@ -53,19 +53,19 @@ def test_it_is_not_called_where_any_fact_that_it_declares_is_unknown(path: str) 
     called: list[object] = []
 
     @rule(facts=spread.facts)
-    def told(known: Inputs) -> Iterator[Wrong]:
+    def values(known: Inputs) -> Iterator[Wrong]:
         called.append(known)
         yield Wrong("x", "y", "z")
 
     facts = {**WHOLE, path: TIMEOUT}
-    if path == "gpu/*.numa":  # nobody could tell it of any item
+    if path == "gpu/*.numa":  # unknown for all items
         facts = {name: value for name, value in facts.items() if not name.startswith("gpu/0") and name != "gpu/1.numa"}
-    found = judged(facts, told)
+    found = judged(facts, values)
     assert (found.status, called) == (Status.UNKNOWN, [])
     assert "no answer within 10 s" in found.reason
 
 
-def test_an_absent_fact_is_known_and_given_as_that() -> None:
+def test_an_absent_fact_is_known_and_passed_on_as_absent() -> None:
     @rule(facts=["node.product"])
     def named(known: Inputs) -> Iterator[Wrong]:
         if isinstance(known.reading("node.product"), Absent):
@@ -84,7 +84,7 @@ def test_an_absent_fact_is_known_and_given_as_that() -> None:
         (lambda _: [Wrong("x", 5, "y")], "failed: AttributeError"),  # type: ignore[arg-type]
     ],
 )
-def test_a_rule_that_fails_itself_is_unknown_and_says_how(body: object, words: str) -> None:
+def test_a_rule_that_raises_is_unknown_and_states_how(body: object, words: str) -> None:
     found = judged(WHOLE, Called("broken", ("node.product",), body))  # type: ignore[arg-type]
     assert (found.status, words in found.reason) == (Status.UNKNOWN, True)
 
@@ -149,7 +149,7 @@ def test_a_rule_that_would_end_the_program_ends_itself(error: BaseException) -> 
     assert (found.status, "rule ends failed" in found.reason) == (Status.UNKNOWN, True)
 
 
-def test_a_pattern_tells_its_collection_too_and_a_rule_without_facts_is_none() -> None:
+def test_a_pattern_gives_its_collection_too_and_a_rule_without_facts_is_refused() -> None:
     @rule(facts=["gpu/*.numa"])
     def counted(known: Inputs) -> Iterator[Wrong]:
         names, _ = known.items("gpu")
@@ -157,13 +157,13 @@ def test_a_pattern_tells_its_collection_too_and_a_rule_without_facts_is_none() -
             yield Wrong("gpu", str(len(names)), "must be 2")
 
     assert judged(WHOLE, counted).status is Status.PASS
-    with pytest.raises(ValueError, match="reads no fact"):
+    with pytest.raises(ValueError, match="without facts"):
         rule(facts=[])
-    with pytest.raises(ValueError, match="tells nobody what is wrong"):
+    with pytest.raises(ValueError, match="does not state the finding"):
         Wrong("", "", "")
 
 
-# ---- from an installed package to a report ----------------------------------------------------------------------------
+# ---- from an installed package to a report ---------------------------------------------------------------------------
 
 SOURCE = '''
 from rackcheck import Inputs, Wrong, rule
@@ -235,8 +235,8 @@ def test_a_run_that_was_judged_by_another_version_of_the_package_is_not_judged_a
     ("written", "words"),
     [
         ("call: memory-by-tread", "no installed package offers a rule memory-by-tread; did you mean memory-by-thread?"),
-        ("call: lost", "rule lost reads no.such.fact, which no probe gives"),
-        ("call: nothing", "acme:nothing of acme 1.2 is no rule"),
+        ("call: lost", "rule lost reads no.such.fact, which no probe provides"),
+        ("call: nothing", "acme:nothing of acme 1.2 is not a rule"),
         ("call: gone", "rule gone of acme 1.2 cannot be loaded: AttributeError"),
         ("call: memory-by-thread, is: 5", "`is` does not go with `call`"),
         ("call: memory-by-thread, each: gpu", "`each` does not go with `call`"),
@@ -251,7 +251,7 @@ def test_a_call_that_cannot_be_made_is_one_error_in_its_place(tmp_path: Path, wr
     assert "acme.yaml:5:" in done.stdout + done.stderr
 
 
-def test_where_no_package_offers_rules_the_error_says_so(tmp_path: Path) -> None:
+def test_where_no_package_offers_rules_the_error_states_it(tmp_path: Path) -> None:
     (tmp_path / "acme.yaml").write_text(PROFILE)
     done = run(os.environ, "audit", "-p", tmp_path / "acme.yaml")
     assert (done.returncode, "no installed package offers a rule memory-by-thread" in done.stderr) == (2, True)
@@ -268,7 +268,7 @@ def test_a_finding_of_a_rule_in_python_can_be_waived_like_any_other(tmp_path: Pa
     assert json.loads(done.stdout)["counts"]["waived"] == 1
 
 
-def test_an_overlay_makes_another_kind_of_rule_of_one_and_explain_tells_what_went(tmp_path: Path) -> None:
+def test_an_overlay_changes_the_kind_of_a_rule_and_explain_shows_what_was_removed(tmp_path: Path) -> None:
     env = site(tmp_path, "0.001")
     (tmp_path / "base.yaml").write_text(
         "rackcheck: 1\nprofile: base\nversion: 1\nrules:\n  memory.share: { fact: memory.total, at-least: 1 TiB }\n"

@@ -1,4 +1,4 @@
-"""Nodes that are to be alike: what a quorum of the expected ones says is right, and unknown is never what most say."""
+"""Nodes that should be alike: the value of a quorum of expected nodes is right, and unknown is never the majority."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,18 +51,18 @@ def statuses(asked: Rule, trees: Sequence[Tree], expected: int | None = None) ->
     return "".join(verdict.status.value[0] for verdict in judged(asked, trees, expected))
 
 
-def test_the_odd_one_out_fails_and_is_told_what_the_others_say() -> None:
+def test_the_odd_one_out_fails_and_its_reason_states_the_others_value() -> None:
     trees = [tree(smt="enabled")] * 3 + [tree(smt="disabled")]
     found = judged(rule(SMT), trees)
     assert [v.status for v in found] == [Status.PASS] * 3 + [Status.FAIL]
     assert found[3].reason == "bios.smt is disabled, must be enabled as on 3 of 4"
 
 
-def test_without_a_quorum_nobody_is_right_and_nobody_wrong() -> None:
+def test_without_a_quorum_no_node_is_right_or_wrong() -> None:
     trees = [tree(smt="enabled")] * 2 + [tree(smt="disabled")] * 2
     found = judged(rule(SMT), trees)
     assert {v.status for v in found} == {Status.UNKNOWN}
-    assert "no consensus: of 4 2 say disabled, 2 say enabled" in found[0].reason
+    assert "no consensus: of 4 nodes disabled on 2, enabled on 2" in found[0].reason
 
 
 def test_the_quorum_is_of_the_expected_nodes_and_not_of_those_that_spoke() -> None:
@@ -81,7 +81,7 @@ def test_settings_that_are_one_number_are_one_value() -> None:
     assert statuses(rule(RATE), trees) == "ppp"
 
 
-def test_an_item_that_one_node_lacks_or_has_alone_is_told() -> None:
+def test_an_item_missing_from_or_unique_to_one_node_is_reported() -> None:
     most = [tree(nics={"a": "1", "b": "1"})] * 3
     assert statuses(rule(RATE), [*most, tree(nics={"a": "1"})]) == "pppf"
     assert statuses(rule(RATE), [*most, tree(nics={"a": "1", "b": "1", "c": "1"})]) == "pppf"
@@ -124,7 +124,7 @@ def test_too_few_are_never_a_consensus(targets: int, expected: int, enough: bool
     assert large_enough(Across("compute", (SMT,), 75), targets, expected) is enough
 
 
-# ---- how a profile says it -------------------------------------------------------------------------------------------
+# ---- how a profile states it -----------------------------------------------------------------------------------------
 
 CATALOGUE = Catalogue.of(
     [
@@ -180,36 +180,36 @@ PINNED = """
         ("{ fact: bios.smt, is: enabled, phase: burn-in }", {"bios.smt", "gpu/*.vbios"}),
     ],
 )
-def test_what_the_profile_pins_itself_is_not_asked_of_the_others(pin: str, left: set[str]) -> None:
+def test_facts_pinned_by_the_profile_are_not_compared_across_nodes(pin: str, left: set[str]) -> None:
     assert shared(compiled(PINNED.format(pin=pin))[0]) == left
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{ across: { facts: [bios.smt] } }", "`across` without `agree: { quorum: … }` asserts nothing"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 50 % } }", "`quorum` is more than 50 % and at most 100 %, not 50 %"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 0.75 } }", "`quorum` is a share of the expected nodes, as 75 %"),
-        ("{ across: { facts: [bios.smtt] }, agree: { quorum: 75 % } }", "no probe gives bios.smtt; did you mean bios.smt?"),
-        ("{ across: { facts: ['bois.*'] }, agree: { quorum: 75 % } }", "no probe gives configuration or versions below bois; did you mean bios?"),
+        ("{ across: { facts: [bios.smtt] }, agree: { quorum: 75 % } }", "no probe provides bios.smtt; did you mean bios.smt?"),
+        ("{ across: { facts: ['bois.*'] }, agree: { quorum: 75 % } }", "no probe provides configuration or versions below bois; did you mean bios?"),
         ("{ across: { facts: [bios.smt], except: [bios.smt] }, agree: { quorum: 75 % } }", "`except` leaves no fact to agree on"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, severity: blocker }", "at most `major`"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, is: x }", "`is` does not go with `across`"),
-        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, scope: rack }", "its scope is `node`"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, scope: rack }", "its scope must be `node`"),
         ("{ across: { facts: [gpu] }, agree: { quorum: 75 % } }", "gpu is a collection"),
         ("{ fact: bios.smt, is: x, agree: { quorum: 75 % } }", "`agree` goes with `across`"),
         ("{ fact: rack.gpus, is: 72 }", "rack.gpus is a fact of a rack, and the rule's scope is `node`"),
         ("{ fact: bios.smt, is: x, scope: rack }", "bios.smt is a fact of a node, and the rule's scope is `rack`"),
     ],
 )  # fmt: skip
-def test_a_rule_across_nodes_that_cannot_be_meant_is_told(text: str, said: str) -> None:
+def test_an_impossible_rule_across_nodes_is_reported(text: str, message: str) -> None:
     with pytest.raises(BadFile) as error:
         compiled(f"  same: {text}\n")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_rule_of_a_node_cannot_wait_for_the_others() -> None:
-    with pytest.raises(BadFile, match="it is judged when all of them are, after this rule"):
+    with pytest.raises(BadFile, match="it is judged after this rule, when all nodes are read"):
         compiled(
             "  same: { across: { facts: [bios.smt] }, agree: { quorum: 75 % } }\n  then: { fact: bios.turbo, is: x, needs: [same] }\n"
         )

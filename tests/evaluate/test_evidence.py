@@ -1,4 +1,4 @@
-"""No PASS on nothing, of another machine, or by silence: whole racks and hosts, broken in the ways that once passed."""
+"""No PASS without evidence, for another machine, or for missing data: racks and hosts in states that once passed."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from command import rackcheck
 from evidence import NODES, Edit, judged, of, rack, recorded, rewritten, taken, verdict
 
 from rackcheck.evaluate.law import Outcome, conclude
-from rackcheck.evaluate.silence import Silences, asked
+from rackcheck.evaluate.silence import Silences, excused_facts
 from rackcheck.evaluate.verdict import Status, Verdict, over
 from rackcheck.model.capture import NodeCapture
 from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
@@ -31,12 +31,16 @@ from rackcheck.session.stored import stored_job
 from rackcheck.signoff.acceptance import Acceptance
 from rackcheck.views.summary import exit_code, summarize
 
-# ---- whose evidence it is ----------------------------------------------------------------------------------------------
+# ---- whose evidence it is --------------------------------------------------------------------------------------------
 
 
 def test_a_clean_rack_passes_with_no_new_unknown() -> None:
     found = judged()
-    assert (found.done.outcome, found.counts[Status.UNKNOWN], exit_code(found, strict=True)) == (Outcome.PASS, 0, 0)
+    minor = {finding.rule.id for finding in found.findings if finding.rule.unknown_is_minor}
+    unknown = {v.rule for each in found.everyone for v in each.verdicts if v.status is Status.UNKNOWN}
+    assert (found.done.outcome, unknown - minor) == (Outcome.PASS, set())
+    assert found.counts[Status.WARN] == len(found.judged)  # services' limit of locked memory, with which --strict fails
+    assert (exit_code(found, strict=False), exit_code(found, strict=True)) == (0, 1)
     assert verdict(found, "n1", "identity.host_and_bmc") == (Status.PASS, "")
     assert [verdict(found, "@fleet", rule)[0] for rule in ("identity.unique", "silence.nodes")] == [Status.PASS] * 2
 
@@ -80,7 +84,7 @@ def test_two_gpus_of_one_serial_are_named(other: str) -> None:
     assert here in reason and "n2" in reason and other in reason  # noqa: PT018
 
 
-def test_two_gpus_of_one_serial_in_the_only_node_that_is_asked_are_named() -> None:
+def test_two_gpus_with_one_serial_in_the_only_node_read_are_named() -> None:
     here, there = serials("n2")
     found = judged(rewritten("n2", there, here), nodes=["n2"])
     assert found.done.outcome is Outcome.FAIL
@@ -98,7 +102,7 @@ def test_an_unreachable_node_makes_itself_incomplete_and_no_other() -> None:
     assert found.reason
 
 
-def test_a_part_of_a_fleet_is_compared_as_far_as_it_is_asked() -> None:
+def test_a_part_of_a_fleet_is_compared_as_far_as_it_was_read() -> None:
     job, _ = recorded()
     some = judged(taken({"n2": "n1"}), nodes=["n1", "n2"], fleet=job.seats)
     status, reason = verdict(some, "@fleet", "identity.unique")
@@ -106,7 +110,7 @@ def test_a_part_of_a_fleet_is_compared_as_far_as_it_is_asked() -> None:
     assert "n1" in reason and "n2" in reason  # noqa: PT018
 
 
-def test_a_node_without_a_bmc_is_not_asked_whether_its_bmc_is_its_own() -> None:
+def test_a_node_without_a_bmc_is_not_checked_for_a_foreign_bmc() -> None:
     found = judged(nodes=["n1", "n2"], bmc=False)
     rules = {v.rule for v in of(found, "n1").verdicts}
     assert "identity.host_and_bmc" not in rules
@@ -121,7 +125,7 @@ def test_what_one_gpu_of_eight_does_not_return_among_siblings_is_no_pass(name: s
 
 
 def unsupported(each: Answered, node: str, name: str, index: int) -> Answered:
-    """Let the driver of a node not support one question of one GPU."""
+    """Make the driver of a node not support one query of one GPU."""
     if each.node != node or not isinstance(each.capture, NodeCapture):
         return each
     text, count = json.dumps(each.capture.to_json()), itertools.count()
@@ -134,7 +138,7 @@ def unsupported(each: Answered, node: str, name: str, index: int) -> Answered:
     return replace(each, capture=NodeCapture.from_json(json.loads(line)))
 
 
-# ---- which machine it is -----------------------------------------------------------------------------------------------
+# ---- which machine it is ---------------------------------------------------------------------------------------------
 
 
 def test_another_machine_is_incomplete_whatever_its_rules_come_to() -> None:
@@ -165,7 +169,7 @@ def test_one_plane_is_evidence_of_its_own(planes: set[Plane]) -> None:
     assert "identity.host_and_bmc" not in {v.rule for v in of(found, "n1").verdicts}
 
 
-# ---- hosts and fragments -----------------------------------------------------------------------------------------------
+# ---- hosts and fragments ---------------------------------------------------------------------------------------------
 
 GPU = any(
     vendor.read_text().strip() in {"0x10de", "0x1002"} for vendor in Path("/sys/bus/pci/devices").glob("*/vendor")
@@ -197,7 +201,7 @@ def test_a_bare_host_passes_the_profile_of_any_machine_and_no_other(
 
 @bare
 @pytest.mark.slow
-def test_every_other_profile_is_incomplete_on_a_bare_host_and_says_why(tmp_path: Path) -> None:
+def test_every_other_profile_is_incomplete_on_a_bare_host_and_states_why(tmp_path: Path) -> None:
     names = sorted(set(library.profiles()) - {"linux-server"})
     assert len(names) > 30
     for name in names:
@@ -206,14 +210,14 @@ def test_every_other_profile_is_incomplete_on_a_bare_host_and_says_why(tmp_path:
         assert json.loads(done.out)["reason"], name
 
 
-def test_a_fragment_that_is_not_tried_on_purpose_is_named_before_a_node_is_asked(tmp_path: Path) -> None:
+def test_an_unrequested_fragment_is_named_before_a_node_is_contacted(tmp_path: Path) -> None:
     done = rackcheck("audit", "-p", "hgx-h100", "localhost", "-o", tmp_path / "run")
     assert "hgx-h100 is a fragment" in done.err.splitlines()[0]
     tried = rackcheck("audit", "-p", "hgx-h100", "--fragment", "localhost", "-o", tmp_path / "again")
     assert tried.status == 3
-    assert "--fragment tries" not in tried.err
+    assert "--fragment uses" not in tried.err
     wrong = rackcheck("audit", "-p", "linux-server", "--fragment", "localhost")
-    assert (wrong.status, "linux-server is no fragment" in wrong.err) == (2, True)
+    assert (wrong.status, "linux-server is not a fragment" in wrong.err) == (2, True)
 
 
 def test_a_fragment_decides_nothing_on_a_rack_either() -> None:
@@ -225,7 +229,7 @@ def test_a_fragment_decides_nothing_on_a_rack_either() -> None:
     assert "did you mean h100-hgx?" in found.reason
 
 
-# ---- runs that were judged before --------------------------------------------------------------------------------------
+# ---- runs that were judged before ------------------------------------------------------------------------------------
 
 
 def before(target: Path) -> Path:
@@ -262,14 +266,14 @@ def test_a_run_from_before_is_shown_by_the_law_it_was_judged_under(tmp_path: Pat
     assert any(f"law {FIRST}" in note for note in shown.notes)
 
 
-def test_judging_a_run_from_before_again_says_where_today_s_law_differs(tmp_path: Path) -> None:
+def test_judging_an_older_run_again_states_where_the_current_law_differs(tmp_path: Path) -> None:
     old = before(tmp_path / "old")
     same = rackcheck("audit", "--from", old)
-    assert (same.status, f"today's (law {LAW}) comes to the same outcomes" in " ".join(same.out.split())) == (0, True)
+    assert (same.status, f"the current law {LAW} gives the same outcomes" in " ".join(same.out.split())) == (0, True)
     events = (old / "events.jsonl").read_text().replace('"outcome": "PASS"', '"outcome": "FAIL"')
     (old / "events.jsonl").write_text(events)
     other = rackcheck("audit", "--from", old)
-    assert f"stored as FAIL by law {FIRST}, PASS by today's (law {LAW})" in " ".join(other.out.split())
+    assert f"stored as FAIL by law {FIRST}, PASS by the current law {LAW}" in " ".join(other.out.split())
 
 
 def test_a_law_that_is_not_known_here_is_refused(tmp_path: Path) -> None:
@@ -294,7 +298,7 @@ def test_what_a_run_s_profile_is_for_may_not_be_changed(tmp_path: Path) -> None:
     assert (done.status, "the machines that the run's profile is for were changed" in done.err) == (2, True)
 
 
-# ---- single clauses ----------------------------------------------------------------------------------------------------
+# ---- single clauses --------------------------------------------------------------------------------------------------
 
 
 def test_a_built_in_rule_that_passes_is_no_evidence() -> None:
@@ -341,28 +345,28 @@ def tree(facts: Mapping[str, Reading]) -> Tree:
 def test_a_node_all_of_whose_parts_are_silent_is_named_by_what_most_nodes_return() -> None:
     job, _ = recorded()
     assert job.profile is not None
-    one = next(fact for fact in asked(job.profile.own) if str(fact) == "gpu/*.ecc.mode")
+    one = next(fact for fact in excused_facts(job.profile.own) if str(fact) == "gpu/*.ecc.mode")
     gpus: dict[str, Reading] = {"gpu": ("0",), "gpu/0.name": "NVIDIA H100 80GB HBM3", "gpu/0.mig.mode": False}
     full, silent = (tree({**gpus, "gpu/0.ecc.mode": reading}) for reading in (True, Absent("not supported")))
     hidden = tree({"gpu": Unknown(Reason.TIMEOUT)})
 
-    def told(*trees: Tree, expected: int) -> Reading:
+    def values(*trees: Tree, expected: int) -> Reading:
         counted = Silences()
         for number, each in enumerate(trees, start=1):
             counted.take("compute", f"n{number}", [one], each)
         return counted.reading({"compute": expected})
 
-    (sentence,) = known(told(full, full, full, silent, expected=4))
+    (sentence,) = known(values(full, full, full, silent, expected=4))
     assert sentence.startswith("n4: no gpu/*.ecc.mode of NVIDIA H100 80GB HBM3 ")
-    assert known(told(full, full, full, silent, hidden, expected=4))  # certain, whatever the fifth returns
-    assert told(full, full, silent, silent, expected=4) == ()  # no quorum: neither is the usual
-    assert told(full, full, full, silent, expected=8) == ()
-    assert isinstance(told(full, full, full, hidden, expected=4), Unknown)  # it may be silent
-    assert told(full, silent, expected=2) == ()
+    assert known(values(full, full, full, silent, hidden, expected=4))  # certain, whatever the fifth returns
+    assert values(full, full, silent, silent, expected=4) == ()  # no quorum: neither is the usual
+    assert values(full, full, full, silent, expected=8) == ()
+    assert isinstance(values(full, full, full, hidden, expected=4), Unknown)  # it may return nothing
+    assert values(full, silent, expected=2) == ()
     # A node with one part in view and perhaps more counts once: two of three are no quorum, with the list or without.
     part = tree({**gpus, "gpu": Unknown(Reason.TIMEOUT), "gpu/0.ecc.mode": True})
-    assert told(part, full, expected=3) == ()
-    assert told(hidden, full, expected=3) == ()
+    assert values(part, full, expected=3) == ()
+    assert values(hidden, full, expected=3) == ()
 
 
 def known(reading: Reading) -> tuple[str, ...]:
@@ -370,7 +374,7 @@ def known(reading: Reading) -> tuple[str, ...]:
     return reading
 
 
-# ---- built-in rules ----------------------------------------------------------------------------------------------------
+# ---- built-in rules --------------------------------------------------------------------------------------------------
 
 
 def test_every_profile_has_the_built_in_rules_and_counts_none_as_its_own() -> None:
@@ -397,13 +401,13 @@ def test_a_built_in_rule_is_dropped_with_a_reason_and_not_changed(tmp_path: Path
     assert (done.status, "is built in: it can be dropped with a reason, not changed" in done.err) == (2, True)
 
 
-def test_a_built_in_rule_asks_no_plane_for_its_own_sake() -> None:
+def test_a_built_in_rule_reads_no_plane_of_its_own() -> None:
     loaded = library.load("linux-server", registry().catalogue)
     planes = {plane for rule in loaded.own if rule.phase.value == "config" for plane in rule.planes}
-    assert registry().planned(loaded.facts(), {rule.phase for rule in loaded.own}).planes <= planes | {Plane.BURNIN}
+    assert registry().planned(loaded, {rule.phase for rule in loaded.own}).planes <= planes | {Plane.BURNIN}
 
 
-# ---- over several readings -----------------------------------------------------------------------------------------------
+# ---- over several readings -------------------------------------------------------------------------------------------
 
 
 def test_what_a_part_of_the_fleet_comes_to_hides_nothing_that_all_of_it_came_to() -> None:
@@ -415,7 +419,7 @@ def test_what_a_part_of_the_fleet_comes_to_hides_nothing_that_all_of_it_came_to(
 
 
 def test_a_later_audit_of_two_nodes_does_not_settle_that_two_others_are_one_machine() -> None:
-    def told(nodes: Sequence[str], edit: Edit) -> CollectedRun:
+    def values(nodes: Sequence[str], edit: Edit) -> CollectedRun:
         job, answers = recorded()
         job = replace(job, nodes=tuple(node for node in job.nodes if node.name in nodes), expected=job.seats)
         came = [edit(each) for each in answers if each.node in nodes]
@@ -424,12 +428,12 @@ def test_a_later_audit_of_two_nodes_does_not_settle_that_two_others_are_one_mach
     job, _ = recorded()
     assert job.profile is not None
     every = [node.name for node in job.nodes]
-    readings = [told(every, taken({"n2": "n1"})), told(["n3", "n4"], lambda each: each)]
+    readings = [values(every, taken({"n2": "n1"})), values(["n3", "n4"], lambda each: each)]
     (fleet,) = (each for each in settle(readings, job.profile, seats=job.seats).groups if each.node == "@fleet")
     assert fleet.outcome is Outcome.FAIL
     (mended,) = (
         each
-        for each in settle([*readings, told(every, lambda each: each)], job.profile, seats=job.seats).groups
+        for each in settle([*readings, values(every, lambda each: each)], job.profile, seats=job.seats).groups
         if each.node == "@fleet"
     )
     assert mended.outcome is Outcome.PASS
@@ -440,7 +444,7 @@ def test_an_acceptance_keeps_the_law_that_it_was_begun_under() -> None:
     assert Acceptance("pod", Path(), {"law": LAW}).law == LAW
 
 
-# ---- other machines of a rack ----------------------------------------------------------------------------------------------
+# ---- other machines of a rack ----------------------------------------------------------------------------------------
 
 
 def test_a_node_of_another_role_is_not_held_against_the_machine_and_needs_a_pass_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""The tests of the law of evidence can fail: a judge that lacks one of its clauses is caught."""
+"""The tests of the law of evidence can fail: they find a judge that lacks one of its clauses."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @dataclass(frozen=True)
 class Mutant:
-    """One clause that is taken out: a text of a file, what stands in its place, and the tests that must see it."""
+    """One clause that is removed: a text of a file, its replacement, and the tests that must fail."""
 
     file: str
     old: str
@@ -63,7 +63,7 @@ MUTANTS = {
     "no node is silent": Mutant(
         "rackcheck/evaluate/silence.py", "and key in self.silent:", "and False:", "parts_are_silent"
     ),
-    "silent siblings are believed": Mutant(
+    "missing values of siblings are accepted": Mutant(
         "rackcheck/model/sibling_silence.py",
         '    return family.doubt(absent.detail or "absent", str(Path(path.segments[:depth])), has)',
         "    return None",
@@ -87,7 +87,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(copy: Path, tests: str) -> subprocess.CompletedProcess[str]:
-    """Run tests of the law against the copy; they stop at the first that fails, and share one run of a rack."""
+    """Run tests of the law against the copy; they stop at the first failure, and share one run of a rack."""
     paths = os.pathsep.join(map(str, (copy, copy / "probes", copy / "tui")))
     words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not slow"]
     words += [
@@ -114,7 +114,7 @@ def test_a_judge_without_a_clause_of_the_law_is_caught(copy: Path, name: str) ->
         done = judged(copy, mutant.tests)
     finally:
         file.write_text(whole)
-    assert done.returncode == 1, f"nothing sees that {name}: {done.stdout[-500:]}{done.stderr[-500:]}"
+    assert done.returncode == 1, f"no test fails when {name}: {done.stdout[-500:]}{done.stderr[-500:]}"
     assert " failed" in done.stdout.splitlines()[-1], done.stdout[-2000:]
 
 

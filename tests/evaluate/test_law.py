@@ -1,7 +1,7 @@
-"""The law of unknowns: take knowledge away, and a verdict stays or becomes unknown; it never turns.
+"""The law of unknowns: with less known, a verdict stays or becomes unknown; it is never reversed.
 
-One generator (law_facts, law_rules, law_told, law_cases) draws rules of every sort with nodes, racks and fleets for them, and
-what is tested is what an audit does with them.
+One generator (law_facts, law_rules, law_nodes, law_cases) draws rules of every kind with nodes, racks and fleets, and
+the tests judge them as an audit does.
 """
 
 import subprocess
@@ -19,8 +19,8 @@ from hypothesis import given, seed, settings
 from law_cases import RELAXED, Audit, Verdicts, audits, hold, judged, trees_of
 from law_checks import check, compare, compiled
 from law_facts import CATALOGUE, COLLECTIONS, GATHERINGS, JOINS, KINDS, VALUES
+from law_nodes import HIDDEN, NodeFacts, World, each_taken
 from law_rules import COUNTED, OPERATORS, Yaml, profiles
-from law_told import HIDDEN, Told, World, each_taken
 
 from rackcheck.evaluate.verdict import Status, in_scope, judge
 from rackcheck.evaluate.waiver import Waiver, pinned
@@ -42,7 +42,7 @@ from rackcheck.probe.script import compose
 from rackcheck.profile import library
 from rackcheck.profile.compile import unpinned
 
-# ---- the law ----------------------------------------------------------------------------------------------------------
+# ---- the law ---------------------------------------------------------------------------------------------------------
 
 
 @settings(RELAXED, max_examples=300)
@@ -52,7 +52,7 @@ def test_taking_facts_away_never_turns_a_verdict(audit: Audit) -> None:
 
 
 def _in_5000_runs(number: int) -> Callable[[], None]:
-    """The same at length, on cases of its own."""
+    """The same with more, random cases."""
 
     @seed(number)
     @settings(RELAXED, max_examples=5000, derandomize=False, database=None)
@@ -69,30 +69,30 @@ def test_taking_facts_away_never_turns_a_verdict_in_20000_runs(number: int) -> N
     _in_5000_runs(number)()
 
 
-# ---- small worlds, all of them ----------------------------------------------------------------------------------------
+# ---- small worlds, all of them ---------------------------------------------------------------------------------------
 
 FLAG, NUMBER = parse("flag"), parse("number")
 YES = Clause(FLAG, KINDS["flag"], Plane.OS, (operator.Test("is", True),))
 ENOUGH = Clause(NUMBER, KINDS["number"], Plane.OS, (operator.Test("at-least", 2),))
 PLENTY = replace(ENOUGH, tests=(*ENOUGH.tests, operator.Test("warn-below", 3)))
 NO_IDEA = Unknown(Reason.TIMEOUT)
-# What an item can be: outside `where`, passing, warning, failing, unknown, and perhaps outside while it fails or not.
+# States of an item: outside `where`, passing, warning, failing, unknown, and possibly outside, failing or not.
 STATES: tuple[tuple[Reading, Reading], ...] = (
     (False, 3), (True, 3), (True, 2), (True, 1), (True, NO_IDEA), (NO_IDEA, 3), (NO_IDEA, 1), (Absent(), 1),
 )  # fmt: skip
 
 
-def boxes(states: Iterable[tuple[Reading, Reading]], listing: Reading) -> Told:
+def boxes(states: Iterable[tuple[Reading, Reading]], listing: Reading) -> NodeFacts:
     """A node of some boxes, each in a state."""
     leaves: World = {"box": Leaf(listing, Kind(Type.COLLECTION, ""), Plane.OS, "", "")}
     for key, (flag, number) in enumerate(states):
         leaves[f"box/{key}.flag"] = Leaf(flag, KINDS["flag"], Plane.OS, "", "")
         leaves[f"box/{key}.number"] = Leaf(number, KINDS["number"], Plane.OS, "", "")
-    return Told(leaves)
+    return NodeFacts(leaves)
 
 
 def all_looks() -> Iterable[Rule]:
-    """Every look with everything that narrows it."""
+    """Every look with all its filters."""
     for where in (None, YES):
         plain = RuleSelection("", parse("box"), Plane.OS, where=where)
         for severity in (Severity.MAJOR, Severity.ADVISORY):
@@ -119,7 +119,7 @@ def test_no_look_over_three_items_turns(listing: str) -> None:
 
 
 def every_look_holds(most: int, listing: str) -> None:
-    """Judge every look over every set of so many items, and then with each thing taken away."""
+    """Judge every look over every set of this many items, and then with each fact removed."""
     rules = tuple(replace(rule, id=f"r{n}") for n, rule in enumerate(all_looks()))
     for size in range(most + 1):
         for states in combinations_with_replacement(STATES, size):
@@ -141,7 +141,7 @@ def test_no_comparison_of_siblings_turns(op: str, kind: str) -> None:
     rules = tuple(Rule(f"r{n}", (clause,), look) for n, clause in enumerate(clauses))
     for values in product((*VALUES[kind], Absent(), NO_IDEA), repeat=3):
         leaves = {f"box/{key}.one": Leaf(value, KINDS[kind], Plane.OS, "", "") for key, value in enumerate(values)}
-        whole = Told({"box": Leaf(("0", "1", "2"), Kind(Type.COLLECTION, ""), Plane.OS, "", ""), **leaves})
+        whole = NodeFacts({"box": Leaf(("0", "1", "2"), Kind(Type.COLLECTION, ""), Plane.OS, "", ""), **leaves})
         before = check(rules, whole.tree())
         for key in "012":
             compare(rules, before, whole.without(f"box/{key}.one").tree(), f"box/{key} of {values}")
@@ -162,7 +162,7 @@ def test_no_join_of_two_facts_turns(join: str, look: str | None) -> None:
             f"{prefix}{fact}": Leaf(value, KINDS["number"], Plane.OS, "", "")
             for fact, value in zip(facts, values, strict=True)
         }
-        whole = Told({"box": Leaf(("0",), Kind(Type.COLLECTION, ""), Plane.OS, "", ""), **leaves})
+        whole = NodeFacts({"box": Leaf(("0",), Kind(Type.COLLECTION, ""), Plane.OS, "", ""), **leaves})
         before = check(rules, whole.tree())
         for taken, rest in each_taken(whole):
             compare(rules, before, rest.tree(), taken)
@@ -181,7 +181,7 @@ def test_no_comparison_of_two_readings_turns() -> None:
     choices: tuple[Reading, ...] = (0, 1, 60, Absent(), NO_IDEA)
     for one, two, span in product(choices, choices, spans):
         first, second = ({"box": _listing("0"), **{p: _events(r) for p in ("one", "box/0.one")}} for r in (one, two))
-        whole = Told(first, second, apart={Plane.OS: span})
+        whole = NodeFacts(first, second, apart={Plane.OS: span})
         before = check(rules, whole.tree())
         for taken, rest in each_taken(whole):
             compare(rules, before, rest.tree(), f"{taken} of {one}, then {two} after {span}")
@@ -195,7 +195,7 @@ def _events(reading: Reading) -> Leaf:
     return Leaf(reading, KINDS["events"], Plane.OS, "", "")
 
 
-# ---- where the law did not hold once ------------------------------------------------------------------------------------
+# ---- where the law did not hold once ---------------------------------------------------------------------------------
 
 
 def test_a_second_reading_that_is_missing_does_not_make_the_time_of_what_follows_from_others_exact() -> None:
@@ -204,27 +204,27 @@ def test_a_second_reading_that_is_missing_does_not_make_the_time_of_what_follows
     clause = Clause(parse("own.events"), entry.kind, entry.plane, (operator.Test("rate", 60.0),), inputs=entry.inputs)
     rules = (Rule("r", (clause,)),)
     first, second = ({"here.events": _events(reading)} for reading in (0, 2))
-    whole = Told(first, second, apart={Plane.OS: (60.0, 60.0), Plane.BMC: (0.0, 7200.0)})
+    whole = NodeFacts(first, second, apart={Plane.OS: (60.0, 60.0), Plane.BMC: (0.0, 7200.0)})
     before = check(rules, whole.tree(JOINS))
-    compare(rules, before, whole.silenced(Plane.BMC, then=True).tree(JOINS), "what the BMC said then")
+    compare(rules, before, whole.silenced(Plane.BMC, then=True).tree(JOINS), "the BMC's first reading")
 
 
 def test_a_waiver_of_what_changed_holds_where_the_time_between_is_known_less() -> None:
     clause = Clause(parse("here.events"), KINDS["events"], Plane.OS, (operator.Test("steady", True),))
     first, second = ({"here.events": _events(reading)} for reading in (0, 2))
-    value = Told(first, second, apart={Plane.OS: (60.0, 60.0)})
+    value = NodeFacts(first, second, apart={Plane.OS: (60.0, 60.0)})
     assert _still_waived(clause, value.tree(), replace(value, apart={Plane.OS: (30.0, 120.0)}).tree())
 
 
 def test_a_waiver_of_what_is_absent_holds_where_what_it_must_equal_is_not_known() -> None:
     equal = (operator.Test("same-as", parse("there.events")),)
     clause = Clause(parse("here.events"), KINDS["events"], Plane.OS, equal, parse("there.events"), Plane.OS)
-    value = Told({"here.events": _events(Absent()), "there.events": _events(1)})
+    value = NodeFacts({"here.events": _events(Absent()), "there.events": _events(1)})
     assert _still_waived(clause, value.tree(), value.without("there.events").tree())
 
 
 def _still_waived(clause: Clause, before: Tree, after: Tree) -> bool:
-    """Whether what is waived of the one is waived or unknown of the other, of which less is known."""
+    """Whether what is waived on one tree is waived or unknown on the other, of which less is known."""
     rules = (Rule("r", (clause,)),)
     (found,) = judge(rules, before)
     pins = {pinned(e): Waiver("r", "", ("n",), (), "", "Jo", "OPS-1", "part ordered") for e in found.evidence}
@@ -233,7 +233,7 @@ def _still_waived(clause: Clause, before: Tree, after: Tree) -> bool:
     return now.status in {Status.WAIVED, Status.UNKNOWN}
 
 
-# ---- that the cases above are worth their time -------------------------------------------------------------------------
+# ---- that the cases above are worth their time -----------------------------------------------------------------------
 
 
 def seen(audit: Audit, verdicts: Verdicts) -> Iterable[str]:
@@ -268,7 +268,7 @@ def seen(audit: Audit, verdicts: Verdicts) -> Iterable[str]:
 
 
 def _turns(audit: Audit, verdicts: Verdicts) -> Iterable[str]:
-    """Name the verdicts of a case by the sort of their rule, and what becomes of them with less knowledge."""
+    """Name the verdicts of a case by the kind of their rule, and what they become when less is known."""
     sorts = {rule.id: "across" if rule.across is not None else rule.scope.value for rule in audit.rules}
     twice = {rule.id for rule in audit.rules if rule.twice}
     after = judged(audit.job, trees_of(audit, audit.less))
@@ -284,7 +284,7 @@ def _turns(audit: Audit, verdicts: Verdicts) -> Iterable[str]:
 
 
 def counted_in(examples: int) -> Counter[str]:
-    """How many of so many cases exercise what."""
+    """How many of this many cases exercise each feature."""
     counted: Counter[str] = Counter()
 
     @settings(RELAXED, max_examples=examples, derandomize=True, database=None)
@@ -331,7 +331,7 @@ def test_the_cases_hold_every_turn_of_every_sort_of_rule() -> None:
     assert wanted - counted.keys() == set()
 
 
-# ---- what can be written is what is judged ----------------------------------------------------------------------------
+# ---- what can be written is what is judged ---------------------------------------------------------------------------
 
 
 bare: Callable[[Rule], Rule] = lambda rule: replace(rule, place="")  # noqa: E731
@@ -356,12 +356,12 @@ def test_1500_rules_that_are_written_are_the_rules_that_are_judged(
     assert tuple(map(bare, compiled(tmp_path, written).own)) == unpinned(values)
 
 
-# ---- from the wire on: an answer that is missing or cut ----------------------------------------------------------------
+# ---- from the wire on: an answer that is missing or cut --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Audited:
-    """This machine, asked by every probe of its operating system, and judged by the shipped profile."""
+    """This machine, read by every probe of its operating system, and judged by the shipped profile."""
 
     plan: Plan
     mark: str
@@ -372,7 +372,7 @@ class Audited:
         return split(raw, self.plan.questions, self.mark, HIDDEN).capture
 
     def leaves(self, capture: NodeCapture, ask: Shell | Read | None = None) -> dict[str, Leaf]:
-        """What every probe reads, or each that asks this."""
+        """What all probes read, or only those with this request."""
         wanted = self.plan.wanted
         probes = [p for p in self.plan.probes if ask is None or shares(p.ask.asking(wanted), ask)]
         assert probes, ask
@@ -383,7 +383,7 @@ class Audited:
 
 
 def shares(one: Ask, other: Shell | Read) -> bool:
-    """Whether a probe's question is part of a plan's, which asks for the files of one place at once."""
+    """Whether a probe's request is part of a plan's, which requests the files of one place together."""
     if isinstance(one, Read) and isinstance(other, Read):
         return not set(one.globs).isdisjoint(other.globs)
     return one == other
@@ -403,7 +403,7 @@ def audited() -> Audited:
 
 
 def lessened(capture: NodeCapture, ask: Shell | Read) -> Iterable[NodeCapture]:
-    """The same answers without one of them, and, for files, with a part of them only."""
+    """The same answers without one of them and, for files, with only part of them."""
     if isinstance(ask, Shell):
         yield replace(capture, commands={**capture.commands, named(ask.command): HIDDEN})
         return
@@ -415,7 +415,7 @@ def lessened(capture: NodeCapture, ask: Shell | Read) -> Iterable[NodeCapture]:
 
 
 def nothing_turned(before: Tree, after: Tree, what: str) -> None:
-    """Whatever is told with less is what was told with all, also of items that only one of the two names."""
+    """Every value known with less data equals that known with all data, also for items that only one of the two has."""
     for path, leaf in {**before.leaves, **after.leaves}.items():
         was, now = (tree.reading(parse(path), leaf.plane) for tree in (before, after))
         assert isinstance(now, Unknown) or now == was, f"{path} was {was} and is {now} without {what}"
@@ -427,7 +427,7 @@ def test_an_answer_that_is_missing_or_cut_turns_no_fact_and_no_verdict(audited: 
     before = check(audited.rules, whole)
     assert {v.status for v in before} > {Status.PASS}
     for ask in audited.plan.questions:
-        # A probe reads its own answer alone, so only those are read again that asked for this one.
+        # A probe reads only its own answer, so only the probes that requested this one are read again.
         asking = audited.leaves(capture, ask)
         others = {path: leaf for path, leaf in whole.leaves.items() if path not in asking}
         for less in lessened(capture, ask):

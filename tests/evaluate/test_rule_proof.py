@@ -1,8 +1,8 @@
-"""The mutation proof of the profile library: every rule passes what satisfies it, and no word of it is idle.
+"""The mutation proof of the profile library: every rule passes what satisfies it, and each of its words has an effect.
 
-For each rule of each shipped profile a machine is made that satisfies it, and from that one machines that are only just
-wrong; the judge must tell every one of them, in the right words, and must say that it does not know where a fact is
-taken away. A rule that cannot pass, cannot fail, or holds a word that decides nothing is named with its place.
+For each rule of each shipped profile a machine is made that satisfies it, and from it machines that are only just
+wrong; the judge must find every one of them, with the right reason, and must return unknown where a fact is
+removed. A rule that cannot pass, cannot fail, or has a word without effect is named with its place.
 """
 
 import re
@@ -50,11 +50,11 @@ from rackcheck.profile.schema import LOOKS as SCHEMA_LOOKS
 Judge = Callable[[Sequence[Rule], Tree], tuple[Verdict, ...]]
 
 TEXTS = {"flag": "true", "text": "thing", "setting": "100", "list": "thing"}
-"""What a site may set a param to, by the param's type; numbers are given in the order of the params."""
+"""What a site may set a param to, by the param's type; numbers follow the order of the params."""
 
 
 def site_values(profile: Profile) -> dict[str, str]:
-    """Give a value to each param that the site is to set, by its type, or by the words of the facts it is held against."""
+    """Return a value for each param that the site must set, by its type, or by the words of the facts in its rules."""
     types: dict[str, str] = {}
     for file, written in profile.files.items():
         head = read(written, file)
@@ -72,9 +72,9 @@ def site_values(profile: Profile) -> dict[str, str]:
 
 
 def proven(rule: Rule, rules: Mapping[str, Rule], catalogue: Catalogue, judging: Judge = judge) -> Iterator[str]:
-    """Say what is wrong with a rule, or with the judge; where nothing is, the rule is proven.
+    """Yield what is wrong with a rule, or with the judge; a rule without faults is proven.
 
-    What it needs is on the machine too, where that is of the node itself; needs that look at items are taken for met.
+    The rules it needs are met by the machine too, where they are about the node itself; needs about items count as met.
     """
     if rule.across is not None:
         yield from siblings.proven(rule, catalogue)
@@ -96,17 +96,17 @@ def proven(rule: Rule, rules: Mapping[str, Rule], catalogue: Catalogue, judging:
         if verdict.status is not status:
             yield f"{rule.place}: {rule.id}: {case.what}: {verdict.status} ({verdict.reason}) instead of {status}"
         elif case.says not in verdict.reason:
-            yield f"{rule.place}: {rule.id}: {case.what}: {verdict.reason!r} does not say {case.says!r}"
+            yield f"{rule.place}: {rule.id}: {case.what}: {verdict.reason!r} does not contain {case.says!r}"
 
 
 def _good(rule: Rule, catalogue: Catalogue, given: Machine) -> Machine | None:
-    """Give a machine that satisfies a rule, if there is one."""
+    """Return a machine that satisfies a rule, if there is one."""
     made = (case for case in cases(rule, catalogue, given) if isinstance(case, Case))
     return next((case.machine for case in made if case.status is Status.PASS), None)
 
 
 def _blocked(rule: Rule, needs: Sequence[Rule], catalogue: Catalogue, given: Machine) -> Iterator[Case]:
-    """Take away what a needed rule reads: then the rule that needs it is not known either."""
+    """Hide what a needed rule reads: then the rule that needs it is unknown as well."""
     good = _good(rule, catalogue, given)
     for need in needs:
         lost = {path: HIDDEN for clause in need.clauses for path in spots(clause, NODE)}
@@ -115,14 +115,14 @@ def _blocked(rule: Rule, needs: Sequence[Rule], catalogue: Catalogue, given: Mac
 
 
 def _needed(rule: Rule, rules: Mapping[str, Rule]) -> list[Rule]:
-    """Give the rules that one needs, each after those it needs itself."""
+    """Return the rules that one needs, each after those it needs itself."""
     found: dict[str, Rule] = {}
     for need in rule.needs:
         found |= {r.id: r for r in (*_needed(rules[need], rules), rules[need])}
     return list(found.values())
 
 
-# ---- the library ---------------------------------------------------------------------------------------------------------
+# ---- the library -----------------------------------------------------------------------------------------------------
 
 
 def test_every_rule_of_every_shipped_profile_passes_what_satisfies_it_and_fails_what_only_just_does_not(
@@ -178,7 +178,7 @@ def _proven(rule: Rule, rules: Mapping[str, Rule]) -> list[str]:
         return [f"{rule.place}: {rule.id}: {error}"]
 
 
-# ---- the prover: what it proves ------------------------------------------------------------------------------------------
+# ---- the prover: what it proves --------------------------------------------------------------------------------------
 
 KINDS: Mapping[str, Kind] = {
     "alone": flag("On its own"),
@@ -200,7 +200,7 @@ PLACES = ("", "gpu/*.", "nic/*.port/*.")
 CATALOGUE = Catalogue.of(
     [
         *(Entry(name, collection("Items"), Plane.OS, name) for name in COLLECTIONS),
-        Entry("attribute/*", text("What a BMC said"), Plane.OS, "attribute"),
+        Entry("attribute/*", text("What a BMC reported"), Plane.OS, "attribute"),
         Entry("sysctl.**", setting("A tunable"), Plane.OS, "sysctl"),
         *(
             Entry(f"{place}{name}{twin}", kind, Plane.OS, name)
@@ -229,11 +229,11 @@ ALIKE = {
     "is-not": "is", "none-of": "one-of", "excludes": "includes",
     **dict.fromkeys(("at-most", "above", "below", "warn-below", "warn-above"), "at-least"),
 }  # fmt: skip
-"""Operators that take another one's operands."""
+"""Operators with the operands of another one."""
 
 
 def _asserted() -> Iterator[tuple[str, str]]:
-    """Give every operator that may be asked of every kind, as a profile writes it."""
+    """Return every operator that is allowed for every kind, as a profile writes it."""
     for name, kind in KINDS.items():
         for op in WORDS if name in OPERANDS else ():
             simple = {"present": "true", "equal": "true", "steady": "true", "rate": "{ at-most: 5/h }"}
@@ -334,7 +334,7 @@ def _problems(profile: Profile, judging: Judge = judge) -> list[str]:
     return list(_proofs(profile, judging))
 
 
-def test_every_operator_is_proven_of_every_kind_it_may_be_asked_of(profile: Compile) -> None:
+def test_every_operator_is_proven_for_every_kind_it_applies_to(profile: Compile) -> None:
     assert {rule.split(", ")[1].split(":")[0] for rule in NODE_RULES} | SIBLINGS == set(WORDS)
     assert _problems(profile(*NODE_RULES)) == []
 
@@ -367,7 +367,7 @@ def test_a_param_is_set_by_its_type(type_: str, value: str) -> None:
     assert site_values(Profile("p", "1", "", (), params={"site": None}, files={"p.yaml": file})) == {"site": value}
 
 
-# ---- the prover: what it catches -----------------------------------------------------------------------------------------
+# ---- the prover: what it catches -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_a_rule_that_cannot_pass_or_fail_and_a_word_that_decides_nothing_are_nam
     assert problem in found
 
 
-def test_a_word_that_no_machine_can_say_is_caught_also_where_the_compiler_did_not(profile: Compile) -> None:
+def test_a_value_that_no_machine_can_report_is_caught_even_if_the_compiler_missed_it(profile: Compile) -> None:
     (rule,) = profile("fact: word, is: awake").own
     (clause,) = rule.clauses
     (test,) = clause.tests
@@ -438,7 +438,7 @@ def test_a_rule_beside_what_it_needs_is_proven_and_blocked_where_that_is_unknown
     assert _problems(profile(*rules), lambda rules, tree: judge([replace(r, needs=()) for r in rules], tree)) != []
 
 
-def test_an_operator_that_nobody_taught_the_prover_is_told_and_not_taken_for_proven(
+def test_an_operator_unknown_to_the_prover_is_reported_and_not_taken_as_proven(
     profile: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (rule,) = profile("fact: number, is: 3").own
@@ -449,7 +449,7 @@ def test_an_operator_that_nobody_taught_the_prover_is_told_and_not_taken_for_pro
         list(proven(newer, {}, CATALOGUE))
 
 
-# ---- racks: gatherings that are wrong ------------------------------------------------------------------------------------
+# ---- racks: gatherings that are wrong --------------------------------------------------------------------------------
 
 GROUP_RULES = (
     "scope: rack, fact: rack.gpu_count, is: 72",
@@ -474,7 +474,7 @@ def test_rules_of_racks_and_fleets_are_proven_on_nodes(tmp_path: FilePath) -> No
 
 
 def _gathers(change: Callable[[Sequence[Member]], Sequence[Member]]) -> list[Aggregate]:
-    """Gatherings that look at other members than theirs."""
+    """Gatherings that read other members than their own."""
     return [
         replace(each, function=lambda members, gather=each.function: gather(change(members)))  # type: ignore[misc]
         for each in registry().gatherings
@@ -483,7 +483,7 @@ def _gathers(change: Callable[[Sequence[Member]], Sequence[Member]]) -> list[Agg
 
 @dataclass(frozen=True)
 class Deaf:
-    """A member whose unknown facts a gathering takes for absent, and whose hidden items for none."""
+    """A member whose unknown facts a gathering treats as absent, and whose hidden items it treats as missing."""
 
     member: Member
 
@@ -513,16 +513,16 @@ def test_a_gathering_that_is_wrong_in_one_thing_is_caught(
     assert _group_problems(tmp_path, _gathers(change)) != []
 
 
-# ---- judges that are wrong -----------------------------------------------------------------------------------------------
+# ---- judges that are wrong -------------------------------------------------------------------------------------------
 
 
 def _altered_judge(change: Callable[[Verdict], Verdict]) -> Judge:
-    """A judge who says something else than what he found."""
+    """A judge that returns another verdict than the one it found."""
     return lambda rules, tree: tuple(change(verdict) for verdict in judge(rules, tree))
 
 
 def _read(change: Callable[[Rule], Rule]) -> Judge:
-    """A judge who reads something else than what is written."""
+    """A judge that reads another rule than the one written."""
     return lambda rules, tree: judge([change(rule) for rule in rules], tree)
 
 
@@ -550,7 +550,7 @@ def _becomes(status: Status, other: Status) -> Judge:
 
 
 def _apart(tree: Tree, times: float) -> Tree:
-    """The same two readings, so many times as far apart."""
+    """The same two readings with their time span multiplied."""
     if tree.later is None:
         return tree
     apart = {plane: (least * times, most * times) for plane, (least, most) in tree.later.apart.items()}

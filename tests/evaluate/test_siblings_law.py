@@ -1,5 +1,5 @@
-"""The law of unknowns among siblings: the less is known of an item, of its siblings or of what groups them, the less is
-known of a rule; no verdict turns."""
+"""The law of unknowns among siblings: the less is known about an item, its siblings or what groups them, the less is
+known about a rule; no verdict is reversed."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from law_cases import RELAXED, Audit, audits, judged, trees_of
 from law_checks import check, compare
 from law_facts import ALIKE, KINDS
+from law_nodes import HIDDEN, NodeFacts, World, each_taken
 from law_rules import ALONE, COUNTED
-from law_told import HIDDEN, Told, World, each_taken
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model import operator
@@ -76,17 +76,17 @@ FLAGS: tuple[Reading, ...] = (True, False, GONE, HIDDEN)
 GROUPS: tuple[Reading, ...] = ("a", "b", GONE, HIDDEN)
 
 
-def boxes(states: Sequence[tuple[Reading, Reading]], reading: Reading, group: str) -> Told:
+def boxes(states: Sequence[tuple[Reading, Reading]], reading: Reading, group: str) -> NodeFacts:
     """Boxes with a group and a flag each."""
     leaves: World = {"box": listing(reading)}
     for key, (word, flag) in enumerate(states):
         leaves[f"box/{key}.{group}"] = leaf(word, KINDS["text"])
         leaves[f"box/{key}.flag"] = leaf(flag, KINDS["flag"])
         leaves[f"box/{key}.number"] = leaf(1, KINDS["number"])
-    return Told(leaves)
+    return NodeFacts(leaves)
 
 
-def nothing_turns(rules: tuple[Rule, ...], whole: Told) -> None:
+def nothing_turns(rules: tuple[Rule, ...], whole: NodeFacts) -> None:
     before = check(rules, whole.tree())
     for taken, rest in each_taken(whole):
         compare(rules, before, rest.tree(), taken)
@@ -126,11 +126,11 @@ def test_no_empty_collection_among_siblings_turns(size: int) -> None:
             leaves[f"shelf/{shelf}.slot"] = listing(keys)
             for key in keys if isinstance(keys, tuple) else ():
                 leaves[f"shelf/{shelf}.slot/{key}.number"] = leaf(int(key), KINDS["number"])
-        nothing_turns(rules, Told(leaves))
+        nothing_turns(rules, NodeFacts(leaves))
 
 
 def silences(audit: Audit) -> Iterable[str]:
-    """Name where a case knows nothing of an item because of its siblings."""
+    """Name where an item is unknown in a case because of its siblings."""
     known = {rule.id: rule for rule in audit.rules}
     for each in judged(audit.job, trees_of(audit, audit.whole)).values():
         for verdict in each.verdicts:

@@ -1,5 +1,5 @@
-"""The silence of one among siblings is unknown and excuses nothing: what one GPU, port, module, drive or supply does not
-return, and the ones beside it do, is never filtered out of a rule; what none of them returns is absent, as ever."""
+"""A value missing on one of several siblings is unknown and excuses nothing: what a GPU, port, module, drive or supply
+does not return, and its siblings do, is never filtered out of a rule; a value that none of them returns is absent."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ from rackcheck.model.tree import Tree
 from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 
-# ---- eight recorded H100, by way of the probes ---------------------------------------------------------------------------
+# ---- eight recorded H100, by way of the probes -----------------------------------------------------------------------
 
 ROWS = ("corr", "unc", "pending", "failure")
 BANKS = ("max", "high", "partial", "low", "none")
@@ -34,7 +34,7 @@ SILENT: Mapping[str, tuple[tuple[str, ...], frozenset[str]]] = {
             *(f"remapped_rows/remapped_row_{row}" for row in ROWS),
             *(f"remapped_rows/row_remapper_histogram/row_remapper_histogram_{bank}" for bank in BANKS),
         ),
-        frozenset({"gpu.no_row_waits", "gpu.remapping_works", "gpu.rows_remapped"}),
+        frozenset({"gpu.no_row_waits", "gpu.remapping_works", "gpu.rows_remapped", "gpu.spare_rows"}),
     ),
     "fabric.state": (("fabric/state", "fabric/status"), frozenset({"fabric.joined"})),
     "recovery_action": (("gpu_recovery_action",), frozenset({"gpu.recovery"})),
@@ -44,7 +44,7 @@ SILENT: Mapping[str, tuple[tuple[str, ...], frozenset[str]]] = {
 
 
 def recorded(places: Iterable[str] = (), *gpus: int) -> dict[str, Reading]:
-    """Eight recorded H100, of which some do not return what stands at these places."""
+    """Eight recorded H100, some of which do not return the values at these places."""
     root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-h100.xml"))
     found = root.findall("gpu")
     for gpu in gpus:
@@ -109,7 +109,7 @@ def test_a_gpu_that_returns_no_name_is_a_sibling_of_all_and_one_of_another_name_
     assert margin(mig__mode="enabled") is Status.PASS
 
 
-# ---- every way in which absence would excuse -----------------------------------------------------------------------------
+# ---- every way in which absence would excuse -------------------------------------------------------------------------
 
 
 def compiled(folder: Path, text: str) -> dict[str, Rule]:
@@ -148,8 +148,8 @@ def test_in_every_way_in_which_absence_would_excuse_it_is_unknown(tmp_path: Path
     found = verdicts(rules, SILENCE)
     assert {i: v.reason for i, v in found.items() if v.status is not Status.UNKNOWN} == {}
     assert all("siblings return it" in str(e.unknown) for v in found.values() for e in v.evidence if e.unknown)
-    nobody = {path: Absent("N/A") if path.endswith(("pstate", "enforced")) else r for path, r in SILENCE.items()}
-    assert verdicts(rules, nobody) == verdicts([r.without_siblings() for r in rules], nobody)
+    unread = {path: Absent("N/A") if path.endswith(("pstate", "enforced")) else r for path, r in SILENCE.items()}
+    assert verdicts(rules, unread) == verdicts([r.without_siblings() for r in rules], unread)
     assert {v.status for v in verdicts([r.without_siblings() for r in rules], SILENCE).values()} >= {
         Status.PASS,
         Status.NA,
@@ -189,7 +189,7 @@ def test_a_gpu_without_links_among_gpus_with_links_is_an_unknown_part(tmp_path: 
     assert {i: v.status for i, v in whole.items() if v.status is not Status.PASS} == {"any": Status.FAIL}
 
 
-# ---- ports, modules, drives and supplies ---------------------------------------------------------------------------------
+# ---- ports, modules, drives and supplies -----------------------------------------------------------------------------
 
 PORT: Mapping[str, Reading] = {"type": "MT4129", "virtual": False}
 
@@ -201,6 +201,7 @@ def ports(**third: Reading) -> dict[str, Reading]:
         facts |= {f"nic/mlx5_{n}.{fact}": reading for fact, reading in PORT.items()}
         at = f"nic/mlx5_{n}.port/1"
         facts |= {f"{at}.link_layer": "InfiniBand", f"{at}.physical": "LinkUp", f"{at}.state": "ACTIVE"}
+        facts |= {f"{at}.role": "compute"}
     for fact, reading in third.items():
         facts[f"nic/mlx5_3.{fact}" if fact in PORT else f"nic/mlx5_3.port/1.{fact}"] = reading
     return facts
@@ -222,7 +223,8 @@ def test_a_port_is_a_sibling_of_those_of_its_model_function_and_link_layer(
 ) -> None:
     active = next(r for r in profile("h100-dgx").own if r.id == "nic.active")
     assert verdicts([active], ports())["nic.active"].status is Status.PASS
-    assert verdicts([active], ports(physical=Absent("N/A"), **more))["nic.active"].status is status
+    silent = ports(physical=Absent("N/A"), state="INIT", **more)
+    assert verdicts([active], silent)["nic.active"].status is status
 
 
 def test_a_port_without_an_ipv4_address_is_not_silent(tmp_path: Path) -> None:
@@ -256,7 +258,7 @@ PART: Mapping[str, tuple[str, Mapping[str, Reading], str]] = {
     "bmc_gpu": ("bmc.gpu", {"state": "Enabled", "model": "M", "ecc": True}, "ecc"),
     "amd": ("gpu.amd", {"name": "MI300X", "ecc.uncorrected": 0}, "ecc.uncorrected"),
 }
-"""By rule: a collection, what each of its items returns, and what one of them does not."""
+"""By rule: a collection, the facts that each of its items returns, and those that one of them does not."""
 
 
 def parts(rule: str, **last: Reading) -> dict[str, Reading]:
@@ -275,8 +277,8 @@ def test_a_silent_part_among_siblings_is_unknown_and_parts_that_are_all_silent_a
     silent = verdicts(rules, parts(rule, **{fact: Absent("null")}))[rule]
     assert silent.status is Status.UNKNOWN
     assert f"null, and 3 of 3 siblings return it: {collection}/A" in silent.reason
-    nobody = {path: Absent("null") if path.endswith(f".{fact}") else each for path, each in parts(rule).items()}
-    assert verdicts(rules, nobody) == verdicts([r.without_siblings() for r in rules], nobody)
+    unread = {path: Absent("null") if path.endswith(f".{fact}") else each for path, each in parts(rule).items()}
+    assert verdicts(rules, unread) == verdicts([r.without_siblings() for r in rules], unread)
 
 
 @pytest.mark.parametrize("rule", ["psu", "drive", "switch", "bmc_gpu"])
@@ -291,7 +293,7 @@ def test_an_empty_place_is_no_sibling_of_what_is_there_and_keeps_what_it_lacks(r
     assert {status(Absent("null")), status(Unknown(Reason.TIMEOUT)), status("Disabled")} == {Status.UNKNOWN}
 
 
-# ---- recorded BMCs, and the catalogue -------------------------------------------------------------------------------------
+# ---- recorded BMCs, and the catalogue --------------------------------------------------------------------------------
 
 
 def test_a_supply_of_a_recorded_bmc_without_its_serial_is_not_counted_out() -> None:

@@ -1,4 +1,4 @@
-"""Two readings of one run: `steady` and `rate`, judged, asked, stored and judged again."""
+"""Two readings of one run: `steady` and `rate`, judged, collected, stored and judged again."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def judged(
     folder: Path, rule: str, first: Mapping[str, Reading], second: Mapping[str, Reading] | None,
     apart: Mapping[Plane, tuple[float, float]] = MINUTE,
 ) -> Verdict:  # fmt: skip
-    """What one rule says of two readings."""
+    """The verdict of one rule on two readings."""
     (folder / "p.yaml").write_text(f"rackcheck: 1\nprofile: p\nversion: 1\nrules:\n  r: {rule}\n")
     rules = library.load(str(folder / "p.yaml"), CATALOGUE).own
     later = None if second is None else Later(tree(second), apart)
@@ -64,7 +64,9 @@ def judged(
         (Absent("none"), TIMEOUT, Status.FAIL),
     ],
 )
-def test_a_steady_fact_says_the_same_twice(tmp_path: Path, first: Reading, second: Reading, status: Status) -> None:
+def test_a_steady_fact_has_the_same_value_twice(
+    tmp_path: Path, first: Reading, second: Reading, status: Status
+) -> None:
     assert judged(tmp_path, "{ fact: mode, steady: true }", {"mode": first}, {"mode": second}).status is status
 
 
@@ -100,12 +102,12 @@ def test_a_counter_that_fell_was_reset_and_is_unknown_by_that_name(tmp_path: Pat
     assert "counter reset: from 9 to 2" in found.reason
 
 
-def test_a_reason_tells_both_readings_and_the_time_between(tmp_path: Path) -> None:
+def test_a_reason_states_both_readings_and_the_time_between(tmp_path: Path) -> None:
     found = judged(tmp_path, "{ fact: errors, rate: { at-most: 5/h } }", {"errors": 10}, {"errors": 14})
     assert found.reason == "errors is 10, then 14 after 60 s, may rise by at most 5/h"
 
 
-def test_of_a_run_that_read_once_nobody_knows_what_stays(tmp_path: Path) -> None:
+def test_stability_is_unknown_in_a_run_with_one_reading(tmp_path: Path) -> None:
     found = judged(tmp_path, "{ fact: mode, steady: true }", {"mode": "on"}, None)
     assert (found.status, "it was read once" in found.reason) == (Status.UNKNOWN, True)
 
@@ -118,14 +120,14 @@ def test_each_item_is_held_against_its_own_second_reading(tmp_path: Path) -> Non
 
 
 WRONG = {
-    "{ fact: plain, rate: { at-most: 1/h } }": "`rate` is of a counter, and this is a fact of type integer",
-    "{ fact: size, rate: { at-most: 1/h } }": "`rate` is of a counter",
-    "{ fact: errors, rate: { at-most: 5 } }": "a rate is a number by the hour, minute or second, as 5/h",
-    "{ fact: errors, rate: { at-most: 5 W } }": "a rate is a number by the hour, minute or second, as 5/h",
+    "{ fact: plain, rate: { at-most: 1/h } }": "`rate` applies to counters; this is a fact of type integer",
+    "{ fact: size, rate: { at-most: 1/h } }": "`rate` applies to counters",
+    "{ fact: errors, rate: { at-most: 5 } }": "a rate is a number per hour, minute or second, as 5/h",
+    "{ fact: errors, rate: { at-most: 5 W } }": "a rate is a number per hour, minute or second, as 5/h",
     "{ fact: errors, rate: { at-most: -1/h } }": "a counter does not fall",
-    "{ fact: mode, is: on, when: { fact: errors, steady: true } }": "`when` is asked of one",
-    "{ each: port, where: { fact: errors, steady: true }, fact: errors, is: 0 }": "`where` is asked of one",
-    "{ no: port, fact: errors, steady: true }": "`no` is asked of one",
+    "{ fact: mode, is: on, when: { fact: errors, steady: true } }": "`when` is evaluated on one",
+    "{ each: port, where: { fact: errors, steady: true }, fact: errors, is: 0 }": "`where` is evaluated on one",
+    "{ no: port, fact: errors, steady: true }": "`no` is evaluated on one",
     "{ count: port, steady: true }": "`steady` does not go with `count`",
 }
 
@@ -137,7 +139,7 @@ def test_what_cannot_be_compared_is_refused_where_it_stands(tmp_path: Path, rule
     assert [WRONG[rule] in problem.text for problem in error.value.problems] == [True]
 
 
-# ---- asked, stored, judged again --------------------------------------------------------------------------------------
+# ---- read, stored, judged again --------------------------------------------------------------------------------------
 
 PROFILE = """
 rackcheck: 1
@@ -151,7 +153,7 @@ rules:
 
 
 def site(folder: Path, body: str = "echo x >> {count}; wc -l < {count}") -> dict[str, str]:
-    """An environment with one more probe, which counts how often it was asked."""
+    """An environment with one more probe, which counts how often it runs."""
     package = folder / "lib" / "counting.py"
     package.parent.mkdir()
     command = body.format(count=folder / "count")
@@ -173,7 +175,7 @@ def run(env: Mapping[str, str], *words: object) -> subprocess.CompletedProcess[s
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
-def test_a_run_asks_twice_what_two_readings_are_compared_of_and_keeps_both(tmp_path: Path) -> None:
+def test_a_run_reads_facts_compared_over_time_twice_and_keeps_both(tmp_path: Path) -> None:
     env = site(tmp_path)
     done = run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "2", "-o", tmp_path / "run")
     assert done.returncode == 1, done.stderr
@@ -189,14 +191,14 @@ def test_a_run_asks_twice_what_two_readings_are_compared_of_and_keeps_both(tmp_p
     assert json.loads((tmp_path / "run" / "run.json").read_text())["again"] == 2
     again = run(env, "audit", "--from", tmp_path / "run")
     assert (again.returncode, again.stdout) == (1, done.stdout)
-    assert (tmp_path / "count").read_text() == "x\nx\n"  # judging again asked nobody
+    assert (tmp_path / "count").read_text() == "x\nx\n"  # judging again contacts no node
 
 
-def test_without_a_second_reading_such_rules_are_out_of_scope_and_told(tmp_path: Path) -> None:
+def test_without_a_second_reading_such_rules_are_out_of_scope_and_reported(tmp_path: Path) -> None:
     done = run(site(tmp_path), "audit", "-p", tmp_path / "twice.yaml", "--json", "-q")
     found = json.loads(done.stdout)
     assert (done.returncode, found["total"], found["outcome"]) == (0, 2, "PASS")
-    assert "2 rules of two readings not judged (audit --again SECONDS): asked, kernel" in found["notes"]
+    assert "2 rules for two readings not judged (audit --again SECONDS): asked, kernel" in found["notes"]
 
 
 def test_a_second_reading_that_fails_is_unknown_and_not_a_pass(tmp_path: Path) -> None:
@@ -213,14 +215,14 @@ def test_facts_of_a_run_that_read_twice_are_those_of_the_first_reading(tmp_path:
     assert '"value": 1' in result.stdout
 
 
-def test_asking_again_for_nothing_or_for_longer_than_the_run_is_a_mistake(tmp_path: Path) -> None:
+def test_an_unused_second_reading_or_one_after_the_deadline_is_an_error(tmp_path: Path) -> None:
     assert "no rule of linux-server compares two readings" in rackcheck("audit", "-p", "linux-server", "--again", 5).err
     env = site(tmp_path)
     done = run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "60", "--deadline", "30")
     assert (done.returncode, "--deadline 30 ends the run before --again 60" in done.stderr) == (2, True)
 
 
-def test_a_run_that_is_stopped_before_its_second_reading_says_so_of_each_rule(tmp_path: Path) -> None:
+def test_a_run_stopped_before_its_second_reading_states_it_for_each_rule(tmp_path: Path) -> None:
     words = ("--again", "60", "--deadline", "61")
     env = site(tmp_path)
     started = [sys.executable, "-m", "rackcheck", "audit", "-p", tmp_path / "twice.yaml", *words, "--json", "-q"]
@@ -235,27 +237,27 @@ def test_a_run_that_is_stopped_before_its_second_reading_says_so_of_each_rule(tm
 
 
 @pytest.mark.parametrize(
-    "told",
+    "values",
     [
         {"reading": 3}, {"reading": True}, {"reading": 2.0}, {"reading": 1}, {"apart": [60]}, {"apart": [5, 3]},
         {"apart": [-1, 3]}, {"apart": ["1", "2"]}, {"apart": [0, 10**400]},
     ],
     ids=str,
 )  # fmt: skip
-def test_a_second_answer_that_was_edited_is_told_and_not_judged(tmp_path: Path, told: dict[str, object]) -> None:
+def test_an_edited_second_answer_is_reported_and_not_judged(tmp_path: Path, values: dict[str, object]) -> None:
     env = site(tmp_path)
     run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "1", "-o", tmp_path / "run", "-q")
     events = tmp_path / "run" / "events.jsonl"
     lines = events.read_text().splitlines()
     at = next(number for number, line in enumerate(lines) if '"reading":2' in line)
-    lines[at] = json.dumps(json.loads(lines[at]) | told)
+    lines[at] = json.dumps(json.loads(lines[at]) | values)
     events.write_text("\n".join(lines) + "\n")
     done = run(env, "audit", "--from", tmp_path / "run")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
 
 
 @pytest.mark.parametrize("again", ["true", "-1", "0", "1e400", "NaN", '"5"', "1" + "0" * 400])
-def test_a_time_between_readings_that_no_run_has_is_told(tmp_path: Path, again: str) -> None:
+def test_an_impossible_time_between_readings_is_reported(tmp_path: Path, again: str) -> None:
     env = site(tmp_path)
     run(env, "audit", "-p", tmp_path / "twice.yaml", "--again", "1", "-o", tmp_path / "run", "-q")
     head = tmp_path / "run" / "run.json"
@@ -267,7 +269,7 @@ def test_a_time_between_readings_that_no_run_has_is_told(tmp_path: Path, again: 
 @pytest.mark.parametrize("option", ["--again", "--deadline", "--timeout"])
 def test_what_is_no_number_is_no_time(option: str) -> None:
     done = rackcheck("audit", "-p", "linux-server", option, "nan")
-    assert (done.status, "nan is no time" in done.err) == (2, True)
+    assert (done.status, "nan is not a time" in done.err) == (2, True)
 
 
 def test_a_waiver_of_a_rate_does_not_hide_the_same_rise_in_less_time(tmp_path: Path) -> None:

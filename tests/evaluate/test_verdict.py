@@ -1,4 +1,4 @@
-"""Judging, sentence by sentence of the grammar: what each look, operator and word of a rule makes of what is known."""
+"""Judging, sentence by sentence of the grammar: how each look, operator and word of a rule treats what is known."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -76,7 +76,7 @@ def profile(tmp_path: Path) -> Compile:
 
 
 def tree(facts: Facts) -> Tree:
-    """What a node tells; a collection that is not named holds what the facts name of it."""
+    """A node's facts; a collection without a listing has the items that the facts name."""
     leaves: dict[str, Leaf] = {}
     for path, reading in facts.items():
         entry = CATALOGUE.find(parse(path))
@@ -86,7 +86,7 @@ def tree(facts: Facts) -> Tree:
 
 
 def gpus(fact: str, *readings: Reading, listing: Reading = ()) -> dict[str, Reading]:
-    """So many GPUs, each with one fact; they are all of them unless the listing is unknown."""
+    """This many GPUs, each with one fact; the listing is complete unless it is unknown."""
     value: Reading = tuple(map(str, range(len(readings)))) if isinstance(listing, tuple) else listing
     return {"gpu": value, **{f"gpu/{key}.{fact}": reading for key, reading in enumerate(readings)}}
 
@@ -96,7 +96,7 @@ Judge = Callable[[str, Facts], Verdict]
 
 @pytest.fixture
 def verdict(profile: Compile) -> Judge:
-    """Judges one rule on what a node tells."""
+    """Judges one rule on a node's facts."""
 
     def judged(rule: str, facts: Facts) -> Verdict:
         (found,) = judge(profile(f"  r: {rule}").own, tree(facts))
@@ -106,7 +106,7 @@ def verdict(profile: Compile) -> Judge:
     return judged
 
 
-# ---- one fact ---------------------------------------------------------------------------------------------------------
+# ---- one fact --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,18 +165,18 @@ def test_an_absent_fact_fails_everything_but_being_absent(verdict: Judge, tests:
 
 
 @pytest.mark.parametrize("tests", ["is: 1", "is-not: 1", "present: true", "present: false", "below: 1", "like: '*'"])
-def test_an_unknown_fact_is_unknown_whatever_is_asked_and_says_why(verdict: Judge, tests: str) -> None:
+def test_an_unknown_fact_is_unknown_under_every_test_and_states_why(verdict: Judge, tests: str) -> None:
     judged = verdict(f"{{ fact: driver, {tests} }}", {"driver": DENIED})
     assert judged.status is Status.UNKNOWN
     assert "denied: only root may" in judged.reason
     assert judged.evidence[0].unknown == DENIED
 
 
-def test_a_fact_nobody_spoke_of_is_unknown_not_absent(verdict: Judge) -> None:
+def test_an_unmentioned_fact_is_unknown_not_absent(verdict: Judge) -> None:
     assert verdict("{ fact: driver, present: false }", {}).status is Status.UNKNOWN
 
 
-def test_a_version_that_cannot_be_ordered_is_unknown_but_may_be_told_apart(verdict: Judge) -> None:
+def test_a_version_without_an_order_is_unknown_but_can_be_tested_for_equality(verdict: Judge) -> None:
     facts = {"driver": "22.39.2048 (MT_0000000838)"}
     judged = verdict("{ fact: driver, at-least: 1.0 }", facts)
     assert judged.status is Status.UNKNOWN
@@ -215,7 +215,7 @@ def test_facts_are_joined_by_all_and_any(
     assert verdict(f"{{ {leaves} }}", {"driver": driver, "memory": memory}).status == status
 
 
-# ---- looks ------------------------------------------------------------------------------------------------------------
+# ---- looks -----------------------------------------------------------------------------------------------------------
 
 EACH, ANY, NO = (f"{look}: gpu, fact: mode, is: enabled" for look in ("each", "any", "no"))
 
@@ -368,7 +368,7 @@ def test_an_unknown_item_that_may_warn_is_no_pass_even_where_it_may_fail(verdict
     assert verdict(rule, gpus("errors", 2, 1)).status is Status.WARN
 
 
-def test_failures_that_are_allowed_are_told(verdict: Judge) -> None:
+def test_allowed_failures_are_reported(verdict: Judge) -> None:
     judged = verdict("{ each: gpu, fact: errors, at-least: 2, allow-failing: 1 }", gpus("errors", 3, 3, 1))
     assert judged.reason == "1 of 3 may fail and do"
 
@@ -454,7 +454,7 @@ def test_an_item_that_only_the_listing_names_is_unknown_not_absent(verdict: Judg
     assert verdict("{ count: gpu, is: 2 }", facts).status is Status.PASS
 
 
-# ---- when, needs, params, severities ----------------------------------------------------------------------------------
+# ---- when, needs, params, severities ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -513,7 +513,7 @@ def test_a_block_is_passed_on_and_a_long_chain_is_judged(profile: Compile) -> No
     assert judged[0].reason == "blocked by r1"
 
 
-def test_a_rule_whose_site_value_is_not_set_does_not_apply_and_says_which(profile: Compile) -> None:
+def test_a_rule_with_an_unset_site_value_does_not_apply_and_names_it(profile: Compile) -> None:
     rule = "  r: { when: { fact: virtual, is: $guest }, fact: driver, at-least: $driver }"
     params = "{ driver: { default: unset }, guest: { default: 'false' } }"
     (judged,) = judge(profile(rule, params).own, tree({"virtual": TIMEOUT, "driver": TIMEOUT}))
@@ -548,7 +548,7 @@ def test_verdicts_come_in_the_profile_s_order_and_show_item_seen_and_wanted(prof
     assert evidence.source == "cat memory"
 
 
-# ---- a node and a run -------------------------------------------------------------------------------------------------
+# ---- a node and a run ------------------------------------------------------------------------------------------------
 
 
 def rule(name: str, severity: Severity) -> Rule:
@@ -610,7 +610,7 @@ def test_a_rule_is_in_scope_by_role_phase_and_all_of_its_planes(
     assert in_scope(found, role, asked, frozenset(map(Phase, phases.split()))) is inside
 
 
-def test_a_profile_for_another_machine_is_said_not_skipped(profile: Compile) -> None:
+def test_a_profile_for_another_machine_is_reported_not_skipped(profile: Compile) -> None:
     made = Profile("dgx", "1", "", (), {"product": ("DGXH100*",), "role": ("compute",)})
     assert misfit(made, "DGXH100-640", "compute") == ""
     assert misfit(made, TIMEOUT, "compute") == ""

@@ -1,4 +1,4 @@
-"""Judging that remembers: the verdicts are those of judging each node by itself, and few are held."""
+"""Cached judging: the verdicts are those of judging each node separately, and few are kept."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from hypothesis import given, settings
 from law_cases import RELAXED, Audit, audits, judged, trees_of
-from law_told import each_taken
+from law_nodes import each_taken
 
 from rackcheck.evaluate.consensus import poll
 from rackcheck.evaluate.input_numbers import FEWEST, OWN, PATIENCE, ContentNumbers, Reads, read_by
@@ -23,11 +23,11 @@ from rackcheck.model.tree import Leaf, Tree
 from rackcheck.run.job import Job
 
 AT_ONCE = 12
-"""Facts taken away one by one from a node of a case."""
+"""A node of a case with its facts removed one by one."""
 
 
 def alone(job: Job, role: str) -> list[Rule]:
-    """The rules that judge a node of a role by itself; built-in ones are in scope by what was asked of the node."""
+    """The rules that judge a node of a role by itself; built-in ones are in scope by the planes read from the node."""
     assert job.profile is not None
     planes = job.planes | {Plane.DERIVED}
     rules = [rule for rule in job.profile.own if rule.scope is Scope.NODE and rule.across is None]
@@ -35,7 +35,7 @@ def alone(job: Job, role: str) -> list[Rule]:
 
 
 def remembering(audit: Audit) -> None:
-    """Judge all that a case tells by one memory, twice, and hold it against judging each by itself."""
+    """Judge all trees of a case with one cache, twice, and compare with judging each one separately."""
     trees = [(name, tree) for value in (audit.whole, audit.less) for name, tree in trees_of(audit, value).items()]
     for name, value in audit.whole.items():
         trees += [(name, less.tree(audit.job.plan.joins)) for _, less in islice(each_taken(value), AT_ONCE)]
@@ -84,7 +84,7 @@ def by_rule(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
 def among(
     job: Job, across: list[Rule], name: str, role: str, trees: Mapping[str, Tree], known: Mapping[str, Verdict]
 ) -> tuple[Verdict, ...]:
-    """Judge a node by what its siblings say, all of them known in these facts alone."""
+    """Judge a node by its siblings' values, with all of them narrowed to these facts."""
     paths = {each for rule in across for fact in rule.facts() for each in (fact, *fact.collections)}
     patterns = frozenset(str(path.pattern) for path in paths)
     narrow = {node.name: trees[node.name].narrowed(patterns) for node in job.nodes if node.role == role}
@@ -118,10 +118,10 @@ OTHERS: Mapping[str, Tree] = {
     "an absent fact": Tree({**FIRST, "here": leaf(Absent("gone"))}),
     "an absent fact, otherwise": Tree({**FIRST, "here": leaf(Absent("never there"))}),
     "an unknown fact": Tree({**FIRST, "here": leaf(Unknown(Reason.DENIED))}),
-    "a fact that nobody tells": Tree({path: each for path, each in FIRST.items() if path != "here"}),
+    "a fact that no source reports": Tree({path: each for path, each in FIRST.items() if path != "here"}),
     "an item more": Tree({**FIRST, "box": leaf(("a", "b"), BOX), "box/b.power": leaf(1.0)}),
     "an item that another fact names": Tree({**FIRST, "box/b.colour": leaf("red", Kind(Type.TEXT, ""))}),
-    "why none tells of an item": Tree({**FIRST, "box": leaf(("a", "b"), BOX), "box/*.power": leaf(Unknown(Reason.DENIED))}),
+    "why no item has it": Tree({**FIRST, "box": leaf(("a", "b"), BOX), "box/*.power": leaf(Unknown(Reason.DENIED))}),
     "a silent plane": Tree({}, {Plane.OS: Unknown(Reason.TIMEOUT)}),
     "a plane that is silent for another reason": Tree({}, {Plane.OS: Unknown(Reason.DENIED)}),
     "an unknown listing": Tree({**FIRST, "box": leaf(Unknown(Reason.DENIED), BOX)}),
@@ -129,7 +129,7 @@ OTHERS: Mapping[str, Tree] = {
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_a_node_that_differs_is_judged_by_what_it_tells_itself(other: str) -> None:
+def test_a_node_that_differs_is_judged_by_its_own_facts(other: str) -> None:
     reads = Reads(map(read_by, RULES))
     memo, first = Memo(RULES, reads), Tree(FIRST)
     for tree in (first, OTHERS[other], first, OTHERS[other]):
@@ -139,7 +139,7 @@ def test_a_node_that_differs_is_judged_by_what_it_tells_itself(other: str) -> No
     assert differ[0] != differ[1]
 
 
-def test_nodes_that_tell_the_same_at_other_times_share_their_verdicts() -> None:
+def test_nodes_with_equal_facts_at_other_times_share_their_verdicts() -> None:
     reads = Reads(map(read_by, RULES))
     memo = Memo(RULES, reads)
     trees = [Tree({path: replace(each, time=time) for path, each in FIRST.items()}) for time in "ab"]
@@ -147,7 +147,7 @@ def test_nodes_that_tell_the_same_at_other_times_share_their_verdicts() -> None:
     assert all(a is b for a, b in zip(one, two, strict=True))
 
 
-def test_what_is_each_nodes_own_is_given_up_and_not_held() -> None:
+def test_facts_unique_to_each_node_are_dropped_from_the_cache() -> None:
     part = ContentNumbers()
     numbers = [part.number(f"serial {n}", 1) for n in range(10 * PATIENCE)]
     assert part.given_up

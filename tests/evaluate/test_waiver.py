@@ -1,4 +1,4 @@
-"""A waiver hides what it pins, on the nodes it names, as long as it holds; it never hides a worse value, another node or a changed rule."""
+"""A waiver hides what it pins, on its nodes, while it is valid; never a worse value, another node or a changed rule."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from law_cases import RELAXED, Case, cases
 from law_checks import compiled
 from law_facts import CATALOGUE
+from law_nodes import worlds
 from law_rules import judged_rules
-from law_told import worlds
 
 from rackcheck.base.user_error import UserError
 from rackcheck.evaluate.verdict import Status, Verdict, judge
@@ -47,7 +47,7 @@ def pins_of(chosen: Iterable[tuple[str, Pin]]) -> Mapping[str, Granted]:
 
 @st.composite
 def waived_worlds(draw: st.DrawFn) -> tuple[tuple[Rule, ...], Mapping[str, Granted], Tree]:
-    """Rules, waivers of what was wrong in one world, and another world."""
+    """Rules, waivers of the findings on one set of facts, and another set of facts."""
     rules = draw(judged_rules())
     first = Tree(draw(worlds(rules)))
     found = wrong(judge(rules, first))
@@ -139,7 +139,7 @@ def test_another_node_another_day_and_another_rule_judge_as_if_there_were_no_wai
     assert {(rule, pin) for rule, held in on_time.items() for pin in held} == set(wrong(plain))
 
 
-# ---- examples ----------------------------------------------------------------------------------------------------------
+# ---- examples --------------------------------------------------------------------------------------------------------
 
 
 def world(**values: object) -> Tree:
@@ -253,7 +253,7 @@ def test_the_words_of_a_rule_may_change_and_what_it_judges_may_not(tmp_path: Fil
     )
 
 
-# ---- files -------------------------------------------------------------------------------------------------------------
+# ---- files -----------------------------------------------------------------------------------------------------------
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda t: t.strip() != "")
 
@@ -290,7 +290,7 @@ GOOD = waivers.added("", [waiver("r0", ("a.b", "1"), digest="0" * 64)])
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("2027-01-01", "2027-02-30", "no such day: 2027-02-30"),
         ("2027-01-01", "tomorrow", "a day as YYYY-MM-DD"),
@@ -302,12 +302,12 @@ GOOD = waivers.added("", [waiver("r0", ("a.b", "1"), digest="0" * 64)])
         ("    reason: part ordered\n", "", "reason"),
     ],
 )
-def test_a_mistake_in_a_file_is_told_with_its_place(old: str, new: str, said: str) -> None:
+def test_an_error_in_a_file_is_reported_with_its_place(old: str, new: str, message: str) -> None:
     text = GOOD.replace('observed: "1"', "observed: 1")
     assert old in text
     with pytest.raises(BadFile) as error:
         waivers.read(text.replace(old, new), "w.yaml")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert str(error.value).startswith("w.yaml:")
 
 
@@ -317,7 +317,7 @@ def test_the_same_item_of_a_node_is_waived_once() -> None:
 
 
 @given(st.text(max_size=300))
-def test_nonsense_is_one_mistake(text: str) -> None:
+def test_nonsense_is_a_single_error(text: str) -> None:
     try:
         waivers.read(text, "w.yaml")
     except UserError as error:

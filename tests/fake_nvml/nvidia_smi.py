@@ -1,6 +1,6 @@
-"""`nvidia-smi -q -x` for machines without a GPU: prints what the fake driver's state file tells, in the tool's shape.
+"""`nvidia-smi -q -x` for machines without a GPU: prints the fake driver's state file in the tool's format.
 
-The shape is that of driver 580. A number is printed in the tool's unit, what is not supported as N/A, another refusal
+The format is that of driver 580. A number is printed in the tool's unit, an unsupported value as N/A, another refusal
 as NVML's text for it.
 """
 
@@ -22,7 +22,7 @@ STATE = dict(line.split("=", 1) for line in Path(os.environ["FAKE_NVML_STATE"]).
 
 
 def state_value(gpu: int, key: str) -> str:
-    """What the state tells of a GPU, a refusal as `!N`."""
+    """A GPU's value in the state file; a refusal is `!N`."""
     return STATE.get(f"{gpu}.{key}", STATE.get(f"*.{key}", "!3"))
 
 
@@ -32,12 +32,12 @@ def scaled(unit: str, by: float = 1, places: int = 0) -> object:
 
 
 def words(*given: str) -> object:
-    """Print a number as its word."""
+    """Return the word for a number."""
     return lambda text: given[int(text)]
 
 
 def plain(text: str) -> str:
-    """Print what is told as it is."""
+    """Return the text unchanged."""
     return text
 
 
@@ -209,7 +209,7 @@ GPU = {
 
 
 def shown(gpu: int, key: str, how: object) -> str:
-    """Print one value, or why there is none; what belongs to a fabric that is not joined yet is N/A."""
+    """Return one value, or the reason why there is none; values of a fabric that is not joined yet are N/A."""
     text = state_value(gpu, key)
     if key in ("fabric_status", "fabric_clique", "fabric_cluster") and state_value(gpu, "fabric_state") != "3":
         text = "!3"
@@ -237,7 +237,7 @@ def show(gpu: int, table: dict[str, Any], depth: int) -> None:
 
 
 def main() -> int:
-    """Print the log, or the tool's words and status where there is none."""
+    """Print the log, or the tool's message and status where there is none."""
     if "init" in STATE:
         print("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.")
         return int(STATE["init"])

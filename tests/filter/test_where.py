@@ -1,4 +1,4 @@
-"""The filter: what it asks, what nobody can tell, and that no text makes it fall over."""
+"""The filter: what it selects, what it cannot decide, and that no text makes it crash."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -75,7 +75,7 @@ def where(text: str) -> Where:
 
 
 def row(facts: Mapping[str, Reading] = {}, text: str = "", **words: str | tuple[str, ...]) -> FilterRow:
-    """A row that has these words and facts; a star in a fact's path is any item of it."""
+    """A row with these words and facts; a star in a fact's path stands for any item."""
 
     def read(pattern: Path) -> Iterable[Reading]:
         return [reading for path, reading in facts.items() if str(paths.parse(path).pattern) == str(pattern.pattern)]
@@ -89,16 +89,16 @@ SMT = row(
     state="fail", rule="bios.smt", node="dgx03", rack="r03", severity="major", group="7", u="12", profile="h100-dgx",
 )  # fmt: skip
 
-ANSWERS = {True: "yes", False: "no", None: "cannot tell"}
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 
 def rows_of(page: str, width: int) -> list[list[str]]:
-    """The tables of the page: of each row what stands in code."""
+    """The tables of the page: the code spans of each row."""
     cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in some] for some in cells if len(some) == width]
 
 
-def test_every_answer_of_the_page_is_the_one_that_is_given() -> None:
+def test_every_answer_of_the_page_is_the_one_returned() -> None:
     values = dict(cells for cells in rows_of(PAGE.read_text(), 2) if cells[1] in ANSWERS.values())
     assert len(values) == 9
     for cell, answer in values.items():
@@ -198,7 +198,7 @@ def test_a_quantity_is_written_out_with_its_unit() -> None:
     ]
 
 
-def test_a_list_is_asked_for_its_members() -> None:
+def test_a_filter_on_a_list_matches_its_members() -> None:
     order = row({"os.boot.order": ("disk0", "net")})
     assert [where(f"os.boot.order={value}").holds(order) for value in ("net", "disk*", "cd,net", "none")] == [
         True, True, True, False,
@@ -212,48 +212,48 @@ def test_nodes_are_chosen_by_the_terms_about_nodes_and_findings_by_the_rest() ->
     assert str(whole.about(KEYS - NODE_KEYS)) == "state:fail ~smt"
     assert whole.about(KEYS) is whole
     assert [str(path) for path in whole.facts] == ["driver.version"]
-    assert left_out(whole, "3 nodes") == "3 nodes left out: what `driver.version<600` compares is unknown there"
+    assert left_out(whole, "3 nodes") == "3 nodes left out: the facts in `driver.version<600` are unknown there"
 
 
 @pytest.mark.parametrize(
-    ("asked", "column", "said"),
+    ("asked", "column", "message"),
     [
         ("rack:r03 state:fial", 16, "no state `fial`"),
         ("stat:fail", 1, "no key `stat`"),
-        ("group:x", 7, "a number is wanted"),
-        ("u:[1-x]", 3, "a number is wanted"),
+        ("group:x", 7, "expected a number"),
+        ("u:[1-x]", 3, "expected a number"),
         ("node:dgx[1-20000]", 6, "more than 10,000 names"),
         ("node:*[1-101]", 6, "more than 100 globs"),
-        ("node:[9-1]", 6, "is no range"),
+        ("node:[9-1]", 6, "is not a range"),
         ("!!state:fail", 1, "one `!`"),
         ("a !", 3, "one `!`"),
         ("state:fail,", 12, "a word is missing"),
         ("~", 2, "a word is missing"),
         ('~"a b', 2, "the quote is not closed"),
-        ('"a"b', 1, "what begins with a quote ends with it"),
+        ('"a"b', 1, "a value that begins with a quote ends with one"),
         ("rack:r03 driver.versio<3", 10, "no fact driver.versio"),
         ("gpu>3", 1, "gpu is a collection"),
-        ("<3", 1, "wants a fact before it"),
-        ("Driver<3", 1, "is no word"),
+        ("<3", 1, "needs a fact before it"),
+        ("Driver<3", 1, "is not a valid word"),
         ("driver.version<1,2", 16, "`<` takes one value"),
         ("bios.smt<on", 10, "needs an order"),
         ("bios.smt=enabeld", 10, "did you mean 'enabled'?"),
-        ("gpu/*.temperature>80W", 19, "temperature in C is wanted"),
+        ("gpu/*.temperature>80W", 19, "temperature in C is expected"),
         ("driver.version<x", 16, "not dotted numbers"),
         ("kernel.tainted=yes", 16, "did you mean true?"),
-        ("x " * 65, 129, "at most 64 terms, and this has 65"),
+        ("x " * 65, 129, "at most 64 terms; this one has 65"),
         ("x" * 4001, 4001, "at most 4,000 letters"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(asked: str, column: int, said: str) -> None:
+def test_what_is_wrong_is_named_with_its_place(asked: str, column: int, message: str) -> None:
     with pytest.raises(FilterError) as caught:
         where(asked)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert caught.value.column == column
 
 
 def test_a_term_that_the_rows_cannot_answer_is_wrong() -> None:
-    with pytest.raises(FilterError, match="`group:7`: what is shown here has rule: and text") as caught:
+    with pytest.raises(FilterError, match="`group:7`: the keys here are rule: and text") as caught:
         parse("a group:7", kind_of, frozenset({"rule", "text"}))
     assert caught.value.column == 3
 
@@ -315,7 +315,7 @@ def test_a_filter_that_is_written_out_is_read_back_as_the_same(text: str) -> Non
 
 
 @given(LINES, LINES, FACTS, WORDED, st.text(max_size=20))
-def test_the_order_of_terms_asks_nothing(
+def test_the_order_of_terms_does_not_matter(
     one: str, other: str, facts: dict[str, Reading], words: dict[str, tuple[str, ...]], text: str
 ) -> None:
     if parsed(one) is None or parsed(other) is None:
@@ -349,7 +349,7 @@ def test_what_becomes_unknown_makes_no_yes_a_no_and_no_no_a_yes(
 
 
 @given(COMPARISONS, FACTS)
-def test_items_that_nobody_could_list_make_no_yes_a_no_and_no_no_a_yes(line: str, facts: dict[str, Reading]) -> None:
+def test_an_unlistable_item_turns_no_answer_into_its_opposite(line: str, facts: dict[str, Reading]) -> None:
     before = where(line).holds(row(facts))
     assert where(line).holds(row({**facts, "gpu/9.temperature": UNKNOWN})) in {before, None}
 
@@ -374,10 +374,10 @@ def test_the_longest_filter_ends_soon(glob: str, name: str) -> None:
 
 
 def test_a_tree_is_read_with_all_that_it_does_not_know() -> None:
-    def told(reading: Reading, kind: Kind = KINDS["gpu/*.temperature"]) -> Leaf:
+    def values(reading: Reading, kind: Kind = KINDS["gpu/*.temperature"]) -> Leaf:
         return Leaf(reading, kind, Plane.OS, "", "")
 
-    listed = {"gpu": told(("0", "1"), collection("")), "gpu/0.temperature": told(41.0)}
+    listed = {"gpu": values(("0", "1"), collection("")), "gpu/0.temperature": values(41.0)}
     asked = paths.parse("gpu/*.temperature")
 
     def answers(tree: Tree) -> list[Reading]:
@@ -386,8 +386,8 @@ def test_a_tree_is_read_with_all_that_it_does_not_know() -> None:
     known, missing = answers(Tree(listed))
     assert known == 41.0
     assert isinstance(missing, Unknown)
-    assert answers(Tree({"gpu": told((), collection(""))})) == []
-    assert answers(Tree({"gpu": told(UNKNOWN, collection("")), "gpu/0.temperature": told(41.0)})) == [41.0, UNKNOWN]
+    assert answers(Tree({"gpu": values((), collection(""))})) == []
+    assert answers(Tree({"gpu": values(UNKNOWN, collection("")), "gpu/0.temperature": values(41.0)})) == [41.0, UNKNOWN]
     assert answers(Tree({}, {Plane.OS: UNKNOWN})) == [UNKNOWN]
     alone = reader(Tree({}, {Plane.OS: UNKNOWN}), lambda _: Plane.OS)
     assert list(alone(paths.parse("driver.version"))) == [UNKNOWN]
@@ -421,7 +421,7 @@ def test_a_long_and_hostile_filter_is_shown_around_its_place() -> None:
     assert max(map(len, (shown, mark))) <= 80
 
 
-def test_two_runs_are_compared_in_what_is_asked_for() -> None:
+def test_two_runs_are_compared_only_in_the_filtered_facts() -> None:
     before = {f"n{i}": {"sysctl.vm.swappiness": ("config", 10), "firmware.bmc": ("version", "1.0")} for i in (1, 2, 3)}
     after = {
         n: {"sysctl.vm.swappiness": ("config", 60), "firmware.bmc": ("version", "1.1")} for n in ("n1", "n2", "n9")
@@ -429,45 +429,45 @@ def test_two_runs_are_compared_in_what_is_asked_for() -> None:
     made("r1", before)
     made("r2", after, {"n2": "b"})
 
-    def said(filter_: str) -> list[str]:
+    def message(filter_: str) -> list[str]:
         return rackcheck("diff", "r1", "r2", "--where", filter_).out.splitlines()
 
     gone = ["new in r2: n9", "missing in r2: n3"]
-    assert said("class:version") == [*gone, "firmware.bmc 1.0 -> 1.1 on 2 of 2: n[1-2]"]
-    assert said("n[1-2] fact:sysctl") == ["sysctl.vm.swappiness 10 -> 60 on 2 of 2: n[1-2]"]
-    assert said("node:n2 !fact:sysctl") == ["firmware.bmc 1.0 -> 1.1 on 1 of 2: n2", "b pass -> fail on 1 of 2: n2"]
-    assert said("state:fail node:n?") == [*gone, "b pass -> fail on 1 of 2: n2"]
-    assert said('"10 -> 60"') == [*gone, "sysctl.vm.swappiness 10 -> 60 on 2 of 2: n[1-2]"]
+    assert message("class:version") == [*gone, "firmware.bmc 1.0 -> 1.1 on 2 of 2: n[1-2]"]
+    assert message("n[1-2] fact:sysctl") == ["sysctl.vm.swappiness 10 -> 60 on 2 of 2: n[1-2]"]
+    assert message("node:n2 !fact:sysctl") == ["firmware.bmc 1.0 -> 1.1 on 1 of 2: n2", "b pass -> fail on 1 of 2: n2"]
+    assert message("state:fail node:n?") == [*gone, "b pass -> fail on 1 of 2: n2"]
+    assert message('"10 -> 60"') == [*gone, "sysctl.vm.swappiness 10 -> 60 on 2 of 2: n[1-2]"]
     refused = rackcheck("diff", "r1", "r2", "--where", "driver.version<570.86")
     assert refused.status == 2
-    assert "what is shown here has class:, fact:, node:, plane:, rule:, state: and text" in refused.err
+    assert "the keys here are class:, fact:, node:, plane:, rule:, state: and text" in refused.err
 
 
-def test_two_nodes_are_compared_in_what_is_asked_for() -> None:
+def test_two_nodes_are_compared_only_in_the_filtered_facts() -> None:
     made(
         "r1",
         {f"n{i}": {"sysctl.vm.a": ("config", i), "firmware.bmc": ("version", f"1.{i}")} for i in (1, 2)},
         {"n2": "b"},
     )
 
-    def said(filter_: str) -> tuple[int, list[str]]:
+    def message(filter_: str) -> tuple[int, list[str]]:
         done = rackcheck("diff", "n1", "n2", "--where", filter_)
         return done.status, done.out.splitlines()
 
-    assert said("class:version") == (1, ["firmware.bmc 1.1 -> 1.2"])
-    assert said("rule:b,c") == (1, ["b pass -> fail"])
-    assert said("!class:version !rule:b") == (1, ["sysctl.vm.a 1 -> 2"])
-    assert said("plane:bmc") == (0, [])
+    assert message("class:version") == (1, ["firmware.bmc 1.1 -> 1.2"])
+    assert message("rule:b,c") == (1, ["b pass -> fail"])
+    assert message("!class:version !rule:b") == (1, ["sysctl.vm.a 1 -> 2"])
+    assert message("plane:bmc") == (0, [])
 
 
-def test_a_history_is_of_the_runs_and_verdicts_that_are_asked_for() -> None:
+def test_a_history_has_only_the_filtered_runs_and_verdicts() -> None:
     facts = {f"n{i}": {"sysctl.vm.swappiness": ("config", 10)} for i in (1, 2)}
     made("r1", facts)
     made("r2", facts, {"n1": "b"})
     made("r3", {**facts, "n1": {"sysctl.vm.swappiness": ("config", 60)}}, {"n1": "b", "n2": "b"})
     made("r4", facts)
 
-    def told(*words: str) -> list[str]:
+    def values(*words: str) -> list[str]:
         return [line.split("Z", 1)[-1].strip() for line in rackcheck("history", *words).out.splitlines()]
 
     def runs(*words: str) -> list[str]:
@@ -476,15 +476,15 @@ def test_a_history_is_of_the_runs_and_verdicts_that_are_asked_for() -> None:
     assert runs("n1", "--where", "rule:b") == ["r4", "r2"]
     assert runs("n1", "--where", "fact:sysctl") == ["r4", "r3"]
     assert runs("n1", "--where", "run:r[1-2]") == ["r2", "r1"]
-    assert told("n1", "--where", "rule:b run:r[1-2]")[1:] == ["b pass -> fail"]
+    assert values("n1", "--where", "rule:b run:r[1-2]")[1:] == ["b pass -> fail"]
     assert runs("b", "--where", "state:fail") == ["r3", "r2"]
-    assert [line for line in told("b", "--where", "state:fail node:n2") if ":" in line] == ["fail: n2"]
+    assert [line for line in values("b", "--where", "state:fail node:n2") if ":" in line] == ["fail: n2"]
     assert runs("b", "--where", "run:r[1-2]") == ["r2", "r1"]
-    assert "what is shown here has" in rackcheck("history", "n1", "--where", "node:n1").err
-    assert "what is shown here has" in rackcheck("history", "b", "--where", "rule:b").err
+    assert "the keys here are" in rackcheck("history", "n1", "--where", "node:n1").err
+    assert "the keys here are" in rackcheck("history", "b", "--where", "rule:b").err
 
 
-def test_a_part_that_moved_is_told_to_those_who_ask_for_it() -> None:
+def test_a_moved_part_is_shown_to_filters_that_match_it() -> None:
     for name, letters in (("r1", "ABD"), ("r2", "ABCD")):
         made(name, {"n1": {f"gpu/{i}.serial": ("identity", letter) for i, letter in enumerate(letters)}})
     moved = "gpu D moved: n1 gpu/2 -> gpu/3"
@@ -503,7 +503,7 @@ def test_facts_of_this_machine_are_narrowed_by_class_by_text_and_by_value() -> N
     done = rackcheck("facts", "localhost", "kernel.release", "--where", "!kernel.release>1.0")
     assert "0 known" in done.err
     done = rackcheck("facts", "localhost", "firmware.bmc", "--where", "!firmware.bmc=1.0")
-    assert "1 fact left out: what `!firmware.bmc=1.0` compares is unknown there" in done.err
+    assert "1 fact left out: the facts in `!firmware.bmc=1.0` are unknown there" in done.err
     assert "0 known, 0 absent, 0 unknown" in done.err
 
 
@@ -541,7 +541,7 @@ def test_keys_words_and_facts_are_completed(begun: str, wanted: set[str]) -> Non
     assert all(value.startswith(begun) for value in found)
 
 
-def test_a_set_that_is_not_closed_is_a_mistake_and_no_text() -> None:
+def test_an_unclosed_set_is_an_error_and_no_text() -> None:
     with pytest.raises(FilterError, match="the set is not closed"):
         parse("dgx[01-04", kind_of)
     assert parse('"dgx[01-04"', kind_of).terms

@@ -1,4 +1,4 @@
-"""Groups: credentials and role for many nodes, and who is heard first."""
+"""Groups: credentials and role for many nodes, and which setting takes precedence."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_two_groups_may_agree_and_may_speak_of_different_things() -> None:
     assert inventory.groups == {"a": ("n1",), "b": ("n1", "n2")}
 
 
-def test_two_groups_that_differ_on_one_key_are_a_mistake_with_both_places_once_for_all_nodes() -> None:
+def test_two_groups_that_differ_on_one_key_are_one_error_with_both_places_for_all_nodes() -> None:
     with pytest.raises(BadFile) as caught:
         read(
             "  a: { nodes: 'n[1-9]', ssh: { user: x } }\n  b: { nodes: 'n[3-9]', ssh: { user: y } }\n",
@@ -51,12 +51,13 @@ def test_two_groups_that_differ_on_one_key_are_a_mistake_with_both_places_once_f
         )
     (problem,) = caught.value.problems
     assert (
-        str(problem) == "inv.yaml:5:38: group b gives n[3-9] one `ssh.user`, and another group another at inv.yaml:4:38"
+        str(problem)
+        == "inv.yaml:5:38: group b sets `ssh.user` of n[3-9], and another group sets another value at inv.yaml:4:38"
     )
 
 
 @pytest.mark.parametrize(
-    ("group", "said"),
+    ("group", "text"),
     [
         ("  a: { nodes: n2 }\n", "inv.yaml:4:15: group a: no node n2"),
         ("  a: { nodes: 'n[1-' }\n", "inv.yaml:4:15: not a node set"),
@@ -67,10 +68,10 @@ def test_two_groups_that_differ_on_one_key_are_a_mistake_with_both_places_once_f
         ("  a: { nodes: '@all' }\n", "cannot be a node's name"),
     ],
 )
-def test_a_mistake_in_a_group_is_told_with_its_place(group: str, said: str) -> None:
+def test_an_error_in_a_group_is_reported_with_its_place(group: str, text: str) -> None:
     with pytest.raises(BadFile) as caught:
         read(group, "  n1: { host: h }\n")
-    assert said in str(caught.value)
+    assert text in str(caught.value)
 
 
 def test_a_group_without_the_url_of_a_bmc_gives_none_a_bmc() -> None:

@@ -1,4 +1,4 @@
-"""Inventories of other tools: what is taken over, what is left out and said, and nonsense that ends in one mistake."""
+"""Inventories of other tools: what is imported, what is left out and reported, and invalid input with its one error."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def read(kind: str, text: str) -> Taken:
 
 
 def back(taken: Taken) -> Inventory:
-    """What our own reader makes of what was written."""
+    """The result of reading the imported inventory with our own reader."""
     return parse(written(taken, "a test"), "result", Path())
 
 
@@ -82,7 +82,7 @@ def test_ansible_groups_hold_the_hosts_of_their_children_and_a_circle_ends() -> 
     }
 
 
-def test_no_password_is_taken_over_and_what_is_left_out_is_said() -> None:
+def test_no_password_is_imported_and_omissions_are_reported() -> None:
     taken = read("ansible", json.dumps(ANSIBLE))
     text = written(taken, "a test")
     assert "hunter2" not in text
@@ -91,10 +91,10 @@ def test_no_password_is_taken_over_and_what_is_left_out_is_said() -> None:
     notes = "\n".join(taken.notes)
     for words in (
         "`ssh.password` is env:RACKCHECK_SSH_PASSWORD instead: gpu01",
-        "a template is not worked out here: ansible_host: gpu03",
+        "a template is not resolved here: ansible_host: gpu03",
         "`bmc.url` left out: it is https://HOST, or a bare address: me",
-        "no name of a node here: we ird",
-        "cannot name one: bad name!",
+        "not a valid node name: we ird",
+        "not a valid group name: bad name!",
         "over winrm by Ansible: gpu03",
         "ansible_become_password (1)",
         "ntp_servers (1)",
@@ -103,21 +103,21 @@ def test_no_password_is_taken_over_and_what_is_left_out_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", "file:1:1: no JSON"),
-        ('{\n  "a": }', "file:2:8: no JSON"),
+        ("", "file:1:1: not JSON"),
+        ('{\n  "a": }', "file:2:8: not JSON"),
         ("[]", "a table of groups"),
-        ("{}", "names no node"),
-        ('{"_meta": {"hostvars": []}, "all": 3}', "names no node"),
-        ("[" * 100_000, "beyond all bounds"),
-        ('{"a": ' + "9" * 5000 + "}", "beyond all bounds"),
+        ("{}", "contains no node"),
+        ('{"_meta": {"hostvars": []}, "all": 3}', "contains no node"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"a": ' + "9" * 5000 + "}", "nested too deep"),
     ],
 )
-def test_what_is_no_ansible_inventory_is_one_mistake(text: str, said: str) -> None:
+def test_an_invalid_ansible_inventory_is_a_single_error(text: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         read("ansible", text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 LONG = """\
@@ -154,16 +154,16 @@ def test_slurm_nodes_keep_their_addresses_and_partitions(text: str) -> None:
     assert inventory.groups == {"all": ("gpu01", "gpu02"), "debug": ("gpu01",)}
     notes = "\n".join(taken.notes)
     for words in (
-        "not there yet: gpu03",
+        "does not exist yet: gpu03",
         "CLOUD: gpu02",
         "another name: gpu02",
-        "Gres left out (gpu:h100:8(S:0-1)): a node tells of its own GPUs: gpu01",
+        "Gres left out (gpu:h100:8(S:0-1)): GPUs are read from the node: gpu01",
     ):
         assert words in notes
 
 
 @pytest.mark.parametrize("text", ["", "{}", "PARTITION AVAIL TIMELIMIT\nall up infinite\n", "slurm_load_node error"])
-def test_what_is_no_output_of_scontrol_is_one_mistake(text: str) -> None:
+def test_an_invalid_scontrol_output_is_a_single_error(text: str) -> None:
     with pytest.raises(UserError, match="has no NodeName="):
         read("slurm", text)
 
@@ -231,7 +231,7 @@ def test_a_place_and_a_height_are_taken_as_sheets_spell_them() -> None:
         ("n1,,17U", "2:5"),
     ],
 )
-def test_a_wrong_cell_is_told_with_the_column_where_it_begins(row: str, place: str) -> None:
+def test_a_wrong_cell_is_reported_with_the_column_where_it_begins(row: str, place: str) -> None:
     with pytest.raises(BadFile) as caught:
         read("csv", f"name,rack,u\n{row}\n")
     assert str(caught.value).startswith(f"file:{place}: ")
@@ -244,43 +244,43 @@ def test_a_host_that_can_never_work_is_left_out_and_noted(host: str) -> None:
     assert any("`host` left out" in note for note in taken.notes)
 
 
-def test_every_wrong_row_of_a_sheet_is_told_with_its_line() -> None:
+def test_every_wrong_row_of_a_sheet_is_reported_with_its_line() -> None:
     with pytest.raises(BadFile) as caught:
         read("csv", "name,u\nn1,x\nn1,2\nn 3,3\nn4\nn5,5\n")
     assert str(caught.value).splitlines() == [
         "file:2:4: `u` is a number, not 'x'",
-        "file:3:1: n1 stands here and in line 2",
+        "file:3:1: n1 is here and in line 2",
         "file:4:1: 'n 3' cannot be a node's name",
         "file:5:1: 1 cells; the header has 2",
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is empty"),
         ("\n\n", "is empty"),
         ("a,b\n1,2\n", "file:1:1: no column `name` in the header: a, b"),
         ("name,node\n1,2\n", "two columns for `name`"),
-        ('name,u\n"n1,2\n', "file:2:1: no CSV"),
-        ("name\n", "names no node"),
+        ('name,u\n"n1,2\n', "file:2:1: not CSV"),
+        ("name\n", "contains no node"),
         ("name" + "," * 500, "columns"),
-        ("name\n" + "x" * 200_000, "no CSV"),
+        ("name\n" + "x" * 200_000, "not CSV"),
     ],
 )
-def test_what_is_no_sheet_is_one_mistake(text: str, said: str) -> None:
+def test_an_invalid_sheet_is_a_single_error(text: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         read("csv", text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert len(str(caught.value)) < 1000
 
 
-def test_a_file_that_cannot_be_read_or_is_no_text_is_a_mistake(tmp_path: Path) -> None:
+def test_an_unreadable_or_binary_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"name\n\xff")
     for path, output in (
         (tmp_path / "none", "cannot read"),
         (tmp_path, "cannot read"),
-        (tmp_path / "bytes", "no UTF-8"),
+        (tmp_path / "bytes", "not UTF-8"),
     ):
         with pytest.raises(UserError, match=output):
             text_of(path)
@@ -317,7 +317,7 @@ NONSENSE = {
 
 @pytest.mark.parametrize("kind", READERS)
 @given(data=st.data())
-def test_nonsense_is_a_mistake_or_an_inventory_that_reads_back(kind: str, data: st.DataObject) -> None:
+def test_nonsense_is_an_error_or_an_inventory_that_reads_back(kind: str, data: st.DataObject) -> None:
     text = data.draw(st.text(max_size=60) | NONSENSE[kind])
     try:
         taken = read(kind, text)
@@ -364,19 +364,19 @@ values = st.sampled_from(
     st.booleans(),
 )
 def test_what_is_written_reads_back_to_the_same_words_of_the_same_nodes(
-    said: dict[str, dict[str, str]], named: bool
+    text: dict[str, dict[str, str]], named: bool
 ) -> None:
     found = ImportedNodes("file")
-    for name, words in said.items():
+    for name, words in text.items():
         assert found.node(name)
         for key, value in words.items():
-            found.say(name, key, f"{name}.{value}" if named and key == "host" else value)
+            found.set(name, key, f"{name}.{value}" if named and key == "host" else value)
         found.bmc(name, f"{name}-bmc")
     taken = found.finish()
     taken = Taken({n: {"host": n, **w} for n, w in taken.nodes.items()}, {"g": tuple(taken.nodes)}, taken.notes)
     inventory = back(taken)
     assert set(inventory.nodes) == set(taken.nodes)
-    for name, told_of in taken.nodes.items():
+    for name, values_of in taken.nodes.items():
         node = inventory.nodes[name]
         assert node.bmc is not None
         assert node.bmc.url == f"https://{name}-bmc"
@@ -387,7 +387,9 @@ def test_what_is_written_reads_back_to_the_same_words_of_the_same_nodes(
             "ssh.user": node.ssh.user,
             "bmc.user": node.bmc.user,
         }
-        assert {k: v for k, v in fields.items() if k in told_of} == {k: v for k, v in told_of.items() if k in fields}
+        assert {k: v for k, v in fields.items() if k in values_of} == {
+            k: v for k, v in values_of.items() if k in fields
+        }
     assert set(inventory.groups["g"]) == set(taken.nodes)
 
 
@@ -395,11 +397,11 @@ def test_many_equal_nodes_are_one_line_and_no_key_is_longer_than_yaml_reads() ->
     found = ImportedNodes("file")
     for number in range(0, 4000, 2):
         found.node(f"n{number:04}")
-        found.say(f"n{number:04}", "host", f"n{number:04}.mgmt")
+        found.set(f"n{number:04}", "host", f"n{number:04}.mgmt")
     inventory = back(found.finish())
     assert len(inventory.nodes) == 2000
     found = ImportedNodes("file")
     for number in range(1000):
         found.node(f"n{number:04}")
-        found.say(f"n{number:04}", "host", f"n{number:04}.mgmt")
+        found.set(f"n{number:04}", "host", f"n{number:04}.mgmt")
     assert '  n[0000-0999]: { host: "{node}.mgmt" }\n' in written(found.finish(), "a test")

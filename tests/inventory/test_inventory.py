@@ -66,10 +66,10 @@ def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("nodes", "said"),
+    ("nodes", "text"),
     [
-        ("  n[1-3]: { host: a }\n  n[3-4]: { host: b }\n", "n3 stands here and at"),
-        ("  n1: { host: a }\n  n1: { host: b }\n", "`n1` stands here twice; first at line 3"),
+        ("  n[1-3]: { host: a }\n  n[3-4]: { host: b }\n", "n3 is here and at"),
+        ("  n1: { host: a }\n  n1: { host: b }\n", "duplicate key `n1`; first at line 3"),
         ("  n1: { role: compute }\n", "n1 has neither a host nor a BMC"),
         ("  n[1-: { host: a }\n", "not a node set"),
         ("  n[1-999999999]: { host: a }\n", "an inventory may hold"),
@@ -79,39 +79,39 @@ def test_the_order_of_set_and_refinement_does_not_matter(tmp_path: Path) -> None
         ("  n1: { host: a, ssh: { key: /nowhere/key } }\n", "cannot read the key file /nowhere/key"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(tmp_path: Path, nodes: str, said: str) -> None:
+def test_an_error_is_reported_with_its_place(tmp_path: Path, nodes: str, text: str) -> None:
     with pytest.raises(BadFile) as caught:
         load(tmp_path, f"rackcheck: 1\nnodes:\n{nodes}")
-    assert said in str(caught.value)
+    assert text in str(caught.value)
     assert "inv.yaml:" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
-        ('host: "a b"', "1:16: `host` of n1: 'a b' is no name and no address"),
+        ('host: "a b"', "1:16: `host` of n1: 'a b' is neither a name nor an address"),
         ("host: https://a", "`host` of n1: 'https://a' is a URL"),
-        ("host: root@a", "'root@a' holds a user, which is said as `ssh: { user: NAME }`"),
-        ("host: a:2222", "'a:2222' holds a port, which is said as `ssh: { port: NUMBER }`"),
-        ('host: "[fd00::1]:22"', "holds a port"),
+        ("host: root@a", "'root@a' contains a user, which is set as `ssh: { user: NAME }`"),
+        ("host: a:2222", "'a:2222' contains a port, which is set as `ssh: { port: NUMBER }`"),
+        ('host: "[fd00::1]:22"', "contains a port"),
         ('host: "[fd00::1]"', "written without brackets"),
         ('host: "{nod}.mgmt"', "'{nod}.mgmt' has braces left over; only {node} is filled in"),
         ("host: -oProxyCommand=x", "begins with a hyphen"),
         ("host: a, ssh: { port: 0 }", "`port` cannot be '0'; it is a whole number from 1 to 65535"),
         ("host: a, ssh: { port: 65536 }", "`port` cannot be '65536'"),
-        ("bmc: { url: b }", "1:22: `url` of n1: a BMC is named as https://HOST or https://HOST:PORT, not 'b'"),
+        ("bmc: { url: b }", "1:22: `url` of n1: a BMC's url is https://HOST or https://HOST:PORT, not 'b'"),
         ("bmc: { url: 'http://b' }", "not 'http://b'"),
         ("bmc: { url: 'https://b/redfish/v1' }", "ends with its host or port"),
-        ("bmc: { url: 'https://b:70000' }", "is no URL"),
+        ("bmc: { url: 'https://b:70000' }", "is not a URL"),
         ("bmc: { url: 'https://{nod}-bmc' }", "has braces left over"),
-        ("bmc: { url: 'https://b', fingerprint: 'AB:CD' }", "a SHA-256 has 64 hex digits, and 'AB:CD' is none"),
+        ("bmc: { url: 'https://b', fingerprint: 'AB:CD' }", "'AB:CD' is not a SHA-256 of 64 hex digits"),
     ],
 )
-def test_a_way_that_can_never_work_is_refused_with_its_place_and_its_remedy(words: str, said: str) -> None:
+def test_a_way_that_can_never_work_is_refused_with_its_place_and_its_remedy(words: str, text: str) -> None:
     with pytest.raises(BadFile) as caught:
         parse(f"{{ rackcheck: 1, nodes: {{\n n1: {{ {words} }} }} }}", "inv.yaml", Path())
     assert "inv.yaml:2:" in str(caught.value)
-    assert said.removeprefix("1:16: ").removeprefix("1:22: ") in str(caught.value)
+    assert text.removeprefix("1:16: ").removeprefix("1:22: ") in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_host_that_may_work_is_taken(host: str) -> None:
     assert parse(f"rackcheck: 1\nnodes:\n  n1: {{ host: '{host}' }}\n", "inv", Path()).nodes["n1"].host == host
 
 
-def test_what_a_set_says_wrong_is_told_once() -> None:
+def test_an_error_in_a_set_is_reported_once() -> None:
     with pytest.raises(BadFile) as caught:
         parse("rackcheck: 1\nnodes:\n  n[01-72]: { host: '{node}:22', bmc: { url: '{node}' } }\n", "inv", Path())
     assert len(caught.value.problems) == 2
@@ -157,15 +157,15 @@ def test_a_fingerprint_that_the_inventory_takes_a_bmc_takes_too(text: str) -> No
         assert not unreachable.fingerprint(text)
 
 
-def test_a_file_that_is_too_large_says_how_large_it_may_be_and_how_it_gets_smaller() -> None:
-    with pytest.raises(BadFile, match=r"2,097,152: write nodes that are alike as one set \(dgx\[001-512\]\)"):
+def test_a_file_that_is_too_large_states_the_limit_and_how_to_shrink_it() -> None:
+    with pytest.raises(BadFile, match=r"2,097,152: write identical nodes as one set \(dgx\[001-512\]\)"):
         parse("rackcheck: 1\n" + "#" * (2 << 20), "inv", Path())
 
 
 @pytest.mark.parametrize(
     "targets", [("@left!dgx-01,dgx-02",), ("dgx-01!dgx-01",), ("",), ("dgx-01&sw-1", "dgx-02&sw-1")]
 )
-def test_targets_that_leave_no_node_are_a_mistake(
+def test_targets_that_leave_no_node_are_an_error(
     targets: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "inv.yaml").write_text(POD.replace("@", ""))
@@ -209,7 +209,7 @@ def test_targets_narrow_and_groups_are_found(tmp_path: Path) -> None:
         chosen("@left,dgx-09")
 
 
-def test_a_machine_own_group_configuration_is_never_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machines_own_group_configuration_is_never_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "clustershell").mkdir()
     (tmp_path / "clustershell" / "groups.conf").write_text(
         f"[Main]\ndefault: x\n[x]\nmap: touch {tmp_path}/called; echo dgx-01\n"
@@ -224,9 +224,7 @@ def test_a_machine_own_group_configuration_is_never_asked(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("target", ["@left", "n1,@rack:a01"])
-def test_a_group_without_an_inventory_is_a_mistake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
-) -> None:
+def test_a_group_without_an_inventory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="needs an inventory"):
         inventory.choose([target], None)
@@ -279,10 +277,10 @@ def test_a_number_of_a_place_is_a_number(tmp_path: Path, where: str) -> None:
         load(tmp_path, f"rackcheck: 1\nnodes:\n  n1: {{ host: a, {where} }}\n")
 
 
-def test_two_single_names_of_one_node_are_a_mistake_with_both_places(tmp_path: Path) -> None:
+def test_a_duplicate_node_name_is_an_error_with_both_places(tmp_path: Path) -> None:
     with pytest.raises(BadFile) as caught:
         load(tmp_path, "rackcheck: 1\nnodes:\n  n[1-3]: { host: a }\n  n2: { host: b }\n  n[2]: { host: c }\n")
-    assert re.search(r"inv\.yaml:5:3: n2 stands here and at .*inv\.yaml:4:3", str(caught.value))
+    assert re.search(r"inv\.yaml:5:3: n2 is here and at .*inv\.yaml:4:3", str(caught.value))
 
 
 @pytest.mark.parametrize("reference", ["hunter2", "hunter2:x", ":hunter2", "hunter2:", "ENV:hunter2"])
@@ -292,17 +290,17 @@ def test_a_password_where_a_reference_belongs_is_never_repeated(reference: str) 
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_secret_file_that_is_missing_or_no_text_is_told_by_its_name(tmp_path: Path) -> None:
+def test_a_missing_or_binary_secret_file_is_reported_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot read"):
         inventory.secret(f"file:{tmp_path}/none")
     (tmp_path / "binary").write_bytes(b"hunter2\xff")
     (tmp_path / "binary").chmod(0o600)
-    with pytest.raises(UserError, match="is no UTF-8 text") as caught:
+    with pytest.raises(UserError, match="is not UTF-8 text") as caught:
         inventory.secret(f"file:{tmp_path}/binary")
     assert "hunter2" not in str(caught.value)
 
 
-def test_all_that_is_wrong_is_told_at_once_and_a_wrong_shape_hides_nothing_else(tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once_and_a_wrong_shape_hides_no_other(tmp_path: Path) -> None:
     text = """\
 rackcheck: 1
 racks: { a01: { type: rack-44u }, a02: { type: rack-42u } }
@@ -325,8 +323,8 @@ nodes:
         "6:22: no such key: `rol`; did you mean `role`?",
         "7:24: n3: no rack c",
         "8:3: n4 has neither a host nor a BMC",
-        "9:32: n5 reaches U 43 of a rack that has 42",
-        "11:3: n6 stands here and at 10:3",
+        "9:32: n5 reaches U 43 of a rack with 42",
+        "11:3: n6 is here and at 10:3",
     ]
 
 
@@ -337,12 +335,12 @@ def test_a_bmc_is_where_a_url_is(tmp_path: Path) -> None:
         load(tmp_path, "rackcheck: 1\nnodes:\n  n1: { host: a, bmc: { user: root } }\n")
 
 
-def test_sudo_is_allowed_unless_the_inventory_says_no(tmp_path: Path) -> None:
+def test_sudo_is_allowed_unless_the_inventory_disables_it(tmp_path: Path) -> None:
     nodes = load(tmp_path, "rackcheck: 1\nnodes:\n  n1: { host: a }\n  n2: { host: a, ssh: { sudo: false } }\n").nodes
     assert (nodes["n1"].ssh.sudo, nodes["n2"].ssh.sudo) == (True, False)
 
 
-def test_how_much_a_bmc_is_asked_at_once_is_said_where_its_url_is(tmp_path: Path) -> None:
+def test_the_request_width_of_a_bmc_is_set_beside_its_url(tmp_path: Path) -> None:
     text = """rackcheck: 1
 defaults: { bmc: { width: 4 } }
 nodes:
@@ -393,7 +391,7 @@ def test_a_name_that_no_node_can_have_is_refused(tmp_path: Path, name: str) -> N
 
 
 @given(st.text(max_size=200) | st.text(alphabet="nodes:{}[]- \n\"'rackgupsh1,@!&", max_size=200))
-def test_any_text_is_an_inventory_or_a_mistake(text: str) -> None:
+def test_any_text_is_an_inventory_or_an_error(text: str) -> None:
     for body in (text, f"rackcheck: 1\nnodes:\n  n1: {{ host: a }}\n{text}"):
         try:
             parse(body, "inv.yaml", Path())
@@ -402,9 +400,9 @@ def test_any_text_is_an_inventory_or_a_mistake(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "text"),
     [
-        ("nodes:\n  n[1-9]: { host: a, rack: x, u: 3, height: 999999999 }\n", "of a rack that has 1000"),
+        ("nodes:\n  n[1-9]: { host: a, rack: x, u: 3, height: 999999999 }\n", "of a rack with 1000"),
         (
             "nodes:\n" + "".join(f"  n[{i}-{i + 90000}]: {{ host: a }}\n" for i in range(50)),
             "more than the 100000 nodes",
@@ -417,7 +415,7 @@ def test_any_text_is_an_inventory_or_a_mistake(text: str) -> None:
         ),
     ],
 )
-def test_what_would_take_for_ever_is_told_at_once(body: str, said: str) -> None:
+def test_input_that_would_take_too_long_is_refused_at_once(body: str, text: str) -> None:
     with pytest.raises(BadFile) as caught:
         parse(f"rackcheck: 1\n{body}", "inv.yaml", Path())
-    assert said in str(caught.value)
+    assert text in str(caught.value)

@@ -49,9 +49,7 @@ def test_there_are_shipped_rack_types() -> None:
 
 
 @pytest.mark.parametrize(("name", "shelves"), [("gb200-nvl72", 8), ("gb300-nvl72", 6)])
-def test_a_shipped_nvl72_has_a_slot_for_each_of_its_trays_and_the_shelves_that_its_source_tells(
-    name: str, shelves: int
-) -> None:
+def test_a_shipped_nvl72_has_a_slot_for_each_tray_and_the_power_shelves_of_its_source(name: str, shelves: int) -> None:
     slots = rack_type(shipped("racks") / f"{name}.yaml").slots.values()
     counts = {role: sum(slot.role == role for slot in slots) for role in {slot.role for slot in slots}}
     assert counts == {"compute": 18, "nvswitch-tray": 9, "power-shelf": shelves}
@@ -77,10 +75,10 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("nodes", "at", "said"),
+    ("nodes", "at", "text"),
     [
-        ("  n1: { host: h, rack: a, u: 43 }", "43", "n1 reaches U 43 of a rack that has 42"),
-        ("  n1: { host: h, rack: a, u: 42, height: 2 }", "42", "n1 reaches U 43 of a rack that has 42"),
+        ("  n1: { host: h, rack: a, u: 43 }", "43", "n1 reaches U 43 of a rack with 42"),
+        ("  n1: { host: h, rack: a, u: 42, height: 2 }", "42", "n1 reaches U 43 of a rack with 42"),
         ("  n1: { host: h, rack: a, u: 0 }", "0", "n1: rack units are counted from 1"),
         ("  n1: { host: h, rack: a, u: 1, height: 0 }", "0", "n1: a height is 1 or more"),
         ("  n1: { host: h, u: 4 }", "4", "`u` of n1 without a `rack`"),
@@ -92,23 +90,23 @@ def test_a_rack_has_its_type_and_nodes_stand_by_unit_or_by_slot(tmp_path: Path) 
         (
             "  n1: { host: h, rack: p, slot: low, u: 1 }",
             "low",
-            "n1 has a `slot` and a `u` at inv.yaml:6:41: one of them",
+            "n1 has a `slot` and a `u` at inv.yaml:6:41: set only one",
         ),
         (
             "  n1: { host: h, rack: a, u: 3, height: 4 }\n  n2: { host: h, rack: a, u: 6 }",
             "6",
-            "n2 stands on U 6 of a, where n1 stands",
+            "n2 is on U 6 of a, where n1 is",
         ),
         (
             "  n1: { host: h, rack: p, u: 1 }\n  n2: { host: h, rack: p, slot: low }",
             "low",
-            "n2 stands on U 1 of p, where n1 stands",
+            "n2 is on U 1 of p, where n1 is",
         ),
-        ("  n[1-2]: { host: h, rack: a, u: 6 }", "6", "n2 stands on U 6 of a, where n1 stands"),
+        ("  n[1-2]: { host: h, rack: a, u: 6 }", "6", "n2 is on U 6 of a, where n1 is"),
     ],
 )
-def test_a_place_that_is_none_or_taken_is_told_where_it_is_written(
-    tmp_path: Path, nodes: str, at: str, said: str
+def test_an_invalid_or_occupied_place_is_reported_where_it_is_written(
+    tmp_path: Path, nodes: str, at: str, text: str
 ) -> None:
     with pytest.raises(BadFile) as caught:
         read(tmp_path, f"{nodes}\n")
@@ -116,7 +114,7 @@ def test_a_place_that_is_none_or_taken_is_told_where_it_is_written(
     line = (tmp_path / "inv.yaml").read_text().splitlines()[problem.place.line - 1]
     assert (line[problem.place.column - 1 :].split()[0].rstrip(","), problem.text.replace(f"{tmp_path}/", "")) == (
         at,
-        said,
+        text,
     )
 
 
@@ -129,14 +127,14 @@ def test_a_rack_that_no_file_declares_has_no_height_and_its_units_are_still_take
     inventory = load(tmp_path / "inv.yaml")
     assert (inventory.nodes["n1"].u, inventory.racks) == (60, {})
     (tmp_path / "inv.yaml").write_text("rackcheck: 1\nnodes:\n  n[1-2]: { host: h, rack: z, u: 60 }\n")
-    with pytest.raises(BadFile, match="n2 stands on U 60 of z, where n1 stands"):
+    with pytest.raises(BadFile, match="n2 is on U 60 of z, where n1 is"):
         load(tmp_path / "inv.yaml")
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
-        (("height: 6", "height: 5"), "top reaches U 6 of a rack that has 5"),
+        (("height: 6", "height: 5"), "top reaches U 6 of a rack with 5"),
         (("u: 1 }", "u: 6 }"), "slot low is on U 6, where slot top is"),
         (("u: 1 }", "u: 0 }"), "low: rack units are counted from 1"),
         (("rack-type: pod", "rack-type: pad"), "the file is pod.yaml, and its type is pad"),
@@ -144,17 +142,17 @@ def test_a_rack_that_no_file_declares_has_no_height_and_its_units_are_still_take
         (("role: storage", "role: Storage"), "`role` cannot be 'Storage'"),
     ],
 )
-def test_a_wrong_rack_type_is_told_with_its_own_file(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+def test_a_wrong_rack_type_is_reported_with_its_own_file(tmp_path: Path, change: tuple[str, str], text: str) -> None:
     (tmp_path / "rack-types").mkdir()
     (tmp_path / "rack-types" / "pod.yaml").write_text(TYPE.replace(*change))
     (tmp_path / "inv.yaml").write_text("rackcheck: 1\nracks:\n  p: { type: pod }\nnodes:\n  n1: { host: h }\n")
     with pytest.raises(BadFile) as caught:
         load(tmp_path / "inv.yaml")
-    assert said in str(caught.value)
+    assert text in str(caught.value)
     assert "rack-types/pod.yaml:" in str(caught.value)
 
 
-def test_an_unknown_rack_type_is_told_with_the_nearest_and_no_path_is_taken_for_one(tmp_path: Path) -> None:
+def test_an_unknown_rack_type_suggests_the_nearest_and_is_never_read_as_a_path(tmp_path: Path) -> None:
     (wrong,) = problems(tmp_path, "  n1: { host: h }\n", racks="  a: { type: rack-48 }\n")
     assert (
         "no rack type rack-48; did you mean rack-48u?; there are: gb200-nvl72, gb300-nvl72, pod, rack-42u, rack-48u"
@@ -178,7 +176,7 @@ def test_an_elevation_shows_every_unit_once_from_the_top(tmp_path: Path) -> None
         "    3  n1  compute",
         "    2  |",
         "    1  n3  compute  low",
-        "       without a place: n4",
+        "       without a position: n4",
     ]
 
 

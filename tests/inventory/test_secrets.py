@@ -1,4 +1,4 @@
-"""Secrets by reference: fetched when they are needed, used, and found nowhere afterwards."""
+"""Secrets by reference: fetched when needed, used, and not left in any file or output."""
 
 import base64
 import contextlib
@@ -46,11 +46,11 @@ rules:
 """
 
 
-# A node whose SSH server asks for a password: sshd would check the accounts of this machine, which a test cannot make.
+# A node whose SSH server requires a password: sshd would check this machine's accounts, which a test cannot create.
 
 
 @pytest.mark.parametrize("takes", ["password", "password,keyboard-interactive", "keyboard-interactive"])
-def test_a_password_opens_a_host_that_takes_one_or_asks_for_it(tmp_path: Path, takes: str) -> None:
+def test_a_password_opens_a_host_by_either_login_method(tmp_path: Path, takes: str) -> None:
     reply = login(tmp_path / "host", PasswordHost("sesame", takes), "sesame")
     assert (reply.reached, reply.raw) == (True, b"hello\n")
 
@@ -69,26 +69,26 @@ def test_keys_are_tried_before_the_password_and_a_password_alone_goes_alone(tmp_
 
 
 @pytest.mark.parametrize(
-    ("host", "said"),
+    ("host", "text"),
     [
         (PasswordHost("other"), "login as audit refused; tried the password"),
-        (PasswordHost("sesame", "publickey"), "audit: this host takes publickey"),
-        (PasswordHost("sesame", "keyboard-interactive", questions=2), "audit: this host takes keyboard-interactive"),
+        (PasswordHost("sesame", "publickey"), "audit: this host accepts publickey"),
+        (PasswordHost("sesame", "keyboard-interactive", questions=2), "audit: this host accepts keyboard-interactive"),
     ],
 )
-def test_a_refused_password_is_denied_and_not_repeated(tmp_path: Path, host: PasswordHost, said: str) -> None:
+def test_a_refused_password_is_denied_and_not_repeated(tmp_path: Path, host: PasswordHost, text: str) -> None:
     reply = login(tmp_path / "host", host, "sesame")
     assert not reply.reached
-    assert (reply.cut.reason, reply.cut.detail) == (Reason.DENIED, said)
+    assert (reply.cut.reason, reply.cut.detail) == (Reason.DENIED, text)
 
 
 def locked(server: Server, words: str) -> str:
-    """Encrypt the user's key of a server; gives the file."""
+    """Encrypt the user's key of a server; returns the file."""
     subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", words, "-f", str(server.key)], check=True)
     return str(server.key)
 
 
-def test_a_passphrase_opens_an_encrypted_key_and_a_wrong_or_missing_one_is_told(tmp_path: Path) -> None:
+def test_a_passphrase_opens_an_encrypted_key_and_a_wrong_or_missing_one_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path / "sshd") as server:
         target = Target("127.0.0.1", server.port, "", (str(server.key),), (str(server.known_hosts),))
         assert run(replace(target, passphrase="not needed"), "echo a\n", ShellLimits()).reached
@@ -96,8 +96,8 @@ def test_a_passphrase_opens_an_encrypted_key_and_a_wrong_or_missing_one_is_told(
         assert run(replace(target, passphrase="sesame open"), "echo a\n", ShellLimits()).raw == b"a\n"
         wrong = run(replace(target, passphrase="hunter2"), "echo a\n", ShellLimits())
         missing = run(target, "echo a\n", ShellLimits())
-    assert "no key that this passphrase opens" in wrong.cut.detail
-    assert "encrypted: load it into an agent, or name its ssh.passphrase" in missing.cut.detail
+    assert "the passphrase does not decrypt this key" in wrong.cut.detail
+    assert "encrypted: load it into an agent, or set ssh.passphrase" in missing.cut.detail
     assert {wrong.cut.reason, missing.cut.reason} == {Reason.DENIED}
 
 
@@ -112,7 +112,7 @@ NODE = Node(
 )
 
 
-def test_the_secrets_of_the_planes_that_are_asked_are_fetched_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_secrets_of_the_requested_planes_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SSH_PW", "KEY_PW", "BMC_PW"):
         monkeypatch.setenv(name, f"the {name}")
     os_plane, bmc_plane = frozenset({Plane.OS}), frozenset({Plane.BMC})
@@ -134,17 +134,17 @@ def test_no_secret_stands_in_what_python_shows_of_our_objects(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("reference", "said"),
+    ("reference", "text"),
     [
-        ("keyring:bmc", "named as keyring:SERVICE/USER"),
-        ("keyring:/x", "named as keyring:SERVICE/USER"),
+        ("keyring:bmc", "written as keyring:SERVICE/USER"),
+        ("keyring:/x", "written as keyring:SERVICE/USER"),
         ("env:EMPTY", "is empty"),
-        ("prompt:BMC password", "no terminal to ask for `BMC password` on"),
-        ("prompt:", "no terminal to ask for `secret` on"),
+        ("prompt:BMC password", "no terminal to prompt for `BMC password`"),
+        ("prompt:", "no terminal to prompt for `secret`"),
     ],
 )
-def test_a_reference_that_gives_nothing_is_a_mistake_by_its_name(
-    reference: str, said: str, monkeypatch: pytest.MonkeyPatch
+def test_an_unresolvable_reference_is_an_error_that_names_it(
+    reference: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMPTY", "")
     asked = (
@@ -155,7 +155,7 @@ def test_a_reference_that_gives_nothing_is_a_mistake_by_its_name(
         [sys.executable, "-c", asked, reference],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, start_new_session=True, check=True,
     )  # fmt: skip
-    assert said in done.stdout
+    assert text in done.stdout
 
 
 def test_a_keyring_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_a_secret_s_file_is_a_file_of_its_owner_alone_and_of_few_bytes(tmp_path:
     (tmp_path / "long").write_bytes(b"x" * (65 << 10))
     (tmp_path / "group").write_text("hunter2")
     for name, mode, output in (
-        ("pipe", 0o600, "is no file"), ("folder", 0o700, "Is a directory"), ("long", 0o600, "is longer than"),
+        ("pipe", 0o600, "is not a file"), ("folder", 0o700, "Is a directory"), ("long", 0o600, "is longer than"),
         ("group", 0o640, "chmod 600"), ("none", 0, "cannot read"),
     ):  # fmt: skip
         if mode:
@@ -181,11 +181,11 @@ def test_a_secret_s_file_is_a_file_of_its_owner_alone_and_of_few_bytes(tmp_path:
         assert "hunter2" not in str(caught.value)
 
 
-# The whole: secrets are planted by every kind of reference, an audit runs, and then they are looked for.
+# End to end: secrets are planted by every kind of reference, an audit runs, and its files are searched for them.
 
 
 class Planted:
-    """Secrets that look like no other text, and every form in which one could have been written down."""
+    """Secrets that resemble no other text, and every form in which one could have been written."""
 
     def __init__(self) -> None:
         kinds = ("env", "file", "keyring", "keyringphrase", "prompt", "refused", "echoed", "basic")
@@ -200,7 +200,7 @@ class Planted:
 
 def _forms(word: str) -> list[bytes]:
     raw = word.encode()
-    # Base64 of a text that holds the word has one of three cores, by where the word begins in it.
+    # Base64 of a text that contains the word has one of three cores, depending on the word's offset.
     cores = [base64.b64encode(b"x" * skip + raw)[4:-4] for skip in range(3)]
     return [raw, raw.hex().encode(), raw[::-1], json.dumps(word)[1:-1].encode(), *cores]
 
@@ -221,7 +221,7 @@ def test_a_planted_secret_would_be_found_in_every_form() -> None:
 
 
 class _Echo(http.server.BaseHTTPRequestHandler):
-    """A BMC that says what it was told: the login's body, and where it has no sessions the Authorization header."""
+    """A BMC that echoes what it receives: the login's body, and where it has no sessions the Authorization header."""
 
     protocol_version = "HTTP/1.1"
     has_sessions = True
@@ -277,7 +277,7 @@ def echoing(folder: Path, handler: type[_Echo]) -> Iterator[tuple[str, str]]:
 
 
 class Watched:
-    """Reads what every process of this machine was called with, again and again, until the block ends."""
+    """Repeatedly reads the command line of every process on this machine until the block ends."""
 
     def __init__(self) -> None:
         self.seen: set[bytes] = set()
@@ -308,7 +308,7 @@ class Finished:
 
 
 def at_a_terminal(folder: Path, words: list[str], env: dict[str, str], answer: str, seconds: float = 90) -> Finished:
-    """Run a command that has a terminal to ask on, type one answer, and give all that it wrote anywhere."""
+    """Run a command with a terminal for its prompt, type one answer, and return all its output."""
     out, err = folder / "out", folder / "err"
     child, master = pty.fork()
     if child == 0:  # pragma: no cover  another process
@@ -346,7 +346,7 @@ def written_below(*folders: Path) -> Iterator[tuple[Path, bytes]]:
 
 @dataclass
 class Hall:
-    """Everything that an audit asks and needs, and what it wrote."""
+    """Everything that an audit reads and needs, and what it wrote."""
 
     folder: Path
     planted: Planted
@@ -362,7 +362,7 @@ class Hall:
 
 @contextlib.contextmanager
 def standing(folder: Path, *, loud: bool) -> Iterator[Hall]:
-    """A hall of five nodes; where it is loud, some repeat what they were told in confidence."""
+    """A hall of five nodes; if `loud`, some of them echo the secrets that they received."""
     planted = Planted()
     for name, mode in (("home", 0o755), ("work", 0o755), ("vault", 0o700)):
         (folder / name).mkdir(mode)
@@ -431,7 +431,7 @@ def loud_hall(tmp_path: Path) -> Iterator[Hall]:
 
 
 def where_found(hall: Hall) -> dict[str, list[str]]:
-    """The files that an audit wrote and in which a secret is, with the kinds of the secrets."""
+    """The files of an audit that contain a secret, with the kinds of the secrets."""
     places = dict(written_below(hall.folder / "work", hall.folder / "home"))
     assert len([path for path in places if path.suffix == ".gz"]) >= 2
     return {str(path): found for path, data in places.items() if (found := hall.planted.found_in(data))}
@@ -442,7 +442,7 @@ def test_no_planted_secret_is_found_after_an_audit_that_used_every_one(hall: Hal
         done = at_a_terminal(hall.folder / "work", [*hall.words, "--json"], hall.env, hall.planted["prompt"])
     assert done.status == 3, done.err.decode()
     values = statuses(done)
-    # The secrets were used: three hosts let us in, each by a secret of another kind, and four BMCs.
+    # The secrets were used: three hosts, each with another kind of secret, and four BMCs accepted the login.
     in_by = ["pass", "pass", "unknown", "pass", "unknown"]
     assert [values[name]["os.linux"] for name in ("n1", "n2", "n3", "n4", "n5")] == in_by
     assert b"login: HTTP 401" in done.err
@@ -501,7 +501,7 @@ def test_no_planted_secret_is_found_after_a_crash(hall: Hall, where: str) -> Non
     assert hall.planted.found_in(done.terminal) == []
 
 
-def test_a_prompt_is_asked_once_for_all_nodes_that_name_it(tmp_path: Path) -> None:
+def test_a_prompt_is_shown_once_for_all_nodes_that_name_it(tmp_path: Path) -> None:
     asked = (
         "from rackcheck.session.secrets import secrets_of; from rackcheck.model.fact import Plane\n"
         "from rackcheck.inventory import Node, Ssh\n"

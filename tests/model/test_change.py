@@ -1,4 +1,4 @@
-"""What differs between two readings: laws of it, and that nobody's silence is a change."""
+"""What differs between two readings: its laws, and that a missing value is never a change."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ def test_making_a_fact_unknown_never_makes_a_change_of_another_kind(
 
 
 @given(FACTS, FACTS)
-def test_what_differs_is_never_told_as_nothing(a: ComparedFacts, b: ComparedFacts) -> None:
+def test_a_difference_is_never_gathered_into_nothing(a: ComparedFacts, b: ComparedFacts) -> None:
     every = list(compare(a, b))
     assert bool(gathered(every)) == bool(every)
     assert any(c.kind.uncertain for c in every) == any(c.kind.uncertain for c in gathered(every))
@@ -94,7 +94,7 @@ def test_a_silent_plane_is_one_unknown_and_none_of_its_facts_is_gone() -> None:
     assert (value.path, value.kind, value.after) == ("plane/bmc", ChangeKind.UNKNOWN_NOW, Unknown(Reason.TIMEOUT))
 
 
-def test_an_item_that_is_gone_is_told_once_with_neither_its_facts_nor_its_listing() -> None:
+def test_a_removed_item_is_reported_once_without_its_facts_or_listing() -> None:
     item = {f"nic/b.{word}": {"value": 1, "plane": "os"} for word in ("rate", "mtu", "port/1.up")}
     before: ComparedFacts = {Class.CONFIG: {"nic": {"value": ["a", "b"], "plane": "os"}, **item}}
     after: ComparedFacts = {Class.CONFIG: {"nic": {"value": ["a"], "plane": "os"}}}
@@ -109,7 +109,7 @@ def test_items_of_a_listing_that_is_not_known_are_not_gone() -> None:
     assert [(c.path, c.kind) for c in gathered(compare(before, after))] == [("nic", ChangeKind.UNKNOWN_NOW)]
 
 
-def test_a_fact_that_nobody_asked_for_on_one_side_is_unknown_there() -> None:
+def test_a_fact_not_requested_on_one_side_is_unknown_there() -> None:
     (change,) = compare(steady(a={"value": 1, "plane": "os"}), steady())
     assert change.kind is ChangeKind.UNKNOWN_NOW
 
@@ -130,15 +130,17 @@ def change(value: object, now: object, path: str = "gpu/0.serial", cls: Class = 
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "percent", "told"),
+    ("before", "after", "percent", "expected"),
     [(100.0, 94.0, 5, True), (100.0, 96.0, 5, False), (100, 106, 5, True), (0.0, 1.0, 5, True), (0.0, 0.0, 5, False),
      (-10.0, -11.0, 5, True), ("x", "y", 5, False), (True, False, 5, False), (10**400, 1, 5, False)],
 )  # fmt: skip
-def test_a_measurement_drifts_beyond_its_share_alone(before: object, after: object, percent: float, told: bool) -> None:
-    assert bool(list(beyond([change(before, after, "t", Class.MEASUREMENT)], percent))) is told
+def test_a_measurement_drifts_beyond_its_share_alone(
+    before: object, after: object, percent: float, expected: bool
+) -> None:
+    assert bool(list(beyond([change(before, after, "t", Class.MEASUREMENT)], percent))) is expected
 
 
-def test_nodes_that_changed_alike_are_told_in_one_line() -> None:
+def test_nodes_that_changed_alike_are_reported_in_one_line() -> None:
     same = [change(10, 60, "sysctl.vm.swappiness", Class.CONFIG)]
     other = [change(10, 0, "sysctl.vm.swappiness", Class.CONFIG)]
     found = folded({"n2": same, "n1": same, "n3": other})

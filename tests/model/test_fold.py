@@ -1,4 +1,4 @@
-"""Folding: an independent reader of node sets unfolds ours to the very same names."""
+"""Folding: an independent parser of node sets expands ours to the same names."""
 
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from hypothesis import given

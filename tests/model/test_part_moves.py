@@ -1,4 +1,4 @@
-"""Where parts went between two readings: each identity is told once, and none is nowhere that nobody looked for."""
+"""Where parts went between two readings: each identity is reported once, and no unread part is reported missing."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ from rackcheck.model.part_moves import Moved, Still, joined, sorted_out, still
 from rackcheck.run.index import moving, words
 
 Slots = Mapping[tuple[str, str], str | None]
-"""What a rack holds: node and GPU -> letter of the part; None where it cannot be read."""
+"""A rack's parts: node and GPU -> letter of the part; None where it cannot be read."""
 
 PLACES = [(node, key) for node in ("n1", "n2") for key in "0123"]
 SURE = {ChangeKind.SWAPPED, ChangeKind.NEW, ChangeKind.GONE}
 
 
 def rack(slots: Slots, nodes: Iterable[str] = ("n1", "n2")) -> dict[str, ComparedFacts]:
-    """The facts of a rack: each part tells a serial and a uuid, each place an address."""
+    """The facts of a rack: each part has a serial and a uuid, each place an address."""
     found: dict[str, ComparedFacts] = {}
     for node in nodes:
         mine = {key: part for (on, key), part in slots.items() if on == node}
@@ -48,7 +48,7 @@ def moves_of(before: Mapping[str, ComparedFacts], after: Mapping[str, ComparedFa
 
 
 def serials(out: Out) -> tuple[Counter[object], Counter[object]]:
-    """How often each serial is told as one that left, and as one that came."""
+    """How often each serial is reported as removed, and as added."""
     moved, rest = out
     left: Counter[object] = Counter([dict(one.ids).get("serial") for one in moved])
     came = left.copy()
@@ -73,7 +73,7 @@ PATCHY = WHOLE.flatmap(
 
 
 @given(WHOLE, WHOLE)
-def test_every_identity_that_changed_is_told_exactly_once(before: Slots, after: Slots) -> None:
+def test_every_identity_that_changed_is_reported_exactly_once(before: Slots, after: Slots) -> None:
     left, came = serials(moves_of(rack(before), rack(after)))
     assert left == Counter(f"serial {part}" for place, part in before.items() if after.get(place) != part)
     assert came == Counter(f"serial {part}" for place, part in after.items() if before.get(place) != part)
@@ -137,17 +137,17 @@ def test_a_node_without_parts_that_one_side_alone_read_leaves_open_where_a_part_
 
 
 def test_a_part_that_stayed_elsewhere_under_the_same_serial_is_not_gone() -> None:
-    """Placeholders for serials are alike on many items."""
+    """Placeholder serials are equal on many items."""
     before = rack({("n1", "0"): "A", ("n1", "1"): "A"})
     after = rack({("n1", "0"): "A", ("n1", "1"): "B"})
     assert {c.kind for c in moves_of(before, after)[1]["n1"]} == {ChangeKind.CHANGED}
 
 
-def test_a_node_that_told_nothing_twice_may_hold_what_left() -> None:
+def test_a_node_silent_in_both_runs_may_hold_the_missing_part() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     changes = {"n1": tuple(compare(before["n1"], after["n1"]))}
     assert {c.kind for c in sorted_out(changes)[1]["n1"]} == {ChangeKind.SWAPPED}
-    assert {c.kind for c in sorted_out(changes, beside=Still(nobody=True))[1]["n1"]} == {ChangeKind.CHANGED}
+    assert {c.kind for c in sorted_out(changes, beside=Still(unread_node=True))[1]["n1"]} == {ChangeKind.CHANGED}
 
 
 def test_another_plane_that_is_silent_hides_no_part_of_this_one() -> None:
@@ -157,7 +157,7 @@ def test_another_plane_that_is_silent_hides_no_part_of_this_one() -> None:
     assert {c.kind for c in moves_of(before, after)[1]["n1"]} == {ChangeKind.SWAPPED}
 
 
-def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
+def test_two_parts_of_one_board_move_by_their_own_identifiers() -> None:
     before, after = rack({("n1", "0"): "A", ("n1", "1"): "B"}), rack({("n1", "2"): "B", ("n1", "3"): "A"})
     for facts in (before, after):
         for path, doc in facts["n1"][Class.IDENTITY].items():
@@ -170,7 +170,7 @@ def test_two_parts_of_one_board_move_as_their_own_names_say() -> None:
     ]  # fmt: skip
 
 
-def test_a_unit_in_the_same_place_with_another_address_is_told_of_that_too() -> None:
+def test_a_unit_in_the_same_place_with_another_address_reports_that_too() -> None:
     before, after = rack({("n1", "0"): "A"}), rack({("n1", "0"): "B"})
     after["n1"][Class.IDENTITY]["gpu/0.pci"]["value"] = "other"  # type: ignore[index]
     rows = [words.change_text(c) for c in moves_of(before, after)[1]["n1"]]
@@ -185,7 +185,7 @@ def test_an_item_that_came_or_went_names_its_part() -> None:
     assert (words.change_text(both.change, alike=both.alike), both.nodes) == ("gpu/0 appeared", ("n1", "n2"))
 
 
-def test_what_moved_from_an_item_that_is_unknown_now_is_told_once() -> None:
+def test_a_part_moved_from_an_item_now_unknown_is_reported_once() -> None:
     moved, rest = moves_of(rack({("n1", "0"): "A"}), rack({("n1", "0"): None, ("n2", "0"): "A"}))
     assert len(moved) == 1
     assert {(c.kind, c.before) for c in rest["n1"]} == {(ChangeKind.UNKNOWN_NOW, THERE)}

@@ -1,4 +1,4 @@
-"""The small words: fact paths, units, versions."""
+"""The small types: fact paths, units, versions."""
 
 from functools import cmp_to_key, partial
 
@@ -64,16 +64,16 @@ def test_gigabytes_are_not_gigabits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("700", "has no unit"), ("700 w", "no unit of the table"), ("W", "not a number"), ("1 Gbps", "no unit"), ("", "not a number"), ("nan W", "not a number")],
+    ("text", "message"),
+    [("700", "has no unit"), ("700 w", "not a known unit"), ("W", "not a number"), ("1 Gbps", "not a known unit"), ("", "not a number"), ("nan W", "not a number")],
 )  # fmt: skip
-def test_a_quantity_without_its_unit_is_refused(text: str, said: str) -> None:
-    with pytest.raises(unit.BadUnit, match=said):
+def test_a_quantity_without_its_unit_is_refused(text: str, message: str) -> None:
+    with pytest.raises(unit.BadUnit, match=message):
         unit.parse(text)
 
 
 def test_another_dimension_is_refused_by_its_name() -> None:
-    with pytest.raises(unit.BadUnit, match="GT/s is a transfer rate; a data rate in Gb/s is wanted"):
+    with pytest.raises(unit.BadUnit, match="GT/s is a transfer rate; a data rate in Gb/s is expected"):
         unit.parse("32 GT/s").to("Gb/s")
 
 
@@ -167,7 +167,7 @@ def test_an_order_of_versions_is_an_order(scheme: str, data: st.DataObject) -> N
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @given(st.text(max_size=30), st.text(max_size=30))
-def test_any_text_is_ordered_or_said_not_to_be(scheme: str, left: str, right: str) -> None:
+def test_any_text_is_ordered_or_declared_unordered(scheme: str, left: str, right: str) -> None:
     try:
         assert order(scheme, left, right) in {-1, 0, 1}
     except Unordered:

@@ -1,4 +1,4 @@
-"""The tree of PCI functions: its links, what they carry, who is near; and that nothing is said that is not known."""
+"""The tree of PCI functions: its links, their bandwidth, what is near; and that unknown facts stay unknown."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -46,7 +46,7 @@ WHY = Unknown(Reason.DENIED, "needs root")
 
 
 def links(**changes: Mapping[str, Reading]) -> Links:
-    """Links of 16 lanes at 32 GT/s, but for these."""
+    """Links of 16 lanes at 32 GT/s, except these."""
     tables: dict[str, dict[str, Reading]] = {
         "max_speed": dict.fromkeys(UP, 32.0),
         "max_width": dict.fromkeys(UP, 16),
@@ -61,7 +61,7 @@ def links(**changes: Mapping[str, Reading]) -> Links:
 # Ways
 
 
-def test_the_ports_above_are_given_from_the_nearest_up() -> None:
+def test_the_ports_above_are_listed_from_the_nearest_up() -> None:
     assert ports("gpu", UP) == ("low2", "up2", "low1", "up", "root")
     assert ports("inside", UP) == ()
 
@@ -97,7 +97,7 @@ def test_more_ports_than_any_machine_has_are_not_climbed() -> None:
     assert isinstance(ports("0", tower), Unknown)
 
 
-def test_a_port_that_nobody_tells_of_is_unknown() -> None:
+def test_a_port_without_any_reading_is_unknown() -> None:
     assert isinstance(ports("gpu", {"gpu": "low2"}), Unknown)
 
 
@@ -138,8 +138,8 @@ def test_a_link_is_not_narrowed_where_its_slot_is_narrow_by_design() -> None:
     assert narrowed("gpu", UP, links(width={"gpu": 8}, max_width={"low2": 8})) == ()
 
 
-def test_what_an_idle_link_goes_at_says_nothing_of_what_it_carries() -> None:
-    # The speed now is no input at all: both ends know 32 GT/s.
+def test_the_speed_of_an_idle_link_is_no_measure_of_its_capacity() -> None:
+    # The current speed is no input: both ends support 32 GT/s.
     assert carries(Hop("gpu", "low2"), links(width={"gpu": 8})) == pytest.approx(252.06, abs=0.01)
 
 
@@ -170,12 +170,12 @@ def test_a_gpu_that_idles_slows_its_own_link_and_none_above() -> None:
     assert slowed("gpu", UP, links(speed={"gpu": 2.5}))[1] == ()
 
 
-def test_a_link_is_not_slow_where_one_end_knows_no_more() -> None:
+def test_a_link_is_not_slow_where_one_end_supports_no_more() -> None:
     assert slowed("gpu", UP, links(speed={"gpu": 16.0}, max_speed={"low2": 16.0})) == ((), ())
     assert slowed("gpu", UP, links(speed={"gpu": WHY}, max_speed={"low2": 2.5})) == ((), ())
 
 
-def test_a_speed_that_nobody_tells_leaves_only_the_links_above_known() -> None:
+def test_an_unreported_speed_leaves_only_the_links_above_known() -> None:
     own, above = slowed("gpu", UP, links(speed={"gpu": WHY}))
     assert (own, above) == (WHY, ())
     assert slowed("gpu", UP, links(speed={"up": WHY}))[1] == WHY
@@ -196,7 +196,7 @@ def test_a_speed_that_nobody_tells_leaves_only_the_links_above_known() -> None:
         ("gpu", "far nic", Near.SYS),
     ],
 )
-def test_nearness_is_told_in_the_words_of_nvidia_smi(one: str, other: str, near: Near) -> None:
+def test_nearness_uses_the_words_of_nvidia_smi(one: str, other: str, near: Near) -> None:
     assert nearness(one, other, PLACES) is near
     assert nearness(other, one, PLACES) is near
 
@@ -207,7 +207,7 @@ def test_without_numa_nodes_two_host_bridges_are_neither_near_nor_far() -> None:
     assert nearness("gpu", "nic", absent) is Near.PXB
 
 
-def test_the_nearest_are_given_in_the_order_they_were_named() -> None:
+def test_the_nearest_are_listed_in_the_order_they_were_named() -> None:
     assert nearest("gpu", ["far nic", "nic.1", "other nic", "nic"], PLACES) == ("nic.1", "nic")
     assert nearest("gpu", [], PLACES) == ()
 
@@ -239,7 +239,7 @@ LEAVES: dict[str, tuple[Reading, ...]] = {
 
 @st.composite
 def trees(draw: st.DrawFn) -> dict[str, Reading]:
-    """Functions that hang on nothing, or below one that came before."""
+    """Functions without a parent, or below an earlier one."""
     places: list[Reading] = [Absent()]
     found: dict[str, Reading] = {}
     for number in range(draw(st.integers(0, 7))):
@@ -318,8 +318,8 @@ def test_nearness_is_unknown_only_where_two_values_of_the_unknown_would_differ(d
 # Bounds
 
 
-class Asked(dict[str, Reading]):
-    """A table that counts how often it is asked."""
+class CountingTable(dict[str, Reading]):
+    """A table that counts its look-ups."""
 
     times = 0
 
@@ -329,9 +329,9 @@ class Asked(dict[str, Reading]):
 
 
 def test_a_way_is_climbed_once_though_every_function_is_held_against_every_other() -> None:
-    """64 by 64 ways of 60 ports that meet at their top, as nobody's machine has them."""
+    """64 by 64 paths of 60 ports that meet at their top, more than on any machine."""
     names = [f"{kind}{n}" for kind in ("gpu", "nic") for n in range(64)]
-    upstream = Asked({f"{name}.{step}": f"{name}.{step + 1}" for name in names for step in range(59)})
+    upstream = CountingTable({f"{name}.{step}": f"{name}.{step + 1}" for name in names for step in range(59)})
     upstream.update({name: f"{name}.0" for name in names} | {f"{name}.59": "root" for name in names})
     upstream["root"] = Absent()
     places = PcieLocations(upstream, {}, {})

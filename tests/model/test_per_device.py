@@ -1,4 +1,4 @@
-"""The answers for many devices: each one's facts hang on its name, and a device that cannot be read costs its own."""
+"""The answers for many devices: facts are keyed by device name, and an unreadable device affects only its own."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ def test_a_device_that_cannot_be_read_costs_its_own_facts_only() -> None:
     values = dict(per_device.facts(answer, "nic/*", ("rx", "tx"), sizes))
     assert {values["nic/eth0.rx"], values["nic/eth0.tx"]} == {Unknown(Reason.UNPARSABLE, "no size: 'what'")}
     assert (values["nic/eth1.rx"], values["nic/eth1.tx"]) == (4, 1)
-    assert {values["nic/eth2.rx"], values["nic/eth2.tx"]} == {Absent("the driver has no such thing")}
+    assert {values["nic/eth2.rx"], values["nic/eth2.tx"]} == {Absent("the driver does not support it")}
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1, max_size=30), st.text())

@@ -1,4 +1,4 @@
-"""Links, pages and items of a BMC: what is followed, what is refused, and what is said of the rest."""
+"""Links, pages and items of a BMC: what is followed, what is refused, and what is reported for the rest."""
 
 import json
 import time
@@ -209,7 +209,7 @@ def test_a_health_is_one_of_three_words_and_nothing_turns_less_than_not_at_all()
 
 
 @pytest.mark.parametrize("text", ["", " ", "null", "N/A", "Not Present", "-*", "To be filled by O.E.M.", "Unknown"])
-def test_a_text_that_says_nothing_is_no_value(text: str) -> None:
+def test_a_placeholder_text_is_no_value(text: str) -> None:
     with pytest.raises(Unreadable) as error:
         text_of(text)
     assert error.value.reason is Reason.NOT_COLLECTED
@@ -237,7 +237,7 @@ def test_a_place_is_spelt_one_way(uri: str) -> None:
     assert same_place(same_place(uri)) == same_place(uri)
 
 
-# What a resource does not say
+# What a resource does not contain
 
 
 @pytest.mark.parametrize("target", [None, [], "", 7, link(None), {}])
@@ -248,11 +248,11 @@ def test_a_link_that_is_null_or_none_leads_to_something_unknown(target: object) 
     assert trouble is not None
 
 
-def test_a_resource_that_says_nothing_of_itself_does_not_say_what_it_lacks() -> None:
+def test_an_empty_resource_does_not_prove_that_its_parts_are_missing() -> None:
     for empty in ({}, {"@odata.id": f"{C}/1"}):
         found, trouble = gather(Documents(bmc() | {f"{C}/1": empty}).at("Chassis/*/Power"))
         assert not found
-        assert trouble == Unknown(Reason.NOT_COLLECTED, f"{C}/1 says nothing of itself")
+        assert trouble == Unknown(Reason.NOT_COLLECTED, f"{C}/1 is an empty resource")
 
 
 def test_the_root_has_no_lists() -> None:
@@ -285,7 +285,7 @@ def test_a_list_that_is_not_whole_is_a_doubt(body: Body) -> None:
     assert in_chassis(Documents(bodies), ("Thermal", "Fans"))[1] is not None
 
 
-def test_an_older_form_without_the_list_is_a_doubt_where_no_other_tells() -> None:
+def test_an_older_form_without_the_list_is_a_doubt_where_no_other_has_it() -> None:
     bodies = bmc() | {
         f"{C}/1": {"Id": "1", "Power": link(f"{C}/1/P")},
         f"{C}/1/P": {"Id": "Power"},
@@ -357,7 +357,7 @@ def test_branches_together_lead_to_a_bounded_number_of_resources() -> None:
 # Items
 
 
-def test_items_come_from_the_first_form_that_tells_any_chassis_by_chassis() -> None:
+def test_items_come_from_the_first_form_with_any_chassis_by_chassis() -> None:
     bodies = bmc() | {
         f"{C}/1": {"Id": "1", "New": link(f"{C}/1/New"), "Old": link(f"{C}/1/Old")},
         f"{C}/1/New": {"Members": [link(f"{C}/1/New/A")]},
@@ -371,18 +371,18 @@ def test_items_come_from_the_first_form_that_tells_any_chassis_by_chassis() -> N
     assert trouble is None
 
 
-def test_no_chassis_that_tells_of_fans_is_not_a_rack_without_fans() -> None:
+def test_a_rack_whose_chassis_list_no_fans_is_not_one_without_fans() -> None:
     found, trouble = in_chassis(Documents(bmc()), ("Thermal", "Fans"))
     assert not found
     assert trouble == Unknown(Reason.NOT_COLLECTED, "no chassis of this BMC has Thermal")
 
 
-def test_an_empty_list_of_fans_is_told() -> None:
+def test_an_empty_list_of_fans_is_known() -> None:
     bodies = bmc() | {f"{C}/1": {"Thermal": link(f"{C}/1/T")}, f"{C}/1/T": {"Fans": []}}
     assert in_chassis(Documents(bodies), ("Thermal", "Fans")) == ([], None)
 
 
-def test_a_form_that_cannot_be_read_is_a_doubt_only_if_no_other_tells() -> None:
+def test_an_unreadable_form_is_a_doubt_only_if_no_other_has_items() -> None:
     both = {"Id": "1", "New": link(f"{C}/1/New"), "Old": link(f"{C}/1/Old")}
     bodies = bmc() | {f"{C}/1": both, f"{C}/1/New": GONE, f"{C}/1/Old": {"Parts": [{"MemberId": "0"}]}}
     assert in_chassis(Documents(bodies), ("New", "*"), ("Old", "Parts"))[1] is None
@@ -398,7 +398,7 @@ def test_a_bmc_without_a_collection_is_not_one_with_an_empty_collection() -> Non
     assert members(empty, "Systems") == ([], None)
 
 
-def test_names_that_clash_are_told_apart_by_their_chassis_then_by_their_place() -> None:
+def test_equal_names_are_distinguished_by_their_chassis_then_by_their_place() -> None:
     top = Resource(C, {"Members": []})
     one, two = Resource(f"{C}/1", {"Id": "1"}, above=top), Resource(f"{C}/2", {"Id": "2"}, above=top)
     parts = [
@@ -434,7 +434,7 @@ def test_what_an_empty_slot_shows_is_absent() -> None:
 
 
 def attributes(*names: str, reading: Any = "x") -> dict[str, Any]:
-    """What is collected of a probe that gives these paths."""
+    """The collected facts of a probe with these paths."""
 
     @probe(Redfish(""), gives={"bios.attribute": collection("all"), "bios.attribute/*": setting("one")})
     def raw(_: Documents) -> Facts:
@@ -483,7 +483,7 @@ def test_a_name_no_item_may_have_makes_the_collection_unknown(path: str) -> None
         {"Members": [link(f"{C}/1")], "Members@odata.count": 2, "Members@odata.nextLink": f"{C}?$skip=1"},
     ],
 )
-def test_a_collection_that_does_not_tell_each_of_its_members_is_not_whole(members: Body) -> None:
+def test_a_collection_that_does_not_list_all_its_members_is_not_whole(members: Body) -> None:
     bodies = bmc() | {C: members, f"{C}?$skip=1": {"Members": [link(f"{C}/1")], "Members@odata.count": 2}}
     found, trouble = gather(Documents(bodies).at("Chassis/*"))
     assert [r.id for r in found] == ["1"]

@@ -1,4 +1,4 @@
-"""Secrets are dropped by name before anything is kept; what is no secret stays."""
+"""Secrets are dropped by name before anything is stored; other values stay."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What was told in confidence is taken out of whatever comes back, in every form in which it may come."""
+"""Secrets are removed from all answers, in every form in which they may appear."""
 
 import base64
 import json
@@ -60,6 +60,6 @@ def test_one_more_secret_is_hidden_beside_the_others() -> None:
     assert hiding.also("a-token-of-theirs") is hiding
 
 
-def test_words_too_short_to_be_told_from_others_stay() -> None:
+def test_words_too_short_to_be_recognisable_stay() -> None:
     assert Hiding("root", "").data(b"root of all") == b"root of all"
     assert Hiding("calvin").text("was calvin.") == "was (dropped)."

@@ -1,4 +1,4 @@
-"""The table of units: whole for what is measured, and a word for who writes a unit another way."""
+"""The table of units: complete for all measurements, and with a hint for other spellings of a unit."""
 
 import csv
 import math
@@ -58,7 +58,7 @@ def test_what_is_spelt_exactly_is_read_back_whole(number: float, name: str) -> N
     ],
 )  # fmt: skip
 def test_the_unit_that_was_meant_is_named(text: str, near: str) -> None:
-    with pytest.raises(unit.BadUnit, match="no unit of the table") as caught:
+    with pytest.raises(unit.BadUnit, match="is not a known unit") as caught:
         unit.parse(f"5 {text}")
     assert str(caught.value).endswith(f"(did you mean {near}?)")
 
@@ -72,7 +72,7 @@ BITS = [u for u in unit.UNITS if u.endswith("b/s")]
 
 
 @pytest.mark.parametrize("name", BITS)
-def test_who_writes_bits_is_not_told_of_bytes(name: str) -> None:
+def test_a_unit_in_bits_is_not_suggested_as_bytes(name: str) -> None:
     prefix = name.removesuffix("b/s")
     for text in (f"{prefix}bps", f"{prefix}bit/s", f"{prefix}bits/sec", f"{prefix}Bit/s"):
         assert meant(text, unit.UNITS) == name
@@ -90,7 +90,7 @@ def test_a_quantity_is_no_quantity_of_another_dimension(dimension: str) -> None:
     one = next(u for u in unit.UNITS if unit.dimension(u) == dimension)
     for other in unit.UNITS:
         if unit.dimension(other) != dimension:
-            with pytest.raises(unit.BadUnit, match="is wanted"):
+            with pytest.raises(unit.BadUnit, match="is expected"):
                 unit.Quantity(1.0, one).to(other)
 
 
@@ -120,7 +120,7 @@ def test_every_quantity_of_the_catalogue_has_a_unit_of_the_table() -> None:
     assert wanted <= set(unit.UNITS)
 
 
-# What stands in the column `unit` of the collected facts and is no quantity: a kind of value, a thing that is
+# Values in the column `unit` of the collected facts that are no quantity: a kind of value, a thing that is
 # counted, or a ratio without a unit.
 WORDS = """
 enum count int version string hex state arg NIC bool package link ratio drive links ids policy DIMM PSU lanes map

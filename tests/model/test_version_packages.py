@@ -49,18 +49,18 @@ def _by_rpm(pairs: list[tuple[str, str]]) -> list[int]:
 @pytest.mark.skipif(shutil.which("dpkg") is None, reason="no dpkg here to compare with")
 @settings(max_examples=12)
 @given(st.lists(st.tuples(DEB, DEB), min_size=20, max_size=20))
-def test_two_versions_stand_as_dpkg_says(pairs: list[tuple[str, str]]) -> None:
+def test_two_versions_compare_as_in_dpkg(pairs: list[tuple[str, str]]) -> None:
     assert [order("deb", a, b) for a, b in pairs] == _by_dpkg(pairs)
 
 
 @pytest.mark.skipif(shutil.which("rpm") is None, reason="no rpm here to compare with")
 @settings(max_examples=40)
 @given(st.lists(st.tuples(RPM, RPM), min_size=20, max_size=20))
-def test_two_versions_stand_as_rpm_says(pairs: list[tuple[str, str]]) -> None:
+def test_two_versions_compare_as_in_rpm(pairs: list[tuple[str, str]]) -> None:
     assert [order("rpm", a, b) for a, b in pairs] == _by_rpm(pairs)
 
 
-# Debian policy 5.6.12 gives the order of the first five; the others follow from its words.
+# Debian policy 5.6.12 gives the order of the first five; the others follow from its text.
 DEBIAN = ["~~", "~~a", "~", "", "a"]
 
 
@@ -83,7 +83,7 @@ def test_debian_versions_have_the_policy_s_order(left: str, right: str, sign: in
     assert order("deb", right, left) == -sign
 
 
-# What rpm's own test suite (tests/rpmvercmp.at) and rpm-version(7) state of pairs, and what follows for whole versions.
+# Pairs from rpm's own test suite (tests/rpmvercmp.at) and rpm-version(7), and what follows for whole versions.
 @pytest.mark.parametrize(
     ("left", "right", "sign"),
     [

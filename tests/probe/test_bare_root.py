@@ -1,4 +1,4 @@
-"""A root that holds busybox and nothing else, as switch trays and boot images have: what the kernel tells is known."""
+"""A root with busybox alone, as on switch trays and in boot images: what the kernel reports is known."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def cannot(why: str) -> None:
 
 
 def furnished(root: Path) -> None:
-    """Put busybox with its libraries and applets into a folder, and nothing more."""
+    """Put busybox with its libraries and applets into a folder."""
     busybox = shutil.which("busybox")
     if busybox is None:
         cannot("busybox is needed")
@@ -56,8 +56,8 @@ def furnished(root: Path) -> None:
     (root / "dev" / "null").touch()
 
 
-def asked(root: str) -> NodeCapture:
-    """The answers of all questions within a root, in a mount space of its own."""
+def collected(root: str) -> NodeCapture:
+    """The answers to all questions within a root, in a separate mount namespace."""
     mark = secrets.token_hex(16)
     mounts = (
         "set -e; for d in proc sys; do mount --rbind /$d $0/$d; done; mount --bind /dev/null $0/dev/null; "
@@ -79,7 +79,7 @@ def leaves(kind: str) -> dict[str, Leaf]:
         root = Path(place)
         if kind == "bare":
             furnished(root)
-        return collect(PROBES, asked(place if kind == "bare" else "/"), TIME)
+        return collect(PROBES, collected(place if kind == "bare" else "/"), TIME)
 
 
 def of_kernel() -> set[str]:
@@ -100,7 +100,7 @@ def of_kernel() -> set[str]:
     return found
 
 
-def test_what_the_kernel_tells_is_known_without_any_tool() -> None:
+def test_kernel_facts_are_known_without_any_tool() -> None:
     bare, whole = leaves("bare"), leaves("whole")
     stable = [path for path in of_kernel() if whole[path].kind.cls not in VOLATILE]
     assert len(stable) > 300
@@ -108,7 +108,7 @@ def test_what_the_kernel_tells_is_known_without_any_tool() -> None:
     assert differing == set()
 
 
-def test_a_question_whose_tool_is_not_there_says_so_and_nothing_is_taken_for_absent() -> None:
+def test_a_question_without_its_tool_states_it_and_nothing_is_taken_for_absent() -> None:
     bare = leaves("bare")
     missing = [bare[path].reading for path in ("cpu.model", "service", "dimm")]
     assert [m.reason for m in missing if isinstance(m, Unknown)] == [Reason.TOOL_MISSING] * len(missing)
@@ -120,7 +120,7 @@ def test_a_question_whose_tool_is_not_there_says_so_and_nothing_is_taken_for_abs
 
 
 def test_what_is_absent_in_the_bare_root_is_not_there_in_the_whole_one_for_want_of_a_program() -> None:
-    """A fact that this machine tells may be unknown without its tool, never absent: files below /etc are not here."""
+    """A fact that this machine has may be unknown without its tool, never absent; there is no /etc here."""
     bare, whole = leaves("bare"), leaves("whole")
     lost = {
         path

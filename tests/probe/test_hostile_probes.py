@@ -1,4 +1,4 @@
-"""Answers that mislead or overwhelm: what could not be read is no zero, and what is endless is bounded; real shells."""
+"""Misleading or endless answers, in real shells: an unreadable value is not zero, and output is bounded."""
 
 import json
 import os
@@ -54,10 +54,10 @@ def run(script: str, **env: str) -> str:
     return done.stdout
 
 
-# Nothing is loaded by asking
+# A query loads no driver
 
 
-def test_nvidia_smi_and_nvml_are_asked_only_behind_the_marks_of_a_driver() -> None:
+def test_nvidia_smi_and_nvml_run_only_behind_the_marks_of_a_driver() -> None:
     scripts = {n: p.ask.command.partition(PAYLOAD)[0] for n, p in PROBES.items() if isinstance(p.ask, Shell)}
     asking = {n: script for n, script in scripts.items() if "nvidia-smi" in {call.program for call in calls(script)}}
     assert {"gpu", "nvidia_smi"} <= asking.keys()
@@ -68,7 +68,7 @@ def test_nvidia_smi_and_nvml_are_asked_only_behind_the_marks_of_a_driver() -> No
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_rdma_is_asked_only_where_the_kernel_has_rdma(there: bool, tmp_path: Path) -> None:
+def test_rdma_is_queried_only_where_the_kernel_has_rdma(there: bool, tmp_path: Path) -> None:
     (tmp_path / "rdma").write_text(f"#!{shutil.which('sh')}\necho asked\n")
     (tmp_path / "rdma").chmod(0o755)
     place = str(tmp_path if there else tmp_path / "no")
@@ -80,7 +80,7 @@ def test_a_node_without_rdma_has_no_links() -> None:
     assert facts(PROBES["rdma_links"], answering(PROBES["rdma_links"], "[]\n")) == {}
 
 
-def test_what_a_devices_firmware_answers_holds_up_nobody_else() -> None:
+def test_a_slow_answer_of_device_firmware_blocks_no_other_question() -> None:
     ask = PROBES["rdma_pkeys"].ask
     assert isinstance(ask, Shell)
     assert (ask.quick, ask.lane) == (False, "")
@@ -90,7 +90,7 @@ def test_what_a_devices_firmware_answers_holds_up_nobody_else() -> None:
 
 
 @pytest.mark.parametrize("name", ["space", "inodes"])
-def test_df_is_asked_only_for_filesystems_that_no_server_answers_for(name: str) -> None:
+def test_df_runs_only_on_filesystems_that_no_server_answers_for(name: str) -> None:
     words = command(name).split()
     asked = {kind for flag, kind in pairwise(words) if flag == "-t"}
     assert {"ext4", "xfs", "btrfs", "vfat", "tmpfs", "overlay", "zfs"} <= asked
@@ -107,14 +107,14 @@ def test_df_lists_the_filesystem_of_this_machines_root() -> None:
 
 
 @pytest.mark.parametrize("kind", ["fuse", "virtiofs", "9p", "gfs2", "ceph", "wekafs"])
-def test_what_df_is_not_asked_for_is_asked_with_a_time_of_its_own(kind: str, tmp_path: Path) -> None:
+def test_mounts_left_out_of_df_are_queried_with_a_timeout_of_their_own(kind: str, tmp_path: Path) -> None:
     (tmp_path / "mounts").write_text(f"source {tmp_path} {kind} rw 0 0\n")
     output = run(command("network_mounts").replace("/proc/mounts", str(tmp_path / "mounts")))
     given = facts(PROBES["network_mounts"], answering(PROBES["network_mounts"], output))
     assert given[f'mount/"{tmp_path}".responds'] is True
 
 
-# What could not be read is no zero
+# An unreadable value is not zero
 
 
 def iommu(files: Mapping[str, str]) -> dict[str, Reading]:
@@ -133,7 +133,7 @@ GROUPS = "/sys/kernel/iommu_groups"
     ],
     ids=["unit", "group", "one of two"],
 )
-def test_a_kernel_that_does_not_tell_the_groups_types_leaves_their_numbers_unknown(files: dict[str, str]) -> None:
+def test_a_kernel_that_hides_the_groups_types_leaves_their_numbers_unknown(files: dict[str, str]) -> None:
     given = iommu(files)
     assert all(unknown(given[f"iommu.{leaf}"]) for leaf in ("groups", "types", "passthrough", "translated"))
     assert given["iommu.units"] == (("dmar0",) if "/sys/class/iommu/dmar0/uevent" in files else ())
@@ -157,7 +157,7 @@ def irq(output: str) -> dict[str, Reading]:
     return facts(PROBES["irq"], answering(PROBES["irq"], output))
 
 
-def test_a_vector_that_does_not_tell_its_cpu_counts_and_makes_the_remote_ones_unknown() -> None:
+def test_a_vector_without_a_cpu_counts_and_makes_the_remote_ones_unknown() -> None:
     given = irq(f"device 0000:18:00.0 0-3\n129 0\n130 ?\ndevice 0000:19:00.0 ?\n131 0\n{IRQ_END}")
     assert given[f"{FIRST}.irq.vectors"] == 2
     assert unknown(given[f"{FIRST}.irq.remote"])
@@ -185,17 +185,17 @@ def blocks(script: str) -> dict[str, Reading]:
 
 
 @pytest.mark.parametrize(
-    ("told", "online"), [(("online", "online"), 2), (("online", ""), None), (("", ""), None), ((), None)]
+    ("values", "online"), [(("online", "online"), 2), (("online", ""), None), (("", ""), None), ((), None)]
 )
-def test_blocks_of_memory_are_counted_only_where_each_tells_its_state(
-    told: tuple[str, ...], online: int | None, tmp_path: Path
+def test_blocks_of_memory_are_counted_only_where_each_reports_its_state(
+    values: tuple[str, ...], online: int | None, tmp_path: Path
 ) -> None:
-    for number, state in enumerate(told):
+    for number, state in enumerate(values):
         (tmp_path / f"memory{number}").mkdir()
         if state:
             (tmp_path / f"memory{number}" / "state").write_text(f"{state}\n")
         else:
-            (tmp_path / f"memory{number}" / "state").mkdir()  # `cat` fails on it, whoever asks
+            (tmp_path / f"memory{number}" / "state").mkdir()  # `cat` fails on it for every user
     (tmp_path / "block_size_bytes").write_text("8000000\n")
     given = blocks(command("memory_blocks").replace("/sys/devices/system/memory", str(tmp_path)))
     assert given["memory.blocks.size"] == 128.0
@@ -221,7 +221,7 @@ def test_json_names_its_devices_however_its_lines_are_laid_out(indent: int | Non
 
 
 @pytest.mark.parametrize("content", ["{", '{"kind": "nvidia.com/gpu"}', '{"kind": 1, "devices": [7]}', "[" * 100_000])
-def test_what_is_no_json_of_cdi_tells_nothing(content: str) -> None:
+def test_an_invalid_cdi_json_is_unparsable(content: str) -> None:
     assert [unknown(reading, Reason.UNPARSABLE) for reading in cdi(content)] == [True, True]
 
 
@@ -239,7 +239,7 @@ def pcie(files: Mapping[str, str]) -> dict[str, Any]:
     return dict(collect([PROBES["pcie"]], holding(PROBES["pcie"], files), "2026-01-01T00:00:00Z"))
 
 
-def test_without_a_pci_bus_nobody_knows_what_is_on_it() -> None:
+def test_without_a_pci_bus_its_devices_are_unknown() -> None:
     assert unknown(pcie({})["pcie"].reading)
     assert pcie({BUS: "1\n"})["pcie"].reading == ()
 
@@ -253,11 +253,11 @@ def test_without_a_pci_bus_no_gpu_is_known_not_to_be_missing() -> None:
         assert unknown(given) if count is None else given == count
 
 
-# What is endless is bounded
+# Endless answers are bounded
 
 
 def adapters(count: int) -> tuple[dict[str, Reading], int]:
-    """Read so many adapters; gives the facts, and how many lines of the probe ran for them."""
+    """Read this many adapters; returns the facts, and how many lines of the probe ran for them."""
     names = [f"{n >> 8:04x}:{n & 0xFF:02x}:00.0" for n in range(count)]
     at = "/sys/bus/pci/drivers/mlx5_core"
     files = {f"{at}/{name}/vendor": "0x15b3\n" for name in names}
@@ -293,7 +293,7 @@ def bonds(count: int, content: str) -> NodeCapture:
 
 
 @pytest.mark.parametrize("count", [2_500, 12_000])
-def test_a_probe_gives_no_more_leaves_than_the_bound_also_of_what_it_could_not_tell(count: int) -> None:
+def test_a_probe_gives_no_more_leaves_than_the_bound_including_unknown_ones(count: int) -> None:
     probe: OsProbe = PROBES["bonding"]
     leaves = collect([probe], bonds(count, "nonsense\n"), "2026-01-01T00:00:00Z")
     assert len(leaves) <= FACTS + len(probe.gives)
@@ -303,7 +303,7 @@ def test_a_probe_gives_no_more_leaves_than_the_bound_also_of_what_it_could_not_t
     assert "*" not in {item.segments[-1].key for item in tree.select(parse("nic.bond"), Plane.OS).items}
 
 
-def test_what_a_few_items_do_not_say_is_still_said_of_each() -> None:
+def test_unknowns_of_a_few_items_are_listed_one_by_one() -> None:
     given = facts(PROBES["bonding"], bonds(3, "nonsense\n"))
     assert unknown(given["nic.bond/bond2.poll"])
     assert "nic.bond/*.poll" not in given

@@ -1,4 +1,4 @@
-"""Which machine a verdict is about: what host and BMC are both known by, and what two nodes or two parts both give."""
+"""Which machine a verdict is about: identities that host and BMC share, and identities on two nodes or two parts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ ROW = "2026-01-01T00:00:00Z"
 LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 DENIED = Unknown(Reason.DENIED, "needs root: a password is required")
 GONE = Unknown(Reason.UNREACHABLE, "connection refused")
-NULL = Unknown(Reason.NOT_COLLECTED, "SerialNumber says nothing")
+NULL = Unknown(Reason.NOT_COLLECTED, "SerialNumber is null or missing")
 BLANK = Unknown(Reason.NOT_COLLECTED, "the maker left it as 'To be filled by O.E.M.'")
 NO_BMC = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
 
@@ -60,14 +60,14 @@ def host(facts: Facts, silent: Mapping[Plane, Unknown] | None = None) -> tuple[R
 
 
 def fleet(nodes: Mapping[str, Facts | Tree]) -> Reading:
-    """What comes twice among these nodes."""
+    """What is repeated among these nodes."""
     group = NodeGroup(FLEET, Scope.FLEET, tuple(Seat(name) for name in nodes))
     trees = {name: facts if isinstance(facts, Tree) else tree(facts) for name, facts in nodes.items()}
     return gathered(group, [gathering()], trees, ROW).leaves["fleet.identity.repeated"].reading
 
 
 def dgx(number: int, **changes: Reading) -> dict[str, Reading]:
-    """A machine of eight GPUs, all of whose identities are its own; `_` in a change's name is the path's full stop."""
+    """A machine of eight GPUs with unique identities; `_` in a change's name is the path's full stop."""
     n = f"{number:03}"
     found: dict[str, Reading] = {
         "node.serial": f"1663124000{n}",
@@ -111,7 +111,7 @@ def of_plane(facts: Facts, plane: Plane) -> dict[str, Reading]:
 
 
 def married(os: int, bmc: int) -> dict[str, Reading]:
-    """A name of the inventory whose host is one machine and whose BMC is that of another."""
+    """An inventory node whose host is one machine and whose BMC belongs to another."""
     return {**of_plane(dgx(os), Plane.OS), **of_plane(dgx(bmc), Plane.BMC)}
 
 
@@ -119,28 +119,28 @@ def clean(count: int) -> dict[str, Facts | Tree]:
     return {f"dgx{n:02}": dgx(n) for n in range(1, count + 1)}
 
 
-# ---- how identities are spelled, and what is none ------------------------------------------------------------------------
+# ---- how identities are spelled, and what is no identity -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "", "   ", "To be filled by O.E.M.", "TO BE FILLED BY O.E.M.", "Default string", "null", "None", "N/A", "0",
         "0000000000000", "00-00-00", "XXXXXXX", "123456789", "0123456789", "01234567890123456789AB", "12345",
         "System Serial Number", "REDACTED", "...........",
     ],
 )  # fmt: skip
-def test_a_placeholder_is_no_serial_number(said: str) -> None:
-    assert identity.serial(said) == ""
+def test_a_placeholder_is_no_serial_number(text: str) -> None:
+    assert identity.serial(text) == ""
 
 
-@pytest.mark.parametrize("said", ["1663124000001", "CNIVC0014M0388", "S889914X3710910", "F54P1G3", "12345678X", "10"])
-def test_a_serial_number_is_one(said: str) -> None:
-    assert identity.serial(f" {said.lower()} ") == identity.serial(said) != ""
+@pytest.mark.parametrize("text", ["1663124000001", "CNIVC0014M0388", "S889914X3710910", "F54P1G3", "12345678X", "10"])
+def test_a_serial_number_is_one(text: str) -> None:
+    assert identity.serial(f" {text.lower()} ") == identity.serial(text) != ""
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
         "03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009",
@@ -148,12 +148,12 @@ def test_a_serial_number_is_one(said: str) -> None:
         "12345678-1234-5678-1234-567812345678", "GPU-00000000-0000-0000-0000-000000000000", "Not Settable",
     ],
 )  # fmt: skip
-def test_a_uuid_of_a_whole_series_is_none(said: str) -> None:
-    assert said == "Not Settable" or identity.uuid(said) == ""
+def test_a_uuid_of_a_whole_series_is_none(text: str) -> None:
+    assert text == "Not Settable" or identity.uuid(text) == ""
 
 
 def test_a_uuid_is_one_in_every_order_of_its_bytes() -> None:
-    """The Dell's own, the same with its first fields turned, and as its iDRAC has it for itself."""
+    """The Dell's own, the same with the byte order of its first fields swapped, and the iDRAC's own form."""
     spelt = {
         identity.uuid(output)
         for output in (
@@ -173,15 +173,15 @@ def test_the_uuid_of_a_gpu_is_one_with_and_without_the_drivers_mark() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "0A:CA:FE:F0:0D:04", "be:3a:f2:b6:05:9f", "01:00:5e:00:00:01", "00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff",
         "00:1a:ca:ff:ff:02", "00:00:11:07:fe:80:00:00:00:00:00:00:a0:88:c2:03:00:00:40:00", "a088:c203:0001:4000", "",
     ],
 )  # fmt: skip
-def test_an_address_that_software_made_up_is_none(said: str) -> None:
-    """The first is that of every iLO towards its host, the last of those with six pairs that of every BlueField."""
-    assert identity.mac(said) == ""
+def test_an_address_that_software_made_up_is_none(text: str) -> None:
+    """The first is on every iLO's host interface, the last one with six pairs on every BlueField."""
+    assert identity.mac(text) == ""
 
 
 def test_an_address_is_one_however_it_is_parted() -> None:
@@ -193,18 +193,21 @@ def test_an_address_is_one_however_it_is_parted() -> None:
 @pytest.mark.parametrize(
     ("reason", "detail", "none"),
     [
+        (Reason.NOT_COLLECTED, "SerialNumber is null or missing", True),
+        (Reason.NOT_COLLECTED, "UUID is the placeholder 'null'", True),
         (Reason.NOT_COLLECTED, "SerialNumber says nothing", True),
         (Reason.NOT_COLLECTED, "UUID says 'null'", True),
+        (Reason.NOT_COLLECTED, "UUID is 'null'", True),
         (Reason.NOT_COLLECTED, "dmidecode 0x0001: Serial Number: the maker left it as 'Default string'", True),
         (Reason.NOT_COLLECTED, "this BMC lists no GPU", True),
         (Reason.NOT_COLLECTED, "this BMC has no Fabrics", True),
         (Reason.NOT_COLLECTED, "no system of this BMC has EthernetInterfaces", True),
         (Reason.NOT_COLLECTED, "/redfish/v1/Systems/1 has no Memory", True),
-        (Reason.NOT_COLLECTED, "/redfish/v1/Systems/1 says nothing of itself", False),
+        (Reason.NOT_COLLECTED, "/redfish/v1/Systems/1 is an empty resource", False),
         (Reason.NOT_COLLECTED, "not fetched: /redfish/v1/Systems/1", False),
-        (Reason.NOT_COLLECTED, "the answer does not say", False),
+        (Reason.NOT_COLLECTED, "the answer does not contain it", False),
         (Reason.NOT_COLLECTED, "no BMC in inventory", False),
-        (Reason.UNPARSABLE, "SerialNumber says nothing", False),
+        (Reason.UNPARSABLE, "SerialNumber is null or missing", False),
         (Reason.DENIED, "HTTP 403: says nothing", False),
     ],
 )
@@ -219,7 +222,7 @@ def test_the_network_inside_a_machine_is_known_by_name(name: str) -> None:
     assert not any(map(identity.between, ("eth0", "NIC", "enp41s0f0np0", "NIC.Slot.5-1", "1")))
 
 
-# ---- host and BMC --------------------------------------------------------------------------------------------------------
+# ---- host and BMC ----------------------------------------------------------------------------------------------------
 
 
 def test_a_machine_whose_planes_agree_has_all_kinds_in_common() -> None:
@@ -229,9 +232,9 @@ def test_a_machine_whose_planes_agree_has_all_kinds_in_common() -> None:
 
 def test_the_bmc_of_another_machine_differs_in_every_kind_that_decides() -> None:
     assert host(married(1, 2))[1] == (
-        "serial: the host has 1663124000001 or 1663124500001 or 1663124200001, the BMC gives 1663124000002",
-        "uuid: the host has d6c10001-bfde-1000-02bc-5cff35000001, the BMC gives D6C10002-BFDE-1000-02BC-5CFF35000002",
-        "gpus: the host has 8, 1650001000000 first, the BMC gives 8, 1650002000000 first, none alike",
+        "serial: the host has 1663124000001 or 1663124500001 or 1663124200001, the BMC reports 1663124000002",
+        "uuid: the host has d6c10001-bfde-1000-02bc-5cff35000001, the BMC reports D6C10002-BFDE-1000-02BC-5CFF35000002",
+        "gpus: the host has 8, 1650001000000 first, the BMC reports 8, 1650002000000 first, no match",
     )
 
 
@@ -239,7 +242,7 @@ NEEDED = ("node.serial", "bmc.host.serial", "bmc.host.sku", "bmc.host.uuid")
 
 
 def needed(**changes: Reading) -> dict[str, Reading]:
-    """What is asked for in every run, and no more."""
+    """The facts that every run needs."""
     return {**{path: dgx(1)[path] for path in NEEDED}, **{p.replace("_in_", "."): r for p, r in changes.items()}}
 
 
@@ -259,7 +262,7 @@ def needed(**changes: Reading) -> dict[str, Reading]:
         ({"node_in_serial": " 1663124000001 "}, ()),
     ],
 )
-def test_what_every_run_asks_for_settles_it(changes: Facts, differs: Reading | int) -> None:
+def test_facts_that_every_run_reads_settle_it(changes: Facts, differs: Reading | int) -> None:
     found = host(needed(**{k.replace(".", "_in_"): v for k, v in changes.items()}))[1]
     assert (len(found) if isinstance(found, tuple) and isinstance(differs, int) else found) == differs
 
@@ -268,7 +271,7 @@ def test_what_every_run_asks_for_settles_it(changes: Facts, differs: Reading | i
 def test_a_placeholder_is_nothing_in_common_and_no_difference(blank: Reading) -> None:
     common, differs = host({**needed(), "node.serial": blank})
     assert common == ()
-    assert differs == Unknown(Reason.NOT_COLLECTED, "the host and the BMC give no identity in common")
+    assert differs == Unknown(Reason.NOT_COLLECTED, "the host and the BMC share no identity")
     facts = {**dgx(1), "node.serial": blank, "node.chassis_serial": blank, "node.board_serial": blank}
     assert host(facts) == (("uuid", "dimms", "gpus"), ())
 
@@ -323,7 +326,7 @@ def test_one_gpu_in_common_is_one_machine_and_a_gpu_that_is_not_known_only_matte
     assert host(changed) == (("gpus",), ())
     apart = {**alone, **{p: r for p, r in of_plane(dgx(2), Plane.BMC).items() if "gpu" in p}}
     assert host(apart)[1] == (
-        "gpus: the host has 8, 1650001000000 first, the BMC gives 8, 1650002000000 first, none alike",
+        "gpus: the host has 8, 1650001000000 first, the BMC reports 8, 1650002000000 first, no match",
     )
     assert host({**apart, "bmc.gpu/GPU_SXM_1.serial": LOST, "bmc.gpu/GPU_SXM_1.uuid": LOST})[1] == LOST
 
@@ -345,7 +348,7 @@ def test_where_a_plane_is_silent_it_is_unknown_for_that_reason(plane: Plane) -> 
 
 @pytest.mark.parametrize("name", [DELL, DGX, GB200, HPE_AMD, HPE_INTEL, LENOVO, SUPERMICRO])
 def test_every_recorded_bmc_gives_its_host_an_identity(name: str) -> None:
-    """A host that gives what its BMC does is one with it; one that gives another machine's is not."""
+    """A host with its BMC's values matches it; one with another machine's values does not."""
     values = {path: each.reading for path, each in recorded(name).items()}
     facts = {path: values[path] for path in NEEDED if path in values}
     own = {"node.serial": facts["bmc.host.serial"], "node.uuid": facts["bmc.host.uuid"]}
@@ -360,7 +363,7 @@ def test_the_recorded_board_whose_maker_filled_in_nothing_is_known_by_its_uuid()
     assert host({**facts, "node.serial": BLANK, "node.uuid": "00000000-0000-0000-0000-ac1f6b18a45a"}) == (("uuid",), ())
 
 
-# ---- what comes twice ----------------------------------------------------------------------------------------------------
+# ---- what comes twice ------------------------------------------------------------------------------------------------
 
 
 def test_machines_of_their_own_have_nothing_twice() -> None:
@@ -526,7 +529,7 @@ def test_a_drive_over_a_network_may_be_that_of_several_nodes(transport: Reading,
     assert isinstance(value, Unknown) if found < 0 else len(value) == found if isinstance(value, tuple) else False
 
 
-# ---- a fleet of which not all is known -----------------------------------------------------------------------------------
+# ---- a fleet with unknown facts --------------------------------------------------------------------------------------
 
 
 def small(number: int, **changes: Reading) -> dict[str, Reading]:
@@ -542,7 +545,7 @@ def test_of_a_thousand_nodes_one_that_is_silent_makes_it_unknown_and_is_named() 
     assert fleet(nodes) == ("serial S000017X: n17 and n900",)
 
 
-def test_a_plane_that_no_node_was_asked_on_is_no_doubt() -> None:
+def test_a_plane_read_on_no_node_is_no_doubt() -> None:
     hosts = {f"n{n}": {"node.serial": f"S{n}00X"} for n in range(4)}
     assert fleet(hosts) == ()
     assert fleet({**hosts, "n4": {"node.serial": "S000X"}}) == ("serial S000X: n0 and n4",)
@@ -568,7 +571,7 @@ def test_the_rules_add_no_plane_of_their_own() -> None:
     assert inputs["fleet.identity.repeated"] == frozenset()
     assert inputs["node.identity.differs"] == {Plane.OS, Plane.BMC}
     asked = {probe.name for probe in registry().plan([parse("fleet.identity.repeated")]).probes}
-    assert not {"serial", "bmc_host"} & asked  # nothing else is asked as root, and nothing of a BMC
+    assert not {"serial", "bmc_host"} & asked  # no other root question, and no BMC request
     rooted = {p.name for p in registry().plan(map(parse, ("fleet.identity.repeated", "node.chassis_serial"))).probes}
     assert "serial" in rooted
     both = {probe.name for probe in registry().plan(map(parse, ("fleet.identity.repeated", "firmware.bmc"))).probes}
@@ -596,26 +599,26 @@ def test_what_fails_while_a_node_is_held_is_unknown_and_costs_no_other_fact() ->
     assert (reading.reason, "no such thing" in reading.detail) == (Reason.UNPARSABLE, True)
 
 
-# ---- nonsense ------------------------------------------------------------------------------------------------------------
+# ---- nonsense --------------------------------------------------------------------------------------------------------
 
 ODD = st.text(max_size=60)
 
 
 @given(ODD)
-def test_whatever_is_said_is_an_identity_or_none(said: str) -> None:
+def test_any_text_is_an_identity_or_none(text: str) -> None:
     for spell in (identity.serial, identity.uuid, identity.mac, identity.guid):
-        assert isinstance(spell(said), str)
-        assert spell(spell(said)) in {spell(said), ""}
-    assert all(identity.serials(said))
+        assert isinstance(spell(text), str)
+        assert spell(spell(text)) in {spell(text), ""}
+    assert all(identity.serials(text))
 
 
-@pytest.mark.parametrize("said", ["A" * 5000 + "1", "\x00\x1b[31m", "x: y and z", "ß", "\uff11\uff12\uff13", "-" * 300])
-def test_an_odd_number_breaks_nothing_and_its_sentence_is_bounded(said: str) -> None:
-    facts = {**small(1), "node.serial": said}
+@pytest.mark.parametrize("text", ["A" * 5000 + "1", "\x00\x1b[31m", "x: y and z", "ß", "\uff11\uff12\uff13", "-" * 300])
+def test_an_odd_number_breaks_nothing_and_its_sentence_is_bounded(text: str) -> None:
+    facts = {**small(1), "node.serial": text}
     found = fleet({"n1": facts, "n2": facts})
     assert isinstance(found, tuple)
     assert all(len(each) < 300 and each.isprintable() for each in found)
-    assert not isinstance(host({**needed(), "node.serial": said})[1], Absent)
+    assert not isinstance(host({**needed(), "node.serial": text})[1], Absent)
 
 
 def test_many_findings_are_cut_and_counted() -> None:
@@ -626,7 +629,7 @@ def test_many_findings_are_cut_and_counted() -> None:
     assert found[-1] == "and 136 more of this sort"
 
 
-# ---- the law of information ----------------------------------------------------------------------------------------------
+# ---- the law of information ------------------------------------------------------------------------------------------
 
 WORDS = ["1663124000001", "F00", "D6C10001-BFDE-1000-02BC-5CFF35000001", "a0:88:c2:00:00:01", "To be filled by O.E.M."]
 READINGS: st.SearchStrategy[Reading] = st.one_of(
@@ -638,7 +641,7 @@ LISTS = tuple(path for path, reading in dgx(1).items() if isinstance(reading, tu
 
 @st.composite
 def machines(draw: st.DrawFn) -> dict[str, Reading]:
-    """A machine of its own, or another one's, some of whose facts say something else or nothing."""
+    """A consistent machine, or one with another's identity, with some facts changed or unknown."""
     facts = {**married(draw(st.integers(1, 3)), draw(st.integers(1, 3)))}
     for path in draw(st.lists(st.sampled_from(LEAVES), max_size=4)):
         facts[path] = draw(READINGS)
@@ -665,8 +668,8 @@ def test_of_less_host_and_bmc_are_not_another_thing(facts: dict[str, Reading], l
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(machines(), min_size=1, max_size=4), st.data())
-def test_of_less_a_fleet_is_not_another_thing(told: list[dict[str, Reading]], data: st.DataObject) -> None:
-    nodes = {f"n{n}": facts for n, facts in enumerate(told)}
+def test_of_less_a_fleet_is_not_another_thing(values: list[dict[str, Reading]], data: st.DataObject) -> None:
+    nodes = {f"n{n}": facts for n, facts in enumerate(values)}
     name = data.draw(st.sampled_from(sorted(nodes)))
     before = fleet(nodes)
     fewer = nodes[name]
@@ -678,11 +681,11 @@ def test_of_less_a_fleet_is_not_another_thing(told: list[dict[str, Reading]], da
     assert isinstance(silent, Unknown) or (isinstance(before, tuple) and bool(before) == bool(silent)), (before, silent)
 
 
-# ---- the simulator ---------------------------------------------------------------------------------------------------------
+# ---- the simulator ---------------------------------------------------------------------------------------------------
 
 
 def test_simulated_machines_are_each_one_and_have_nothing_in_common_with_others() -> None:
-    """Also where their numbers have more digits than those of a rack."""
+    """Also for numbers with more digits than those in a rack."""
     nodes = {f"n{number}": Tree(simulated(f"n{number}", number)) for number in (1, 2, 11, 100, 101, 1001)}
     assert fleet(nodes) == ()
     for each in nodes.values():
@@ -729,7 +732,7 @@ def test_what_makers_leave_in_other_spellings_is_no_identity_either(text: str) -
 
 def test_an_order_number_shows_one_machine_and_never_two() -> None:
     facts = dgx(1)
-    for blank in (Absent("null"), Unknown(Reason.NOT_COLLECTED, "SerialNumber says nothing")):
+    for blank in (Absent("null"), Unknown(Reason.NOT_COLLECTED, "SerialNumber is null or missing")):
         assert host({**facts, "bmc.host.serial": blank})[1] == ()
     tagged = {**facts, "node.serial": "F54P1G3", "bmc.host.serial": "CNIVC0014M0388", "bmc.host.sku": "F54P1G3"}
     common, _ = host(tagged)

@@ -1,4 +1,4 @@
-"""Facts that follow from others: what they are, what they are not when an input is unknown, and whose plane they have."""
+"""Facts derived from others: their values, their values when an input is unknown, and their plane."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
     },
 )
 def buses(inputs: Inputs) -> Facts:
-    """Tell each GPU's bus."""
+    """Return each GPU's bus."""
     names, more = inputs.items("gpu")
     for name in names:
         reading = inputs.reading(f"gpu/{name}.pci")
@@ -79,7 +79,7 @@ def test_what_follows_from_something_unknown_is_unknown_for_the_same_reason() ->
     assert given({**TWO, "gpu": LOST})["gpu_missing"] == LOST
 
 
-def test_a_plane_that_is_silent_says_why_its_part_is_not_known() -> None:
+def test_a_silent_plane_gives_the_reason_for_its_unknown_part() -> None:
     silent = tree({k: v for k, v in TWO.items() if k != "bmc.gpu_count"}, {Plane.BMC: LOST})
     assert derive([BUSES], silent, "t")["gpu_missing"].reading == LOST
 
@@ -114,20 +114,20 @@ def test_a_join_reads_only_what_it_declared() -> None:
     assert "join nosy failed" in found.detail
 
 
-def test_a_join_of_what_nobody_gives_is_told_before_anybody_is_asked() -> None:
+def test_a_join_of_a_fact_no_probe_gives_is_refused_before_any_request() -> None:
     @join(needs=("gpu/*.nowhere",), gives={"gpu/*.odd": text("Odd.")})
     def lost(inputs: Inputs) -> Facts:
-        """Want what nobody gives."""
+        """Need a fact that no probe provides."""
         yield from ()
 
-    with pytest.raises(LookupError, match=r"it needs gpu/\*\.nowhere, which no probe gives"):
+    with pytest.raises(LookupError, match=r"it needs gpu/\*\.nowhere, which no probe provides"):
         lost.bound(CATALOGUE)
 
 
-def test_who_wants_a_derived_fact_asks_what_it_follows_from() -> None:
+def test_a_request_for_a_derived_fact_reads_its_inputs() -> None:
     @probe(Read("/x"), gives={p: KINDS[p] for p in ("gpu", "gpu/*.pci")})
     def bus(files: object) -> Facts:
-        """Tell the GPUs."""
+        """Return the GPUs."""
         yield from ()
 
     @probe(Redfish("Systems"), gives={"bmc.gpu_count": KINDS["bmc.gpu_count"]})
@@ -137,7 +137,7 @@ def test_who_wants_a_derived_fact_asks_what_it_follows_from() -> None:
 
     @probe(Read("/y"), gives={"node.name": text("The name.")})
     def other(files: object) -> Facts:
-        """Tell something else."""
+        """Return nothing."""
         yield from ()
 
     probes = [bus, counted, other]
@@ -160,7 +160,7 @@ def test_who_wants_a_derived_fact_asks_what_it_follows_from() -> None:
     gives={"gpu_seen": integer("Which of the facts beside were collected, as bits.")},
 )
 def seen(inputs: Inputs) -> Facts:
-    """Tell what was collected."""
+    """Return what was collected."""
     yield (
         "gpu_seen",
         sum(bit for bit, fact in ((1, "gpu/*.pci"), (2, "bmc.gpu_count"), (4, "gpu")) if inputs.collected(fact)),
@@ -183,14 +183,14 @@ SEEN = seen.bound(CATALOGUE)
         ({}, {Plane.OS: LOST}, 5),
     ],
 )
-def test_a_fact_that_was_never_asked_for_is_told_from_one_that_is_unknown(
+def test_a_fact_never_requested_is_distinguished_from_an_unknown_one(
     facts: Mapping[str, Reading], silent: Mapping[Plane, Unknown], bits: int
 ) -> None:
     found = derive([SEEN], tree(facts, silent), "t")
     assert found["gpu_seen"].reading == bits
 
 
-def test_a_fact_beside_is_never_asked_for_and_adds_no_plane() -> None:
+def test_an_optional_input_is_never_requested_and_adds_no_plane() -> None:
     (entry,) = SEEN.entries()
     assert entry.inputs == {Plane.OS}
     assert SEEN.reads == ("gpu", "gpu/*.pci", "bmc.gpu_count")
@@ -208,13 +208,13 @@ def test_a_fact_beside_is_never_asked_for_and_adds_no_plane() -> None:
     assert [each.name for each in chosen.probes] == ["gpus"]
 
 
-def test_a_fact_beside_that_nobody_gives_is_an_error() -> None:
+def test_an_optional_input_that_no_probe_gives_is_an_error() -> None:
     with pytest.raises(LookupError, match="fan"):
         join(needs=("gpu",), also=("fan",), gives={"x": integer("x")})(lambda _: iter(())).bound(CATALOGUE)
 
 
 @pytest.mark.parametrize(("wanted", "asked"), [(("gpu",), ["gpus"]), (("gpu", "bmc.gpu_count"), ["gpus", "counted"])])
-def test_facts_beside_are_planned_for_on_planes_that_are_asked_anyway(
+def test_optional_inputs_are_planned_for_on_planes_that_are_read_anyway(
     wanted: tuple[str, ...], asked: list[str]
 ) -> None:
     @probe(Read("/gpu"), gives={"gpu": KINDS["gpu"]})

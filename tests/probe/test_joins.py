@@ -1,4 +1,4 @@
-"""The joins that ship: what they say of a DGX H100 and of broken ones, and that nothing unknown becomes a value."""
+"""The shipped joins: their facts on a DGX H100 and on faulty ones, and that nothing unknown becomes a value."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -93,7 +93,7 @@ def test_a_gpu_that_the_driver_does_not_list_is_named_by_its_address() -> None:
     assert found["driver.gpus_missing"].reading == ("0000:df:00.0",)
 
 
-def test_an_xid_is_told_of_the_gpu_it_names_and_of_no_other() -> None:
+def test_an_xid_is_reported_for_the_gpu_it_names_and_no_other() -> None:
     leaves = dict(inputs("gpu_xids"))
     kind = registry().catalogue.entries["log.xid/*.codes"].kind
     leaves['log.xid/"0000:1b:00.0".codes'] = Leaf(("79", "154"), kind, Plane.OS, "dmesg", "t")
@@ -102,7 +102,7 @@ def test_an_xid_is_told_of_the_gpu_it_names_and_of_no_other() -> None:
     assert {found[f"gpu/{n}.xids"] for n in range(1, 8)} == {()}
 
 
-def test_a_log_that_nobody_may_read_leaves_every_gpus_xids_unknown() -> None:
+def test_an_unreadable_log_leaves_every_gpus_xids_unknown() -> None:
     denied = Unknown(Reason.DENIED, "needs root")
     assert set(given_of("gpu_xids", {"log.xid": denied}).values()) == {denied}
 
@@ -111,7 +111,7 @@ def test_a_log_that_nobody_may_read_leaves_every_gpus_xids_unknown() -> None:
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_input_that_becomes_unknown_turns_one_value_into_another(name: str, data: st.DataObject) -> None:
-    """Keeps the law of information: what was told stays, or is unknown."""
+    """Follows the law of information: a value stays, or becomes unknown."""
     before = given_of(name)
     hidden = data.draw(st.lists(st.sampled_from(sorted(inputs(name))), min_size=1, max_size=4, unique=True))
     after = given_of(name, dict.fromkeys(hidden, LOST))
@@ -122,9 +122,7 @@ def test_no_input_that_becomes_unknown_turns_one_value_into_another(name: str, d
 @pytest.mark.parametrize("name", sorted(name for name, each in JOINS.items() if each.needs))
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_what_is_told_beside_an_unknown_input_is_told_whatever_that_turns_out_to_be(
-    name: str, data: st.DataObject
-) -> None:
+def test_a_value_derived_despite_an_unknown_input_holds_for_every_value_of_it(name: str, data: st.DataObject) -> None:
     """The other direction of the law: an unknown may be any value, absent too."""
     leaves = inputs(name)
     plain = [p for p in sorted(leaves) if not isinstance(leaves[p].reading, tuple)]
@@ -139,7 +137,7 @@ def test_what_is_told_beside_an_unknown_input_is_told_whatever_that_turns_out_to
 
 
 @pytest.mark.parametrize("name", sorted(JOINS))
-def test_a_join_tells_people_what_it_derives_and_what_each_fact_means(name: str) -> None:
+def test_a_join_documents_what_it_derives_and_what_each_fact_means(name: str) -> None:
     assert isinstance(JOINS[name], Join)
     assert JOINS[name].help.endswith(".")
     assert all(kind.help.endswith(".") for kind in JOINS[name].gives.values())

@@ -1,4 +1,4 @@
-"""Questions that share a shell: one does not reach into the next, and who hangs costs only those behind it."""
+"""Questions that share a shell: none affects the next, and one that hangs costs only those behind it."""
 
 import os
 import re
@@ -70,7 +70,7 @@ def test_a_flood_in_a_lane_is_never_a_short_answer() -> None:
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
-def test_a_lane_asks_for_each_device_and_as_root(tmp_path: Path, shell: list[str]) -> None:
+def test_a_lane_runs_for_each_device_and_as_root(tmp_path: Path, shell: list[str]) -> None:
     for name in ("eth0", "eth1"):
         (tmp_path / name).touch()
     asked = (
@@ -92,7 +92,7 @@ def test_a_program_that_is_missing_in_a_lane_is_a_tool_missing() -> None:
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
 @pytest.mark.parametrize(
-    ("command", "status", "said"),
+    ("command", "status", "text"),
     [
         ("if command -v nonsuch >/dev/null; then nonsuch --version; else echo 'no such'; fi", 0, "no such\n"),
         ("if [ -d /nowhere/at/all ]; then echo there; else echo '[]'; fi", 0, "[]\n"),
@@ -103,12 +103,12 @@ def test_a_program_that_is_missing_in_a_lane_is_a_tool_missing() -> None:
     ],
 )  # fmt: skip
 def test_what_looks_for_its_program_is_answered_as_it_would_answer(
-    shell: list[str], command: str, status: int, said: str
+    shell: list[str], command: str, status: int, text: str
 ) -> None:
     own, framed = run(Shell(f":; {command}"), shell=shell), run(Shell(command), shell=shell)
     for answer in (own.capture.commands[f":; {command}"], framed.capture.commands[command]):
         assert isinstance(answer, Output)
-        assert (answer.status, answer.out) == (status, said)
+        assert (answer.status, answer.out) == (status, text)
     if status:
         refusal = _refusal(Shell(command), framed.capture.commands[command])
         assert refusal is not None
@@ -152,7 +152,7 @@ def test_a_folder_of_the_disk_that_may_not_be_entered_is_never_taken_for_one_tha
 
 
 def without(place: str, shell: list[str], mode: str, *asked: Shell | Read) -> dict[str, object]:
-    """Ask as nobody where an empty folder of this mode lies over `place`."""
+    """Run as uid 65534 where an empty folder of this mode covers `place`."""
     script = f"mount -t tmpfs -o mode={mode} none {place} && exec setpriv --reuid=65534 --clear-groups {shlex.join(shell)} -s"
     unshare = ["unshare", "-m", "sh", "-c", script]
     done = subprocess.run(unshare, input=compose(asked, MARK).encode(), capture_output=True, check=False)
@@ -218,7 +218,7 @@ def test_a_program_that_is_there_and_may_not_be_run_is_denied(shell: list[str], 
     assert reasons == [Reason.DENIED, Reason.DENIED, Reason.TOOL_MISSING]
 
 
-def test_sudo_is_asked_for_a_program_that_this_login_may_not_run(tmp_path: Path) -> None:
+def test_sudo_runs_a_program_that_this_login_may_not_run(tmp_path: Path) -> None:
     sudo = tmp_path / "sudo"
     sudo.write_text('#!/bin/sh\nshift\necho "asked sudo for $*"\n')
     sudo.chmod(0o755)

@@ -1,4 +1,4 @@
-"""A login that may do what the shipped list grants, and nothing else, tells what root would: real sudo, sshd and user."""
+"""A login with only the rights of the shipped list collects what root would: real sudo, sshd and user."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def visudo(text: str) -> subprocess.CompletedProcess[str]:
 
 @dataclass(frozen=True)
 class Login:
-    """A user without rights, and a server that lets it in."""
+    """A user without rights, and a server that accepts its login."""
 
     user: str
     server: Server
@@ -73,7 +73,7 @@ class Login:
 
 @dataclass(frozen=True)
 class Granted:
-    """A list that is in force inside the block, and gone after it whatever happens."""
+    """A sudoers list that is active inside the block, and always removed after it."""
 
     path: Path
     text: str
@@ -90,7 +90,7 @@ class Granted:
 @contextmanager
 def unprivileged() -> Iterator[str]:
     name = f"rc{secrets.token_hex(4)}"
-    # `*` is no password and no lock: sshd lets a key in, nobody can type anything.
+    # `*` is no password and no lock: sshd accepts a key, and no password matches.
     subprocess.run([program("useradd"), "-M", "-d", "/", "-s", "/bin/sh", "-p", "*", name], check=True)
     try:
         yield name
@@ -105,7 +105,7 @@ def login() -> Iterator[Login]:
         program(name)
     needed()
     with ExitStack() as stack:
-        # Not below pytest's own folder: sshd reads the keys as the user, who may not look in there.
+        # Not below pytest's own folder: sshd reads the keys as the user, who has no access there.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rackcheck-")))
         folder.chmod(0o755)
         user = stack.enter_context(unprivileged())
@@ -126,7 +126,7 @@ def facts(inventory: Path) -> dict[str, Any]:
 
 
 def roots(values: dict[str, Any]) -> dict[str, Any]:
-    """The facts that only root is told, without time: of what moves on by itself, whether it is known."""
+    """The facts that only root can read, without time; of values that change by themselves, whether they are known."""
     names = {probe.name for probe in sudoers.root_probes(registry().probes)}
     steady = {"config", "identity", "version"}
     return {
@@ -144,8 +144,8 @@ def commands() -> tuple[str, ...]:
     return sudoers.commands(registry().probes)
 
 
-def asked(question: Shell, *, sudo: bool = True, user: str = "") -> Output:
-    """Ask one of root's questions through the real script, as a user of this machine."""
+def collected(question: Shell, *, sudo: bool = True, user: str = "") -> Output:
+    """Run one of root's questions through the real script, as a user of this machine."""
     mark = secrets.token_hex(16)
     text = compose([question], mark, sudo=sudo)
     if user:
@@ -199,7 +199,7 @@ def test_every_letter_that_a_command_may_have_is_taken_as_itself(login: Login, t
 
 
 def test_a_class_of_letters_stands_for_one_letter_of_it_and_for_nothing_else(login: Login) -> None:
-    """What a probe asks of each device: `nvme[0-9]` is no other word, no longer one and no second one."""
+    """A command for each device: `nvme[0-9]` matches no other word, no longer one and no second one."""
     with login.granted(("printf %s,nvme[0-9][a-f]",)):
         assert login.runs("sudo -n printf %s,nvme0a").stdout == ",nvme0a"
         other = ("nvme0", "nvme0g", "nvme0aa", "nvmexa", "nvme0a /etc/shadow", "nvme[0-9][a-f]", "nvme0/a")
@@ -213,14 +213,14 @@ def test_the_list_of_the_page_is_the_list_of_the_command() -> None:
     assert block[1] == sudoers.text(commands(), "rackcheck")
 
 
-def test_the_page_says_of_every_program_of_the_list_what_it_tells() -> None:
+def test_the_page_states_for_every_listed_program_what_it_reports() -> None:
     page = (ROOT / "docs" / "guide" / "least-privilege.md").read_text(encoding="utf-8")
     first = re.findall(r"^\| (`[^|]*)\| (\w[^|]*)\|$", page.partition("## On a BMC")[0], re.MULTILINE)
     names = {quoted.split()[0] for cell, _ in first for quoted in re.findall(r"`([a-z][^`]*)`", cell)}
     assert names == {command.split()[0] for command in commands()}
 
 
-def test_with_only_the_list_roots_facts_are_what_root_is_told(login: Login) -> None:
+def test_with_only_the_list_roots_facts_equal_those_of_root(login: Login) -> None:
     with login.granted(commands()):
         theirs = roots(facts(login.inventory()))
     assert theirs == roots(facts(login.inventory("root")))
@@ -228,13 +228,13 @@ def test_with_only_the_list_roots_facts_are_what_root_is_told(login: Login) -> N
     assert "denied" not in {fact.get("unknown") for fact in theirs.values()}
 
 
-def test_without_the_list_what_root_tells_is_denied_and_nothing_else_changes(login: Login) -> None:
+def test_without_the_list_roots_facts_are_denied_and_nothing_else_changes(login: Login) -> None:
     with login.granted(commands()):
         granted = facts(login.inventory())
     bare = facts(login.inventory())
     known = {path for path, fact in roots(granted).items() if "unknown" not in fact}
     assert known
-    # What root tells may be an item's (an Xid's): without an answer there is no item either.
+    # A fact from root may belong to an item (an Xid): without an answer there is no item either.
     refused = known & bare.keys()
     assert refused
     assert {bare[path].get("unknown") for path in refused} == {"denied"}
@@ -250,16 +250,16 @@ def _comparable(fact: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(fact.get(word) for word in ("value", "absent", "unknown"))
 
 
-def test_a_file_that_only_root_may_read_is_told_with_the_list_and_denied_without(login: Login) -> None:
-    """The same on every machine, whatever its firmware and its kernel let root itself see."""
+def test_a_root_only_file_is_read_with_the_list_and_denied_without(login: Login) -> None:
+    """The same on every machine, whatever its firmware and kernel let root read."""
     secret = login.folder / "only-root"
-    secret.write_text("told to root\n")
+    secret.write_text("for root\n")
     secret.chmod(0o400)
     question = Shell(f"cat {secret}", root=True)
     with login.granted((question.command,)):
-        assert asked(question, user=login.user).out == "told to root\n"
-        assert asked(question, user=login.user, sudo=False).status != 0
-    refused = asked(question, user=login.user)
+        assert collected(question, user=login.user).out == "for root\n"
+        assert collected(question, user=login.user, sudo=False).status != 0
+    refused = collected(question, user=login.user)
     assert (refused.status, refused.out) == (1, "")
     assert "password is required" in refused.err or "may not run sudo" in refused.err
 
@@ -283,10 +283,10 @@ def test_sudo_refuses_what_is_not_on_the_list(login: Login, command: str) -> Non
     assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_doctor_tells_a_login_with_the_list_from_one_without(login: Login) -> None:
+def test_doctor_distinguishes_a_login_with_the_list_from_one_without(login: Login) -> None:
     without = rackcheck("doctor", "-i", login.inventory(), "-q")
     assert without.status == 3
-    assert "root's part is refused" in without.out
+    assert "commands that need root are refused" in without.out
     assert f"rackcheck doctor --sudoers --user {login.user} | ssh" in " ".join(without.out.split())
     with login.granted(commands()):
         done = rackcheck("doctor", "-i", login.inventory(), "-q", "--json")
@@ -296,7 +296,7 @@ def test_doctor_tells_a_login_with_the_list_from_one_without(login: Login) -> No
 
 
 def test_half_a_list_names_the_half_that_is_missing(login: Login) -> None:
-    missing = "dmesg"  # of what this machine has for certain
+    missing = "dmesg"  # of facts that this machine certainly has
     some = [command for command in commands() if command != missing]
     assert len(some) == len(commands()) - 1
     with login.granted(tuple(some)):
@@ -307,7 +307,7 @@ def test_half_a_list_names_the_half_that_is_missing(login: Login) -> None:
 
 
 def test_the_line_that_installs_the_list_installs_it_and_refuses_a_broken_one(login: Login, tmp_path: Path) -> None:
-    """The very words that doctor says, run by a shell; only the place differs."""
+    """The exact line that doctor prints, run by a shell; only the path differs."""
     out = rackcheck("doctor", "-i", login.inventory(), "-q").out
     match = re.search(r"'(f=/etc/sudoers\.d/rackcheck; [^']*)'", out)
     assert match is not None

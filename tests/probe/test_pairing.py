@@ -1,4 +1,4 @@
-"""GPUs and NICs held against each other: the nearest by name, how far, and rails of one of each."""
+"""GPUs and NICs compared with each other: the nearest by name, their distance, and rails of one of each."""
 
 from hypothesis import given
 from hypothesis import strategies as st

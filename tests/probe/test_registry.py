@@ -1,4 +1,4 @@
-"""The probes that are found: one that cannot be loaded costs its own facts, and is named."""
+"""Discovery of probes: one that cannot be loaded costs its own facts, and is named."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def run(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
 BROKEN = {
     "def zz(:\n": "SyntaxError",
     "raise RuntimeError('no luck')\n": "RuntimeError: no luck",
-    GOOD.format(name="zz").replace("site.zz", "cpu.threads"): "cpu.threads is given by both cpu and zz",
+    GOOD.format(name="zz").replace("site.zz", "cpu.threads"): "cpu.threads is provided by both cpu and zz",
     GOOD.format(name="zz").replace('"echo x"', '"echo {}; rm x", root=True'): "ValueError: only a plain command",
 }
 

@@ -1,4 +1,4 @@
-"""The one script: real shells, answers that never mix, cut streams that never lie, nothing left behind."""
+"""The one script: real shells, answers that never mix, cut streams that give no wrong value, nothing left behind."""
 
 import os
 import shutil
@@ -61,7 +61,7 @@ def test_a_slow_command_ends_at_its_own_time_and_costs_no_other() -> None:
     assert out(result, "echo quick") == "quick\n"
 
 
-def test_a_flood_is_cut_at_the_cap_and_told() -> None:
+def test_a_flood_is_cut_at_the_cap_and_reported() -> None:
     flood, noise = Shell("yes", cap=10_000, seconds=5), Shell("yes >&2; echo done", seconds=1)
     result = run(flood, noise)
     assert result.capture.commands["yes"] == Unknown(Reason.TOO_LARGE, "more than 10000 bytes")
@@ -69,6 +69,23 @@ def test_a_flood_is_cut_at_the_cap_and_told() -> None:
     assert isinstance(answer, Output)
     assert answer.status == 124
     assert len(answer.err) <= 4096
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_of_a_long_log_the_newest_whole_lines_are_the_answer(shell: list[str]) -> None:
+    log = Shell("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; exit 3", cap=10_000, newest=True)
+    answer = run(log, shell=shell).capture.commands[log.command]
+    assert isinstance(answer, Output)
+    lines = answer.out.splitlines()
+    assert answer.status == 3
+    assert lines == [f"line {n}" for n in range(3000 - len(lines), 3000)]
+    assert 9_900 < len(answer.out) < 10_000
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_log_that_is_not_cut_is_answered_whole_with_its_status_and_complaint(shell: list[str]) -> None:
+    log = Shell("printf 'a\\nb\\n'; echo denied >&2; exit 1", cap=10_000, newest=True)
+    assert run(log, shell=shell).capture.commands[log.command] == Output(1, "a\nb\n", "denied")
 
 
 QUESTIONS = (
@@ -107,7 +124,7 @@ def test_noise_before_the_answers_does_not_matter() -> None:
     assert split(stream, QUESTIONS, MARK, CUT).capture == split(raw(QUESTIONS), QUESTIONS, MARK, CUT).capture
 
 
-def test_a_node_without_timeout_says_so_for_every_question(tmp_path: Path) -> None:
+def test_a_node_without_timeout_reports_it_for_every_question(tmp_path: Path) -> None:
     script = compose(QUESTIONS, MARK).replace("PATH=$PATH:", f"PATH={tmp_path}; true ")
     done = subprocess.run(["/bin/sh", "-s"], input=script.encode(), capture_output=True, check=False)
     result = split(done.stdout, QUESTIONS, MARK, CUT)
@@ -131,8 +148,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody who may not read")
-def test_present_empty_absent_and_denied_are_told_apart(folder: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to run as an unprivileged user")
+def test_present_empty_absent_and_denied_are_distinguished(folder: Path) -> None:
     ask = Read(f"{folder}/seen", f"{folder}/locked", f"{folder}/empty", f"{folder}/none", f"{folder}/hidden/*")
     capture = run(ask, user=65534).capture
     files, trouble = capture.files_of(ask)
@@ -144,7 +161,7 @@ def test_present_empty_absent_and_denied_are_told_apart(folder: Path) -> None:
     }
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody who may not read")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to run as an unprivileged user")
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
 @pytest.mark.parametrize("glob", ["hidden/*", "hidden/fil?", "hidden/[f]ile", "hidden/*/deep"])
 def test_a_folder_that_may_be_entered_and_not_listed_is_denied_not_empty(
@@ -160,7 +177,7 @@ def test_a_folder_that_may_be_entered_and_not_listed_is_denied_not_empty(
         list(files.found(f"{folder}/{glob}"))
 
 
-def test_a_file_larger_than_the_cap_is_left_out_and_told(folder: Path) -> None:
+def test_a_file_larger_than_the_cap_is_left_out_and_reported(folder: Path) -> None:
     (folder / "zz-big").write_text("x" * 5000)
     ask = Read(f"{folder}/seen", f"{folder}/zz-big", cap=1000)
     capture = run(ask).capture
@@ -230,33 +247,33 @@ def test_files_of_a_node_whose_head_prints_something_else_are_unknown() -> None:
     assert (files.contents, trouble) == ({}, Unknown(Reason.TOO_LARGE, "more than 10 bytes"))
 
 
-def test_an_answer_cut_at_the_cap_is_told_though_the_shell_dropped_its_zeros() -> None:
+def test_an_answer_cut_at_the_cap_is_reported_though_the_shell_dropped_its_zeros() -> None:
     command = "head -c 3000000 /dev/zero"
     assert run(Shell(command, cap=1000)).capture.commands[command] == Unknown(Reason.TOO_LARGE, "more than 1000 bytes")
 
 
 def denied(folder: Path, count: int) -> Read:
-    """A folder of files that nobody but root may read."""
+    """A folder of files that only root may read."""
     for number in range(count):
         (folder / f"denied-{number:04}").write_text("x")
         (folder / f"denied-{number:04}").chmod(0)
     return Read(f"{folder}/denied-*")
 
 
-NOBODY = 65534 if os.geteuid() == 0 else None
+UNPRIVILEGED = 65534 if os.geteuid() == 0 else None
 
 
-def test_every_file_that_may_not_be_read_is_told_however_many_there_are(folder: Path) -> None:
+def test_every_unreadable_file_is_reported_however_many_there_are(folder: Path) -> None:
     ask = denied(folder, 200)
-    files, trouble = run(ask, user=NOBODY).capture.files_of(ask)
+    files, trouble = run(ask, user=UNPRIVILEGED).capture.files_of(ask)
     assert trouble is None
     assert len(files.refused) == 200
 
 
 def test_more_complaints_than_are_kept_leave_nothing_that_looks_absent(folder: Path) -> None:
     ask = Read(*denied(folder, 6000).globs, f"{folder}/none")
-    files, trouble = run(ask, user=NOBODY).capture.files_of(ask)
-    assert trouble == Unknown(Reason.TOO_LARGE, "more complaints than were kept")
+    files, trouble = run(ask, user=UNPRIVILEGED).capture.files_of(ask)
+    assert trouble == Unknown(Reason.TOO_LARGE, "more errors than were kept")
     first = files.read(f"{folder}/denied-0000").reading
     assert isinstance(first, Unknown)
 
@@ -291,7 +308,7 @@ def test_a_node_that_has_only_busybox_answers_the_same(tmp_path: Path) -> None:
 
 
 def as_stranger(tmp_path: Path, sudo: str) -> Split:
-    """Ask a question of root's as nobody, on a machine whose `sudo` is this script."""
+    """Run one of root's questions as an ordinary user, on a machine whose `sudo` is this script."""
     tool = tmp_path / "sudo"
     tool.write_text(f"#!/bin/sh\n{sudo}\n")
     tool.chmod(0o755)
@@ -339,7 +356,7 @@ def test_a_complaint_of_sudo_beside_a_failing_tool_is_not_a_refusal(tmp_path: Pa
 
 
 @needs_root
-def test_without_sudo_roots_questions_are_asked_as_the_user_we_are() -> None:
+def test_without_sudo_roots_questions_run_as_the_login_user() -> None:
     script = compose([ROOTS], MARK, sudo=False)
     done = subprocess.run(["sh", "-s"], input=script.encode(), capture_output=True, check=False, user=65534, cwd="/")
     assert out(split(done.stdout, [ROOTS], MARK, CUT), "id -u") == "65534\n"
@@ -352,23 +369,23 @@ def test_only_a_plain_command_can_be_declared_as_roots(command: str) -> None:
 
 
 def capture_of(ask: Read, out: str, err: str, status: int = 0) -> NodeCapture:
-    """What we make of a node whose `head` says this."""
+    """The capture of a node whose `head` prints this."""
     frame = f"\n{MARK}<0\n{out}{MARK}:{status}={err}{MARK}.\n\n{MARK}>1\n"
     return split(frame.encode(), [ask], MARK, CUT).capture
 
 
-SILENCE = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
+SILENCE = Unknown(Reason.NOT_COLLECTED, "head returned nothing for it")
 
 
 @pytest.mark.parametrize("status", [0, 1])
-def test_a_file_or_a_glob_of_which_head_says_nothing_is_unknown_not_absent(status: int) -> None:
+def test_a_file_or_glob_missing_from_heads_output_is_unknown_not_absent(status: int) -> None:
     ask = Read("/proc/x", "/sys/*/y", "/etc/z")
     files, trouble = capture_of(ask, "==> /etc/z <==\nz\n", "", status).files_of(ask)
     assert trouble is None
     assert files.refused == {"/proc/x": SILENCE, "/sys/*/y": SILENCE}
     assert (files.read("/proc/x").reading, files.read("/etc/z").reading) == (SILENCE, "z")
     for ask_for in (files.has, lambda glob: list(files.found("/sys/*/y"))):
-        with pytest.raises(Unreadable, match="head said nothing of it"):
+        with pytest.raises(Unreadable, match="head returned nothing for it"):
             ask_for("/proc/x")
 
 
@@ -381,7 +398,7 @@ def test_a_file_or_a_glob_of_which_head_says_nothing_is_unknown_not_absent(statu
         "head: {}: Not a directory\n",
     ],
 )
-def test_a_file_that_any_head_says_is_not_there_is_absent(complaint: str) -> None:
+def test_a_file_that_any_head_reports_missing_is_absent(complaint: str) -> None:
     ask = Read("/proc/x", "/sys/*/y")
     files, trouble = capture_of(ask, "", "".join(map(complaint.format, ask.globs)), 1).files_of(ask)
     assert (files.refused, trouble, list(files.found("/sys/*/y"))) == ({}, None, [])
@@ -398,7 +415,7 @@ def devices(tmp_path: Path, *names: str) -> str:
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
-def test_a_command_is_asked_once_for_each_device_and_one_that_fails_costs_its_own_answer(
+def test_a_command_runs_once_per_device_and_a_failure_costs_only_its_own_answer(
     tmp_path: Path, shell: list[str]
 ) -> None:
     globs = devices(tmp_path, "nvme0", "nvme7", "nvme12", "nvme0n1")
@@ -411,12 +428,12 @@ def test_a_command_is_asked_once_for_each_device_and_one_that_fails_costs_its_ow
     }
 
 
-def test_a_machine_without_the_device_is_asked_nothing(tmp_path: Path) -> None:
+def test_a_machine_without_the_device_runs_no_command(tmp_path: Path) -> None:
     question = Shell("echo {}", each=devices(tmp_path))
     assert each(out(run(question), question.command)) == {}
 
 
-def test_where_there_is_no_device_nobody_misses_the_tool(tmp_path: Path) -> None:
+def test_where_there_is_no_device_the_tool_is_not_missing(tmp_path: Path) -> None:
     question = Shell("no-such-tool query {}", each=devices(tmp_path))
     assert each(out(run(question), question.command)) == {}
 
@@ -434,10 +451,10 @@ def test_a_tool_that_is_not_there_is_missing_for_every_question_of_it(tmp_path: 
         assert (why.reason, why.detail) == (Reason.TOOL_MISSING, "sh: no-such-tool: not found")
 
 
-def test_a_device_whose_name_would_be_an_option_is_not_asked(tmp_path: Path) -> None:
+def test_a_device_whose_name_would_be_an_option_is_skipped(tmp_path: Path) -> None:
     question = Shell("echo {}", each=devices(tmp_path, "-rf"))
     (reading,) = each(out(run(question), question.command)).values()
-    assert reading == Unknown(Reason.NOT_COLLECTED, "not asked: a name that begins with a dash")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "not run: the name begins with a dash")
 
 
 @pytest.mark.parametrize("cut", [1, 4, 12, 20])
@@ -452,7 +469,7 @@ def test_an_answer_of_devices_that_was_cut_is_unreadable(tmp_path: Path, cut: in
 def test_roots_command_takes_device_names_of_fixed_length_only() -> None:
     with pytest.raises(ValueError, match="fixed length"):
         Shell("nvme smart-log /dev/{}", each="/sys/class/nvme/nvme*", root=True)
-    with pytest.raises(ValueError, match="asked once for each"):
+    with pytest.raises(ValueError, match="runs once for each"):
         Shell("nvme smart-log /dev/nvme0", each="/sys/class/nvme/nvme[0-9]", root=True)
     ask = Shell("nvme smart-log /dev/{}", each="/sys/class/nvme/nvme[0-9] /sys/class/nvme/nvme[0-9][0-9]", root=True)
     assert ask.named == ("nvme smart-log /dev/nvme[0-9]", "nvme smart-log /dev/nvme[0-9][0-9]")
@@ -466,7 +483,7 @@ def test_a_program_that_is_there_and_may_not_be_run_is_denied_not_missing(status
     assert why.reason is Reason.DENIED
 
 
-def test_a_file_that_was_cut_is_told_though_the_shell_dropped_its_zeros(folder: Path) -> None:
+def test_a_cut_file_is_reported_though_the_shell_dropped_its_zeros(folder: Path) -> None:
     (folder / "zeros").write_bytes(b"\0" * 900 + b"x" * 9000)
     read = Read(f"{folder}/zeros", cap=1000)
     result = run(read).capture

@@ -1,4 +1,4 @@
-"""Whom the list of `doctor --sudoers` may be for: what sudo itself takes for that user, and nobody else."""
+"""Names that `doctor --sudoers` accepts: those that sudo itself reads as exactly that user."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def sudo(name: str, *words: str) -> str:
         ("host$", "username"), ("%wheel", "usergroup"), (r"%AD\rack-admins", "usergroup"), ("%audit@dom.lan", "usergroup"),
     ],
 )  # fmt: skip
-def test_sudo_reads_the_very_name_that_was_given(tmp_path: Path, name: str, kind: str) -> None:
+def test_sudo_reads_exactly_the_passed_name(tmp_path: Path, name: str, kind: str) -> None:
     done = rackcheck("doctor", "--sudoers", "--user", name)
     assert done.status == 0, done.err
     file = tmp_path / "list"
@@ -64,7 +64,7 @@ def test_sudo_reads_the_very_name_that_was_given(tmp_path: Path, name: str, kind
         "a\nb ALL=(ALL) ALL",
     ],
 )
-def test_what_sudo_would_take_for_somebody_else_is_refused(name: str) -> None:
+def test_a_name_that_sudo_would_read_as_another_user_is_refused(name: str) -> None:
     done = rackcheck("doctor", "--sudoers", "--user", name)
     assert (done.status, done.out) == (2, "")
     (line,) = done.err.splitlines()

@@ -1,4 +1,4 @@
-"""AMD GPUs that others recorded, value for value; and the odd cases of their driver's files and tool."""
+"""AMD GPUs from public recordings, value for value; and the odd cases of their driver's files and tool."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def device(address: str) -> str:
 
 
 def gpus(*addresses: str, running: bool = True) -> dict[str, str]:
-    """The files by which GPUs are known."""
+    """The files that identify GPUs."""
     files: dict[str, str] = {}
     for address in addresses:
         at = f"/sys/bus/pci/devices/{address}"
@@ -39,7 +39,7 @@ def readings_of(
 
 
 def topology(files: Mapping[str, str]) -> dict[str, Reading]:
-    """What both probes of the compute driver's topology tell."""
+    """The facts of both probes of the compute driver's topology."""
     return {**readings_of("amd_compute", files), **readings_of("amd_links", files)}
 
 
@@ -78,7 +78,7 @@ def test_a_recorded_mi210_reaches_three_gpus_by_xgmi_and_four_by_pcie() -> None:
     ]  # fmt: skip
 
 
-def test_the_node_of_an_older_driver_tells_neither_domain_nor_instruction_set() -> None:
+def test_the_node_of_an_older_driver_reports_neither_domain_nor_instruction_set() -> None:
     found = topology(tree("amd/kfd-topology-parsing/topology", "/sys/class/kfd/kfd/topology"))
     at = "0000:19:00.0"
     # The source copied the one GPU to a second node: two nodes of one GPU, and no link between two GPUs.
@@ -151,7 +151,7 @@ def mi100() -> dict[str, str]:
     return files
 
 
-def test_recorded_mi100_are_told_by_their_files_as_by_rocm_smi() -> None:
+def test_recorded_mi100_give_the_same_by_their_files_as_by_rocm_smi() -> None:
     at, files = "0000:83:00.0", mi100()
     found = {
         **readings_of("amd_gpu", files),
@@ -180,7 +180,7 @@ def test_recorded_mi100_are_told_by_their_files_as_by_rocm_smi() -> None:
         assert isinstance(found[of(at, leaf)], Absent), leaf
 
 
-def test_the_recorded_table_of_firmware_is_told_block_by_block() -> None:
+def test_the_recorded_table_of_firmware_is_read_block_by_block() -> None:
     table = re.findall(
         r"^(\w+) feature version: \d+, firmware version: (0x[0-9a-f]{8})$",
         shared_text("amd/amdgpu_firmware_info.txt"),
@@ -197,7 +197,7 @@ def test_the_recorded_table_of_firmware_is_told_block_by_block() -> None:
 
 
 def of_text(text: str) -> list[dict[str, Any]]:
-    """What `amd-smi static` prints for people, as `--json` spells the same: lower keys, units apart, lists of policies."""
+    """The text output of `amd-smi static` in the form of `--json`: lower keys, separate units, lists of policies."""
     found: list[dict[str, Any]] = []
     for block in re.split(r"\n(?=GPU: )", text)[1:]:
         gpu: dict[str, Any] = {}
@@ -232,7 +232,7 @@ def of_text(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_four_recorded_mi300a_are_told_in_either_form_of_the_tool(whole: bool) -> None:
+def test_four_recorded_mi300a_are_read_in_either_form_of_the_tool(whole: bool) -> None:
     listed: Any = of_text(shared_text("amd/amd-smi-static-mi300a.txt"))
     answer = json.dumps({"gpu_data": listed} if whole else listed, indent=4) + "\n"
     found = facts(PROBES["amd_smi"], answering(PROBES["amd_smi"], answer))
@@ -324,7 +324,7 @@ def test_a_bus_that_may_not_be_read_is_not_an_empty_one() -> None:
         ("", Reason.UNPARSABLE),
     ],
 )
-def test_a_block_that_does_not_tell_makes_the_sum_unknown(content: str, reason: Reason) -> None:
+def test_an_unreadable_block_makes_the_sum_unknown(content: str, reason: Reason) -> None:
     at = "0000:05:00.0"
     counts = {f"{device(at)}/ras/umc_err_count": content, f"{device(at)}/ras/gfx_err_count": "ue: 0\nce: 0\n"}
     found = readings_of("amd_ras", gpus(at) | counts)
@@ -346,11 +346,11 @@ def test_the_file_that_is_cleared_by_who_reads_it_is_not_read() -> None:
     assert len(globs) > 40
 
 
-def test_a_gpu_with_two_sets_of_sensors_tells_neither() -> None:
+def test_a_gpu_with_two_sets_of_sensors_reports_neither() -> None:
     at = "0000:05:00.0"
     files = {f"{device(at)}/hwmon/hwmon{n}/power1_cap": "750000000\n" for n in (4, 5)}
     reading = readings_of("amd_power", gpus(at) | files)[of(at, "power.limit")]
-    assert reading == Unknown(Reason.NOT_COLLECTED, "2 sets of sensors of one GPU")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "2 sensor folders of one GPU, expected 1")
 
 
 def test_labels_decide_which_sensor_is_which() -> None:

@@ -1,4 +1,4 @@
-"""What the OS probes promise beyond reading a good answer: secrets, odd words, and what nobody knows."""
+"""What the OS probes promise beyond reading a good answer: secrets, odd words, and unknown values."""
 
 import math
 import subprocess
@@ -18,12 +18,12 @@ DENIED = Unknown(Reason.DENIED, "Permission denied")
 
 
 def answered(name: str, text: str) -> dict[str, Reading]:
-    """The facts of a node whose command says this."""
+    """The facts of a node whose command prints this."""
     return facts(PROBES[name], answering(PROBES[name], text))
 
 
 def held(name: str, files: dict[str, str], refused: dict[str, Unknown] | None = None) -> dict[str, Reading]:
-    """The facts of a node that has these files."""
+    """The facts of a node with these files."""
     return facts(PROBES[name], holding(PROBES[name], files, refused))
 
 
@@ -134,7 +134,7 @@ def test_a_filesystem_that_does_not_count_is_absent_not_empty() -> None:
 
 def test_df_without_a_table_is_unreadable() -> None:
     given = answered("space", "df: /secret: Permission denied\n")
-    # No mount was seen: what mounts there are, the probe `mounts` knows; why they have no size is said once for all.
+    # No mount was read: the probe `mounts` lists the mounts; the reason for their missing size is reported once.
     assert set(given) == {"mount/*.size", "mount/*.free", "mount/*.used_share"}
     assert all(isinstance(reading, Unknown) and reading.reason is Reason.UNPARSABLE for reading in given.values())
 
@@ -151,14 +151,14 @@ def test_unlimited_is_above_all_numbers_and_bytes_are_kib() -> None:
     assert given["limits.stack.soft"] == 8192.0
     assert given["limits.stack.hard"] == given["limits.memlock.soft"] == math.inf
     assert (given["limits.nofile.soft"], given["limits.nofile.hard"]) == (1024, 1048576)
-    assert given["limits.nproc.soft"] == Unknown(Reason.NOT_COLLECTED, "the answer does not say")
+    assert given["limits.nproc.soft"] == Unknown(Reason.NOT_COLLECTED, "the answer does not contain it")
 
 
 @pytest.mark.parametrize(
     ("row", "expected"),
     [("NTP service: active", True), ("NTP service: inactive", False), ("NTP service: n/a", Absent)],
 )
-def test_timedatectl_since_systemd_239_tells_of_its_time_service(row: str, expected: bool | type[Absent]) -> None:
+def test_timedatectl_since_systemd_239_reports_its_time_service(row: str, expected: bool | type[Absent]) -> None:
     given = answered("timesync", f"  Time zone: UTC (UTC, +0000)\nSystem clock synchronized: no\n{row}\n")
     assert given["time.synchronized"] is False
     reading = given["time.ntp_enabled"]
@@ -232,7 +232,7 @@ def test_a_kernel_without_modules_has_none_and_one_that_hides_them_is_unknown() 
     )
 
 
-def test_a_loading_module_is_not_loaded_and_tells_its_version() -> None:
+def test_a_loading_module_is_not_loaded_and_reports_its_version() -> None:
     given = held(
         "modules",
         {
@@ -286,7 +286,7 @@ def test_a_mask_of_taint_is_a_number() -> None:
     assert held("tainted", {"/proc/sys/kernel/tainted": "12289\n"})["kernel.tainted"] == 12289
 
 
-def test_a_system_in_a_container_says_so() -> None:
+def test_a_system_in_a_container_reports_it() -> None:
     assert held("init", {"/proc/1/comm": "systemd\n"})["os.container"] == Absent(
         "none of /run/systemd/container, /run/.containerenv, /.dockerenv"
     )

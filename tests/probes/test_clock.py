@@ -1,4 +1,4 @@
-"""Clocks: the node's beside ours, and a BMC's beside ours; what nobody can compare stays unknown."""
+"""Clocks: the node's compared with ours, and a BMC's with ours; what cannot be compared stays unknown."""
 
 import os
 import subprocess
@@ -20,12 +20,12 @@ CAME = "2026-01-01T12:00:00.500+00:00"
 
 
 def node(output: str) -> Reading:
-    """What is said of a node's clock by this answer."""
+    """The facts about a node's clock from this answer."""
     return facts(CLOCK, answering(CLOCK, output))["time.offset"]
 
 
 @pytest.mark.parametrize(
-    ("said", "offset"),
+    ("text", "offset"),
     [
         ("1795245121.44 1795245121.443667681", 0.0),
         ("1795245121.44 1795248721.440000000", 3600.0),
@@ -36,23 +36,23 @@ def node(output: str) -> Reading:
         ("1795245121.44 12.5", -1795245108.94),
     ],
 )
-def test_the_offset_is_the_nodes_clock_less_ours(said: str, offset: float) -> None:
-    assert node(f"{said}\n") == offset
+def test_the_offset_is_the_nodes_clock_less_ours(text: str, offset: float) -> None:
+    assert node(f"{text}\n") == offset
 
 
-@pytest.mark.parametrize("said", ["1795245121.44 ", " 1795245121.44", "a b", "1 2 3", "1795245121.44 -5", "1e9 1e9"])
-def test_a_clock_that_one_side_did_not_tell_is_unknown(said: str) -> None:
-    reading = node(f"{said}\n")
+@pytest.mark.parametrize("text", ["1795245121.44 ", " 1795245121.44", "a b", "1 2 3", "1795245121.44 -5", "1e9 1e9"])
+def test_a_clock_that_one_side_did_not_report_is_unknown(text: str) -> None:
+    reading = node(f"{text}\n")
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.UNPARSABLE
 
 
-def test_a_question_without_our_time_is_told_as_that() -> None:
-    assert node(" \n") == Unknown(Reason.NOT_COLLECTED, "the question came without our time")
+def test_a_question_without_our_time_is_reported_as_such() -> None:
+    assert node(" \n") == Unknown(Reason.NOT_COLLECTED, "the script ran without our time")
 
 
-def asked(path: str) -> Reading:
-    """What this machine's shell answers to the question as it is really sent, with the programs of these folders."""
+def reading_of(path: str) -> Reading:
+    """The answer of this machine's shell to the real question, with the programs in these folders."""
     assert isinstance(CLOCK.ask, Shell)
     script = stamped(CLOCK.ask.command)
     done = subprocess.run(
@@ -62,17 +62,17 @@ def asked(path: str) -> Reading:
 
 
 def test_this_machines_clock_is_our_own() -> None:
-    offset = asked(os.environ["PATH"])
+    offset = reading_of(os.environ["PATH"])
     assert isinstance(offset, float)
     assert abs(offset) < 5
 
 
 def test_a_node_without_date_is_unknown() -> None:
-    assert isinstance(asked("/nowhere"), Unknown)
+    assert isinstance(reading_of("/nowhere"), Unknown)
 
 
 def manager(body: Mapping[str, object], came: str | None = CAME) -> Reading:
-    """What is said of the clock of a BMC with this Manager, whose body came at this time."""
+    """The facts about the clock of a BMC with this Manager, whose body came at this time."""
     uri = f"{ROOT}/Managers/1"
     bodies: dict[str, Mapping[str, object]] = {
         ROOT: {"Managers": {"@odata.id": f"{ROOT}/Managers"}},
@@ -84,7 +84,7 @@ def manager(body: Mapping[str, object], came: str | None = CAME) -> Reading:
 
 
 @pytest.mark.parametrize(
-    ("told", "offset"),
+    ("text", "offset"),
     [
         ("2026-01-01T12:00:00Z", -0.5),
         ("2026-01-01T12:00:10+00:00", 9.5),
@@ -94,8 +94,8 @@ def manager(body: Mapping[str, object], came: str | None = CAME) -> Reading:
         ("1970-01-01T00:00:00Z", -1767268800.5),
     ],
 )
-def test_a_bmcs_offset_is_its_clock_less_ours_in_whatever_zone(told: str, offset: float) -> None:
-    assert manager({"DateTime": told}) == offset
+def test_a_bmcs_offset_is_its_clock_less_ours_in_whatever_zone(text: str, offset: float) -> None:
+    assert manager({"DateTime": text}) == offset
 
 
 def test_a_zone_beside_the_time_counts_where_the_time_has_none() -> None:
@@ -107,16 +107,16 @@ def test_a_zone_beside_the_time_counts_where_the_time_has_none() -> None:
 def test_a_time_without_any_zone_is_unknown_not_off(beside: object) -> None:
     reading = manager({"DateTime": "2026-01-01T06:00:00", "DateTimeLocalOffset": beside})
     assert isinstance(reading, Unknown)
-    assert "does not say its zone" in reading.detail
+    assert "has no time zone" in reading.detail
 
 
 @pytest.mark.parametrize(
-    "told",
+    "value",
     ["N/A", "", None, 1767268800, True, [], "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T12:00:60Z",
      "0000-00-00T00:00:00Z", "2026-01-01T12:00:00+25:00", "٢٠٢٦-01-01T12:00:00Z", "2026-01-01 12:00:00Z"],
 )  # fmt: skip
-def test_what_is_no_time_is_unknown(told: object) -> None:
-    assert isinstance(manager({"DateTime": told}), Unknown)
+def test_what_is_no_time_is_unknown(value: object) -> None:
+    assert isinstance(manager({"DateTime": value}), Unknown)
 
 
 def test_the_ends_of_the_calendar_are_no_failure() -> None:
@@ -139,7 +139,7 @@ def test_a_stored_run_without_times_still_loads_and_one_with_them_keeps_them() -
 
 
 @pytest.mark.parametrize("name", [DELL, DGX, DMTF])
-def test_a_body_that_tells_a_time_is_read_with_the_time_it_came(name: str) -> None:
+def test_a_body_with_a_time_is_read_with_its_arrival_time(name: str) -> None:
     capture = read(name)
     dated = {u for u, body in capture.bodies.items() if not isinstance(body, Unknown) and "DateTime" in body}
     assert dated
@@ -147,4 +147,4 @@ def test_a_body_that_tells_a_time_is_read_with_the_time_it_came(name: str) -> No
     values = {path: leaf.reading for path, leaf in collect(bmc_probes().values(), capture, "T").items()}
     offsets = [r for path, r in values.items() if path.endswith(".offset") and isinstance(r, float)]
     assert offsets
-    assert all(offset < -86400 for offset in offsets)  # these machines were recorded in years gone by
+    assert all(offset < -86400 for offset in offsets)  # these machines were recorded years ago

@@ -1,4 +1,4 @@
-"""CPUs, memory and firmware's table of machines that others recorded: what our probes read in them, value for value."""
+"""CPUs, memory and firmware tables from public recordings: what the probes read in them, value for value."""
 
 import re
 import subprocess
@@ -340,7 +340,7 @@ NAMES = sorted({case.probe for case in CASES})
 
 
 @pytest.mark.parametrize("probe", ["dimm", "memory_slots", "cpu_sockets", "slots", "dmi_root"])
-def test_every_probe_of_the_table_asks_the_one_question(probe: str) -> None:
+def test_every_probe_of_the_table_uses_one_command(probe: str) -> None:
     assert PROBES[probe].ask is TABLE
 
 
@@ -402,7 +402,7 @@ def test_a_probe_has_two_recordings(name: str) -> None:
     assert len(own) + sum(case.probe == name for case in CASES) >= 2
 
 
-def test_udev_and_dmidecode_tell_the_same_modules_of_one_machine() -> None:
+def test_udev_and_dmidecode_report_the_same_modules_of_one_machine() -> None:
     host = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host
     noted = facts(PROBES["udev_memory"], holding(PROBES["udev_memory"], host.files))
     read = facts(PROBES["memory_slots"], NodeCapture(commands=host.commands))
@@ -455,7 +455,7 @@ def test_a_node_whose_cpus_belong_to_no_known_package_has_an_unknown_shape() -> 
     assert isinstance(given["numa.per_package.most"], Unknown)
 
 
-def test_cpus_of_two_models_are_told_and_none_is_chosen() -> None:
+def test_cpus_of_two_models_are_reported_and_none_is_chosen() -> None:
     lines = "      3 model\t\t: 85\n      1 model\t\t: 106\n      4 processor\t: 0\nend\n"
     reading = facts(PROBES["cpu_info"], answering(PROBES["cpu_info"], lines))["cpu.model_number"]
     assert reading == Unknown(Reason.UNPARSABLE, "CPUs differ in model: 106, 85")
@@ -516,13 +516,13 @@ def test_the_question_for_grace_reads_the_sensors_with_its_names_and_no_others(t
     assert isinstance(given["cpu.grace/0.power.limit"], Absent)
 
 
-@pytest.mark.parametrize(("soc", "said"), [("jep106:0a16:0001", "none\n-- end --\n"), (None, "")])
-def test_another_arm_processor_is_no_grace_and_one_that_tells_no_maker_is_not_known(
-    tmp_path: Path, soc: str | None, said: str
+@pytest.mark.parametrize(("soc", "text"), [("jep106:0a16:0001", "none\n-- end --\n"), (None, "")])
+def test_another_arm_processor_is_no_grace_and_one_without_a_maker_is_unknown(
+    tmp_path: Path, soc: str | None, text: str
 ) -> None:
     (tmp_path / "devices/soc0").mkdir(parents=True)
     if soc is not None:
         (tmp_path / "devices/soc0/soc_id").write_text(f"{soc}\n")
     here = GRACE.replace("/sys/", f"{tmp_path}/").replace("$(uname -m)", "aarch64")
     done = subprocess.run(["sh", "-c", here], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.returncode == 0) == (said, soc is not None)
+    assert (done.stdout, done.returncode == 0) == (text, soc is not None)

@@ -1,5 +1,5 @@
 """The profile cross-plane and the joins below it: two planes of one machine agree, and where one of them is changed the
-finding names both; what one of them does not tell is unknown."""
+finding names both; what one of them does not report is unknown."""
 
 import json
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ SEEN: Mapping[str, Reading] = {
     f"{ADAPTER}.port/2.addresses": ("A0:88:C2:00:01:42",),
     f"{ADAPTER}.port/3.addresses": ("a088:c203:0001:4000",),
 }
-"""What this machine's BMC does not tell and others do: the rules are held against it as if it did."""
+"""What this machine's BMC does not report and others do: the rules are run as if it did."""
 
 
 @cache
@@ -59,7 +59,7 @@ def needed() -> Mapping[str, Leaf]:
 
 
 def node(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Reading] = SEEN) -> Tree:
-    """The simulated machine with some facts changed, and what follows from them."""
+    """The simulated machine with some facts changed, and its derived facts."""
     leaves = dict(needed())
     for path, reading in {**seen, **(changes or {})}.items():
         entry = CATALOGUE.find(paths.parse(path))
@@ -74,19 +74,19 @@ def verdicts(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str,
 
 
 def reading(path: str, changes: Mapping[str, Reading] | None = None) -> Reading:
-    """What a join says of the machine."""
+    """The facts of a join on the machine."""
     return node(changes).leaves[path].reading
 
 
 # The machine
 
 
-def test_both_planes_of_a_machine_that_tells_all_agree_in_every_rule() -> None:
+def test_both_planes_of_a_fully_reported_machine_agree_in_every_rule() -> None:
     assert {i: v.reason for i, v in verdicts().items() if v.status is not Status.PASS} == {}
     assert len(profile().own) == 20
 
 
-def test_what_this_machine_does_not_tell_is_unknown() -> None:
+def test_values_that_this_machine_does_not_report_are_unknown() -> None:
     found = verdicts(seen={"time.offset": 0.25})
     unknown = {i for i, v in found.items() if v.status is Status.UNKNOWN}
     assert unknown == {"planes.cpu_model", "planes.nic_mac", "planes.nic_firmware"}
@@ -94,7 +94,7 @@ def test_what_this_machine_does_not_tell_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("rule", profile().own, ids=lambda r: r.id)
-def test_every_rule_reads_both_planes_and_says_what_to_do(rule: object) -> None:
+def test_every_rule_reads_both_planes_and_states_a_fix(rule: object) -> None:
     one = next(r for r in profile().own if r is rule)
     assert {Plane.OS, Plane.BMC} <= one.planes
     assert one.title
@@ -213,7 +213,7 @@ CHANGED: list[tuple[str, str, Reading, tuple[str, ...]]] = [
         ("os.secure_boot.enabled false but bios.secure_boot enabled",),
     ),
 ]
-"""Rule, a fact of one plane, what it is changed to, and what the finding says."""
+"""Rule, a fact of one plane, its changed value, and the text of the finding."""
 
 WARNED: list[tuple[str, str, Reading, str]] = [
     (
@@ -258,7 +258,7 @@ def test_where_each_plane_was_read_stands_beside_a_finding(rule: str, path: str)
 
 
 def _sources(rule: str) -> list[tuple[str, Plane]]:
-    """What may stand for a plane beside a finding: the place of a fact, or, of what follows from facts, their paths."""
+    """Texts that identify a plane in a finding: the source of a fact or, for derived facts, their inputs' paths."""
     one = next(r for r in profile().own if r.id == rule)
     rows: list[tuple[str, Plane]] = []
     tree = node()
@@ -272,7 +272,7 @@ def _sources(rule: str) -> list[tuple[str, Plane]]:
 
 
 @pytest.mark.parametrize(("rule", "path"), sorted({(row[0], row[1]) for row in (*CHANGED, *WARNED)}))
-def test_what_one_plane_does_not_tell_is_unknown_and_never_a_pass(rule: str, path: str) -> None:
+def test_a_value_missing_on_one_plane_is_unknown_and_never_a_pass(rule: str, path: str) -> None:
     found = verdicts({path: LOST})
     assert found[rule].status is Status.UNKNOWN
     assert "no answer within 10 s" in found[rule].reason
@@ -295,7 +295,7 @@ def _inputs(rule: str) -> set[str]:
     return mine | {need for j in JOINS if mine & set(j.gives) for need in j.needs}
 
 
-# What is no disagreement, and what nobody can tell
+# What is no disagreement, and what is unknown
 
 
 @pytest.mark.parametrize(
@@ -308,11 +308,11 @@ def _inputs(rule: str) -> set[str]:
     ],
 )
 def test_a_node_is_known_by_what_its_maker_has_for_a_serial_number(serial: str, sku: Reading, status: Status) -> None:
-    """Dell's DMI table tells the service tag, which is the BMC's SKU; its SerialNumber is that of the board."""
+    """Dell's DMI table contains the service tag, which is the BMC's SKU; its SerialNumber is that of the board."""
     assert verdicts({"bmc.host.serial": serial, "bmc.host.sku": sku})["planes.serial"].status is status
 
 
-def test_the_recorded_dell_tells_its_service_tag_as_order_number() -> None:
+def test_the_recorded_dell_reports_its_service_tag_as_order_number() -> None:
     found = recorded(DELL)
     tag = found["bios.attribute/SystemServiceTag"].reading
     assert found["bmc.host.sku"].reading == tag != found["bmc.host.serial"].reading
@@ -342,21 +342,21 @@ def test_a_gpu_that_the_bmc_does_not_list_has_no_id_there() -> None:
 
 
 def test_an_empty_place_of_a_gpu_is_no_gpu() -> None:
-    empty: dict[str, Reading] = {"bmc.gpu/GPU_SXM_4.serial": Absent("no GPU is in this place")}
+    empty: dict[str, Reading] = {"bmc.gpu/GPU_SXM_4.serial": Absent("no GPU is in this slot")}
     assert verdicts(empty)["planes.gpus"].reason == "bmc.differs.gpu.listed is gpu/3, must be none"
 
 
-def test_two_gpus_of_one_serial_number_cannot_be_told_apart() -> None:
+def test_two_gpus_of_one_serial_number_cannot_be_distinguished() -> None:
     found = verdicts({"gpu/3.serial": reading_of("gpu/2.serial")})["planes.gpus"]
     assert found.status is Status.UNKNOWN
-    assert "gpu/2 and gpu/3 say that they are the same one" in found.reason
+    assert "gpu/2 and gpu/3 report the same identity" in found.reason
 
 
 def test_whole_watts_are_no_other_limit() -> None:
     assert verdicts({"gpu/7.power.limit": 699.5})["planes.gpu_power"].status is Status.PASS
 
 
-def test_modules_that_changed_places_are_the_same_and_a_serial_number_given_twice_counts_twice() -> None:
+def test_swapped_modules_are_the_same_and_a_duplicate_serial_number_counts_twice() -> None:
     at = {n: f"bmc.dimm/DevType2_DIMM{n}.serial" for n in (0, 1)}
     swapped = {at[0]: reading_of(at[1]), at[1]: reading_of(at[0])}
     assert verdicts(swapped)["planes.dimm_serials"].status is Status.PASS
@@ -378,9 +378,7 @@ def test_modules_that_changed_places_are_the_same_and_a_serial_number_given_twic
         (Absent("no DMI table"), "1.5", Status.FAIL),
     ],
 )
-def test_a_bios_version_of_which_one_plane_tells_more_is_unknown(
-    ours: Reading, theirs: Reading, status: Status
-) -> None:
+def test_a_bios_version_longer_on_one_plane_is_unknown(ours: Reading, theirs: Reading, status: Status) -> None:
     assert verdicts({"os.bios.version": ours, "firmware.bios": theirs})["planes.bios_version"].status is status
 
 
@@ -407,7 +405,7 @@ def test_a_node_without_uefi_has_no_secure_boot() -> None:
         ("28.41.1000", "a word", Status.UNKNOWN),
     ],
 )
-def test_firmware_is_another_only_where_both_tell_one_version(driver: str, bmc: str, status: Status) -> None:
+def test_firmware_differs_only_where_both_report_one_version(driver: str, bmc: str, status: Status) -> None:
     both = {f"nic.interface/enp41s0f{n}np{n}.firmware": driver for n in (0, 1)}
     assert verdicts({**both, f"{ADAPTER}.firmware": bmc})["planes.nic_firmware"].status is status
 
@@ -417,12 +415,12 @@ def test_an_address_is_one_however_it_is_parted() -> None:
     assert verdicts(other)["planes.nic_mac"].status is Status.PASS
 
 
-# The law: what follows from less says the same, or is unknown
+# The law: what follows from less is the same, or unknown
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_of_less_no_rule_says_another_thing(data: st.DataObject) -> None:
+def test_a_lost_fact_turns_no_verdict_into_another(data: st.DataObject) -> None:
     changed = data.draw(st.lists(st.sampled_from(CHANGED), max_size=3))
     changes: dict[str, Reading] = {row[1]: row[2] for row in changed}
     known = sorted({*needed(), *SEEN})
@@ -433,7 +431,7 @@ def test_of_less_no_rule_says_another_thing(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("join", [j for j in JOINS if Plane.OS in j.planes.values()], ids=lambda j: j.name)
-def test_where_both_planes_are_silent_the_bmcs_reason_is_given(join: Join) -> None:
+def test_where_both_planes_are_silent_the_bmcs_reason_is_reported(join: Join) -> None:
     gone = Unknown(Reason.NOT_COLLECTED, "no BMC in inventory")
     found = derive([join], Tree({}, {Plane.BMC: gone, Plane.OS: LOST}), "t")
     assert {leaf.reading for leaf in found.values()} <= {gone}
@@ -446,7 +444,7 @@ def test_a_join_of_nothing_gives_nothing_but_unknowns(join: Join) -> None:
     assert all(isinstance(leaf.reading, Unknown) for leaf in found.values())
 
 
-# The whole way
+# End to end
 
 
 def test_the_audit_of_a_simulated_machine_passes_or_honestly_does_not_know(

@@ -1,4 +1,4 @@
-"""The question to the NVIDIA driver, really asked: of a library with NVML's names, and of an nvidia-smi beside it."""
+"""The query of the NVIDIA driver, really run: against a library with NVML's names, and an nvidia-smi beside it."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from fake_driver import MARKS, Told, library, shell, state, tools
+from fake_driver import MARKS, DriverState, library, shell, state, tools
 from recordings import answering, ask, facts, os_probes, shared_text
 from simulated_driver import CASES, made, simulated
 
@@ -41,7 +41,7 @@ ONLY_NVML = {
         for limit in ("shutdown", "slowdown", "max_operating", "memory_max")
     },
 }
-"""Facts that only NVML tells, and why; without a Python on the node they are unknown, never another value."""
+"""Facts that only NVML reports, and why; without Python on the node they are unknown, never another value."""
 
 
 def readings(capture: NodeCapture) -> dict[str, Reading]:
@@ -53,30 +53,30 @@ Way = Callable[..., Facts]
 
 @pytest.fixture(scope="module")
 def by_nvml(tmp_path_factory: pytest.TempPathFactory) -> Way:
-    """Ask through pynvml."""
+    """Query through pynvml."""
     folder = tmp_path_factory.mktemp("nvml")
     library(folder)
-    return lambda value, **more: _asked(folder, value, more, {})
+    return lambda value, **more: _collected(folder, value, more, {})
 
 
 @pytest.fixture(scope="module")
 def by_old_nvml(tmp_path_factory: pytest.TempPathFactory) -> Way:
-    """Ask a driver of before 2020 through pynvml."""
+    """Query a driver from before 2020 through pynvml."""
     folder = tmp_path_factory.mktemp("old")
     library(folder, "-DOLD")
-    return lambda value, **more: _asked(folder, value, more, {})
+    return lambda value, **more: _collected(folder, value, more, {})
 
 
 @pytest.fixture(scope="module")
 def by_smi(tmp_path_factory: pytest.TempPathFactory) -> Way:
-    """Ask nvidia-smi, on a node that has no Python."""
+    """Query nvidia-smi, on a node without Python."""
     folder = tmp_path_factory.mktemp("smi")
     path = str(tools(folder))
-    return lambda value, **more: _asked(folder, value, more, {"PATH": path})
+    return lambda value, **more: _collected(folder, value, more, {"PATH": path})
 
 
-def _asked(folder: Path, values: Told, more: Mapping[str, object], env: Mapping[str, str]) -> Facts:
-    """Ask; with `bus`, the node's bus holds a GPU whatever this machine's does."""
+def _collected(folder: Path, values: DriverState, more: Mapping[str, object], env: Mapping[str, str]) -> Facts:
+    """Query; with `bus`, the node's bus holds a GPU whatever this machine's does."""
     place = folder / "state"
     place.write_text(state(values, **{key: value for key, value in more.items() if key != "bus"}))
     path = f"{shell(folder)}:{os.environ['PATH']}"
@@ -108,7 +108,7 @@ def test_both_ways_to_the_driver_give_the_same_facts(case: str, by_nvml: Way, by
     assert len(shared) > 100 * len(values["gpus"])
 
 
-def test_every_fact_that_only_nvml_tells_is_one_that_it_tells(by_nvml: Way) -> None:
+def test_every_fact_listed_as_nvml_only_is_reported_by_nvml(by_nvml: Way) -> None:
     names = {p for p, reading in by_nvml(simulated()).items() if not isinstance(reading, Unknown)}
     assert [only for only in ONLY_NVML if not any(fnmatchcase(path, only) for path in names)] == []
 
@@ -118,11 +118,11 @@ def _not_known(reading: Reading | None) -> bool:
 
 
 def _kind(reading: Reading) -> object:
-    """A reading without the words of the one who could not give it."""
+    """A reading without the detail of an unknown or absent one."""
     return reading.reason if isinstance(reading, Unknown) else Absent if isinstance(reading, Absent) else reading
 
 
-def test_what_ails_a_gpu_is_told_of_that_gpu_alone(by_nvml: Way) -> None:
+def test_a_fault_of_a_gpu_is_reported_for_that_gpu_alone(by_nvml: Way) -> None:
     given = by_nvml(made("mixed"))
     assert [given[f"gpu/{n}.mig.mode"] for n in range(3)] == ["enabled", "disabled", "disabled"]
     assert (given["gpu/0.mig.devices"], given["gpu/0.processes"], given["gpu/1.processes"]) == (3, 2, 0)
@@ -179,13 +179,13 @@ def test_a_lost_gpu_keeps_its_place(by_nvml: Way, by_smi: Way) -> None:
     assert by_smi(values, bus=True)["gpu"] == Unknown(Reason.NOT_READY, why)
 
 
-def test_an_old_driver_costs_only_what_it_cannot_tell(by_old_nvml: Way) -> None:
+def test_an_old_driver_loses_only_values_it_cannot_report(by_old_nvml: Way) -> None:
     given = by_old_nvml(simulated())
     assert given["gpu/0.serial"] == simulated()["gpus"][0]["serial"]["value"]
     assert given["gpu/0.memory.total"] == given["gpu/0.memory.total"] == 81559 / 1024
     assert (given["gpu/0.clock.event_reasons"], given["gpu/0.power.draw"]) == (("gpu idle",), 68.92)
     assert (given["gpu/0.nvlink/0.state"], given["gpu/0.nvlinks_active"]) == ("active", 18)
-    cannot = Unknown(Reason.NOT_COLLECTED, "NVML: Function Not Found: this driver cannot tell")
+    cannot = Unknown(Reason.NOT_COLLECTED, "NVML: Function Not Found: this driver does not provide it")
     for leaf in (
         "mig.mode",
         "gsp.version",
@@ -201,9 +201,7 @@ def test_an_old_driver_costs_only_what_it_cannot_tell(by_old_nvml: Way) -> None:
 
 
 @pytest.mark.parametrize(("number", "reason"), [(18, Reason.NOT_READY), (9, Reason.TOOL_MISSING), (4, Reason.DENIED)])
-def test_a_driver_that_cannot_be_asked_leaves_a_node_with_gpus_unknown(
-    number: int, reason: Reason, by_nvml: Way
-) -> None:
+def test_an_unreachable_driver_leaves_a_node_with_gpus_unknown(number: int, reason: Reason, by_nvml: Way) -> None:
     given = by_nvml({"gpus": []}, bus=True, init=number)
     assert {getattr(reading, "reason", None) for reading in given.values()} == {reason}
     assert "gpu" in given
@@ -215,7 +213,7 @@ def test_a_driver_without_gpus_has_none_where_the_bus_has_none(by_nvml: Way) -> 
     assert given["driver.version"] == "550.90.07"
 
 
-def test_a_gpu_that_hangs_costs_what_was_not_told_by_then(tmp_path: Path) -> None:
+def test_a_gpu_that_hangs_loses_only_facts_not_yet_read(tmp_path: Path) -> None:
     library(tmp_path)
     place = tmp_path / "state"
     place.write_text(state(simulated()) + "5.hangs=1\n")
@@ -235,11 +233,13 @@ def test_a_gpu_that_hangs_costs_what_was_not_told_by_then(tmp_path: Path) -> Non
     assert value["gpus"][4]["uuid"] == simulated()["gpus"][4]["uuid"]
 
 
-def test_a_node_without_python_and_nvidia_smi_says_so(tmp_path: Path) -> None:
+def test_a_node_without_python_and_nvidia_smi_reports_it(tmp_path: Path) -> None:
     path = tools(tmp_path)
     (path / "nvidia-smi").unlink()
     given = readings(ask(GPU, {"PATH": str(path)}))
-    assert given["gpu"] == () or given["gpu"] == Unknown(Reason.TOOL_MISSING, "no python3 on the node to ask NVML with")
+    assert given["gpu"] == () or given["gpu"] == Unknown(
+        Reason.TOOL_MISSING, "no python3 on the node to call NVML with"
+    )
 
 
 def test_a_python_that_cannot_ask_leaves_the_answer_to_nvidia_smi(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_python_that_cannot_ask_leaves_the_answer_to_nvidia_smi(tmp_path: Path
     place.write_text(state(simulated()))
     given = readings(ask(GPU, {"PATH": str(path), "FAKE_NVML_STATE": str(place)}))
     assert given["gpu"] == tuple("01234567")
-    assert given["gpu/0.peers"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not tell")
+    assert given["gpu/0.peers"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not report it")
 
 
 def test_who_runs_on_the_gpus_never_leaves_the_node(tmp_path: Path) -> None:
@@ -272,10 +272,10 @@ def test_who_runs_on_the_gpus_never_leaves_the_node(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("there", [MARKS[1:], MARKS[:1], ("none",)], ids=["stale device", "no device", "neither"])
 @pytest.mark.parametrize("name", ["gpu", "nvidia_smi"])
-def test_a_driver_that_asking_would_load_or_give_device_files_is_not_asked(
+def test_a_driver_that_a_query_would_load_or_give_device_files_is_not_queried(
     name: str, there: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """NVIDIA's library has a missing module loaded, and missing device files made, as nvidia-modprobe(1) tells."""
+    """NVIDIA's library loads a missing module and creates missing device files, as nvidia-modprobe(1) states."""
     path, asked = tools(tmp_path), tmp_path / "asked"
     for tool in ("nvidia-smi", "python3"):
         (path / tool).unlink(missing_ok=True)
@@ -296,7 +296,7 @@ def test_a_driver_that_asking_would_load_or_give_device_files_is_not_asked(
     assert given.keys() & {"gpu", "driver.smi.status"}
 
 
-def test_a_node_without_gpus_and_driver_is_known_to_have_none_though_nobody_was_asked() -> None:
+def test_a_node_without_gpus_and_driver_is_known_to_have_none_without_a_query() -> None:
     given = facts(GPU, answering(GPU, "bus read\ndriver not loaded\n"))
     assert given["gpu"] == ()
     assert isinstance(given["driver.version"], Absent)

@@ -1,4 +1,4 @@
-"""The GPU probes: what they make of NVML's answers; how NVML is asked is tested in test_fake_driver.py."""
+"""The GPU probes: how they parse NVML's answers; test_fake_driver.py tests how NVML is queried."""
 
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -23,8 +23,8 @@ def value(value: object) -> dict[str, object]:
     return {"value": value}
 
 
-def as_nvml_says(smi: ET.Element) -> dict[str, object]:
-    """One GPU of a recorded `nvidia-smi -q -x` in the numbers that NVML gave to nvidia-smi."""
+def as_nvml_values(smi: ET.Element) -> dict[str, object]:
+    """One GPU of a recorded `nvidia-smi -q -x` as the numbers that NVML returned to nvidia-smi."""
 
     def number(path: str, unit: float = 1) -> dict[str, object]:
         output = (smi.findtext(path) or "N/A").split(" ")[0].rstrip("x")
@@ -62,7 +62,7 @@ def as_nvml_says(smi: ET.Element) -> dict[str, object]:
 
 def test_eight_recorded_h100_are_eight_gpus() -> None:
     root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-h100.xml"))
-    gpus = [as_nvml_says(gpu) for gpu in root.findall("gpu")]
+    gpus = [as_nvml_values(gpu) for gpu in root.findall("gpu")]
     given = driver_readings(BUS, {"driver": value(root.findtext("driver_version")), "gpus": gpus})
     assert given["driver.version"] == "580.105.08"
     assert given["gpu"] == tuple("01234567")
@@ -84,7 +84,7 @@ def test_eight_recorded_h100_are_eight_gpus() -> None:
 def test_what_a_desktop_gpu_does_not_have_is_absent_not_off() -> None:
     root = ET.fromstring(shared_text("nvidia/nvidia-smi-qx-telegraf-gtx-1660-ti.xml"))
     given = driver_readings(
-        BUS, {"driver": value("418.43"), "gpus": [as_nvml_says(gpu) for gpu in root.findall("gpu")]}
+        BUS, {"driver": value("418.43"), "gpus": [as_nvml_values(gpu) for gpu in root.findall("gpu")]}
     )
     assert given["gpu/0.persistence"] is False
     assert given["gpu/0.vbios"] == "90.16.25.00.4C"
@@ -106,7 +106,7 @@ def test_a_gpu_on_the_bus_without_a_driver_is_unknown_not_none() -> None:
 
 def test_a_gpu_on_the_bus_of_a_node_without_python_is_unknown_not_none() -> None:
     given = facts(GPU, answering(GPU, f"{BUS}driver loaded\nno python3\n"))
-    assert given["gpu"] == Unknown(Reason.TOOL_MISSING, "no python3 on the node to ask NVML with")
+    assert given["gpu"] == Unknown(Reason.TOOL_MISSING, "no python3 on the node to call NVML with")
     assert facts(GPU, answering(GPU, "bus read\nno python3\n"))["gpu"] == ()
 
 
@@ -116,7 +116,7 @@ def test_a_bus_that_could_not_be_read_leaves_the_gpus_unknown() -> None:
 
 def test_gpus_on_the_bus_that_the_driver_could_not_start_are_unknown_not_none() -> None:
     given = driver_readings(BUS, {"driver": value("580.105.08"), "gpus": []})
-    assert given["gpu"] == Unknown(Reason.NOT_READY, "NVIDIA GPUs on the PCI bus, and none that the driver could start")
+    assert given["gpu"] == Unknown(Reason.NOT_READY, "NVIDIA GPUs on the PCI bus, but the driver could start none")
     assert given["driver.version"] == "580.105.08"
 
 
@@ -136,7 +136,7 @@ def test_a_field_that_nvml_refuses_is_unknown_for_its_reason() -> None:
     assert given["gpu/0.power.limit"] == Unknown(Reason.DENIED, "NVML: Insufficient Permissions")
     assert isinstance(given["gpu/0.ecc.mode"], Unknown)
     assert isinstance(given["gpu/0.uuid"], Unknown)
-    assert given["gpu/0.name"] == Unknown(Reason.NOT_COLLECTED, "NVML was not asked")
+    assert given["gpu/0.name"] == Unknown(Reason.NOT_COLLECTED, "NVML was not queried for it")
 
 
 def test_the_question_is_the_same_text_every_time_and_fits_one_argument() -> None:
@@ -229,8 +229,8 @@ def test_a_bit_error_rate_is_held_against_a_power_of_ten_it_does_not_exceed(raw:
 
 @pytest.mark.parametrize("raw", [0, -1, 1 << 12, "1e-12", True, None])
 def test_what_is_no_bit_error_rate_is_none(raw: object) -> None:
-    told_of = {"gpus": [{"nvlinks": value([{"effective_ber": value(raw)}])}]}
-    given = driver_readings(BUS, told_of)
+    values_of = {"gpus": [{"nvlinks": value([{"effective_ber": value(raw)}])}]}
+    given = driver_readings(BUS, values_of)
     assert isinstance(given["gpu/0.nvlink/0.effective_ber"], Unknown)
     assert isinstance(given["gpu/0.nvlink/0.effective_ber_exponent"], Unknown)
 
@@ -253,12 +253,16 @@ def test_a_software_power_cap_alone_is_no_slowdown(mask: int, limited: bool) -> 
     assert driver_readings(BUS, {"gpus": [{"reasons": value(mask)}]})["gpu/0.clock.limited"] is limited
 
 
-def test_a_gpu_without_nvlink_has_none_and_one_that_cannot_tell_is_unknown() -> None:
+def test_a_gpu_without_nvlink_has_none_and_one_that_cannot_report_it_is_unknown() -> None:
     given = driver_readings(
         BUS, {"gpus": [{"nvlinks": {"absent": "NVML: Not Supported"}}, {}, {"nvlinks": value([{}, 7])}]}
     )
     assert (given["gpu/0.nvlink"], given["gpu/0.nvlinks_active"]) == ((), Absent("NVML: Not Supported"))
-    assert given["gpu/1.nvlink"] == given["gpu/1.nvlinks_active"] == Unknown(Reason.NOT_COLLECTED, "NVML was not asked")
+    assert (
+        given["gpu/1.nvlink"]
+        == given["gpu/1.nvlinks_active"]
+        == Unknown(Reason.NOT_COLLECTED, "NVML was not queried for it")
+    )
     assert given["gpu/2.nvlink"] == ("0", "1")
     assert isinstance(given["gpu/2.nvlinks_active"], Unknown)
 
@@ -271,7 +275,7 @@ def test_more_than_any_machine_has_is_not_read(gpus: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "reason"),
+    ("text", "status", "reason"),
     [
         ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", 9, Reason.TOOL_MISSING),
         ("Failed to initialize NVML: Driver/library version mismatch", 18, Reason.NOT_COLLECTED),
@@ -279,9 +283,9 @@ def test_more_than_any_machine_has_is_not_read(gpus: list[Any]) -> None:
         ("", 255, Reason.NOT_COLLECTED),
     ],
 )
-def test_an_nvidia_smi_that_fails_says_why_in_its_own_words(said: str, status: int, reason: Reason) -> None:
-    given = facts(GPU, answering(GPU, f"{BUS}{SMI}\n{said}\nended {status}\n"))["gpu"]
-    assert given == Unknown(reason, f"nvidia-smi: {said or f'ended with {status}'}")
+def test_an_nvidia_smi_that_fails_gives_its_own_error_text(text: str, status: int, reason: Reason) -> None:
+    given = facts(GPU, answering(GPU, f"{BUS}{SMI}\n{text}\nended {status}\n"))["gpu"]
+    assert given == Unknown(reason, f"nvidia-smi: {text or f'ended with {status}'}")
 
 
 def test_an_nvidia_smi_that_was_cut_is_no_answer() -> None:
@@ -300,7 +304,7 @@ def test_eight_h100_that_nvidia_smi_printed_are_eight_gpus() -> None:
     assert (given["gpu/0.power.draw"], given["gpu/0.power.memory"]) == (68.92, 32.98)
     assert (given["gpu/0.recovery_action"], given["gpu/0.fabric.state"]) == ("none", "completed")
     assert given["gpu/0.link.replays"] == 150
-    assert given["gpu/0.nvlinks_active"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not tell")
+    assert given["gpu/0.nvlinks_active"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not report it")
 
 
 def test_four_gb200_that_nvidia_smi_printed_are_of_one_clique() -> None:

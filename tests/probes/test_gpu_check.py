@@ -1,4 +1,4 @@
-"""What is run where there is a GPU, NVML beside nvidia-smi and the burn-in beside its goals: on fakes, in short."""
+"""The check for machines with a GPU, NVML against nvidia-smi and the burn-in against its goals: briefly, on fakes."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from burn_nodes import WORDS, libraries
 from burn_nvml import numbered
-from fake_driver import Told, library, state, tools
+from fake_driver import DriverState, library, state, tools
 from places import ROOT, TESTS
 from recordings import facts, leaves, os_probes
 from simulated_driver import made, simulated
@@ -40,7 +40,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(place: Path, values: Told) -> tuple[int, str, dict[str, Any]]:
+def run(place: Path, values: DriverState) -> tuple[int, str, dict[str, Any]]:
     (place / "state").write_text(state(values))
     env = {
         "PATH": str(place / "bin"),
@@ -60,7 +60,7 @@ def run(place: Path, values: Told) -> tuple[int, str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("case", ["healthy", "mixed", "rack scale"])
-def test_on_a_machine_where_both_tell_the_same_nothing_differs(case: str, place: Path) -> None:
+def test_on_a_machine_where_both_report_the_same_nothing_differs(case: str, place: Path) -> None:
     status, output, kept = run(place, made(case))
     assert (status, kept["_compared"]["differ"], kept["_compared"]["only nvidia-smi"]) == (0, {}, {}), output
     assert len(kept["_compared"]["same"]) > 400
@@ -115,7 +115,7 @@ GOALS = {
 
 
 class Burnt:
-    """A machine of two fake GPUs with a copy of cuBLASLt; `burn` holds its burn-in against the goals, in short."""
+    """A machine of two fake GPUs with a copy of cuBLASLt; `burn` compares a short burn-in with the goals."""
 
     def __init__(self, built: Path, folder: Path) -> None:
         self.built, self.folder = built, folder
@@ -179,7 +179,7 @@ def met(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {name: goal["met"] for name, goal in kept["goals"].items()}
 
 
-def test_every_goal_has_a_figure_and_says_if_it_is_met(machine: Burnt) -> None:
+def test_every_goal_has_a_figure_and_states_if_it_is_met(machine: Burnt) -> None:
     _, output, kept = machine.burn()
     goals = kept["goals"]
     assert set(goals) == GOALS
@@ -240,19 +240,19 @@ def test_a_gpu_that_is_wrong_does_not_meet_the_goal_of_a_clean_run(machine: Burn
     assert kept["measured"]["clean"]["errors"]
 
 
-@pytest.mark.parametrize(("fault", "said"), [
+@pytest.mark.parametrize(("fault", "text"), [
     ("hang=0:3", "hang"), ("sticky=0:3:719", "cuda"), ("lost=0:3:999", "lost"), ("context=0:46", "foreign process"),
 ])  # fmt: skip
-def test_an_item_that_fails_says_why_and_loses_no_other(machine: Burnt, fault: str, said: str) -> None:
+def test_an_item_that_fails_states_why_and_loses_no_other(machine: Burnt, fault: str, text: str) -> None:
     process = machine.start(*(word for item in ITEMS[7:] for word in ("--skip", item)), cuda=fault)
     out, _ = process.communicate(timeout=120)
     kept = json.loads((machine.folder / "out.json").read_text())
     assert set(kept["goals"]) == GOALS
-    assert said in json.dumps(kept["measured"]["clean"]), out
+    assert text in json.dumps(kept["measured"]["clean"]), out
     assert kept["goals"]["verify"]["met"] is None
     assert kept["goals"]["verify"]["why"]
     # The first products may have come before it, and a load that hangs is stopped, too.
-    assert {name for name, each in met(kept).items() if each} <= {"first", *(["stop"] if said == "hang" else [])}
+    assert {name for name, each in met(kept).items() if each} <= {"first", *(["stop"] if text == "hang" else [])}
     if fault.startswith("context"):
         assert False not in met(kept).values()
 
@@ -357,7 +357,7 @@ def is_absent(reading: Reading) -> bool:
 
 
 def shown(reading: Reading) -> Any:
-    """A reading as the file holds it."""
+    """A reading in the form of the file."""
     if isinstance(reading, Absent):
         return {"absent": reading.detail}
     return list(reading) if isinstance(reading, tuple) else reading

@@ -1,6 +1,6 @@
-"""What lies in a folder that the login may not enter is denied: it is neither absent nor false nor an empty list.
+"""Facts in a folder that the login may not enter are denied: neither absent nor false nor an empty list.
 
-The questions run as an ordinary user in a tree of their own, with every place that they name moved into it.
+The questions run as an ordinary user in a separate tree, with every path that they name moved into it.
 """
 
 import os
@@ -20,15 +20,15 @@ from rackcheck.model.question import Shell
 from rackcheck_probes.os.hidden import THERE
 
 PROBES = os_probes()
-NOBODY = "65534"
+UNPRIVILEGED = "65534"
 SHELLS = ["dash", "bash --posix", "busybox sh"]
 MOVED = re.compile(r"(?<![\w/}])/(etc|var|opt|run|lib/modules|dev/infiniband|usr)(?=[/ ;)]|$)", re.MULTILINE)
-"""The places that move: whole words of a question, but for the programs and what the kernel tells."""
+"""The places that move: whole words of a question, except programs and files of the kernel."""
 
 
 @pytest.fixture
 def tree() -> Iterator[Path]:
-    """A folder that everybody may enter, which pytest's own are not."""
+    """A folder that every user may enter, unlike pytest's own."""
     place = Path(tempfile.mkdtemp(prefix="hidden-"))
     place.chmod(0o755)
     yield place
@@ -38,10 +38,12 @@ def tree() -> Iterator[Path]:
 
 
 def ordinary(shell: str, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a script as somebody who is not root."""
+    """Run a script as a user other than root."""
     if shutil.which(shell.partition(" ")[0]) is None:
         pytest.skip(f"no {shell} here")
-    drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
+    drop = (
+        ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"] if os.getuid() == 0 else []
+    )
     environment = {"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.run(
         [*drop, *shell.split(), "-c", script],
@@ -50,15 +52,15 @@ def ordinary(shell: str, script: str) -> subprocess.CompletedProcess[str]:
 
 
 def closable(tree: Path, folder: str, file: str, mode: int = 0) -> None:
-    """Make a file and close a folder above it."""
+    """Create a file and make a folder above it inaccessible."""
     place = tree / file
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("x = 1\n")
     (tree / folder).chmod(mode)
 
 
-def asked(tree: Path, name: str, shell: str) -> dict[str, Reading]:
-    """What a probe makes of its question's answer in the tree."""
+def collected(tree: Path, name: str, shell: str) -> dict[str, Reading]:
+    """The facts of a probe from its question's answer in the tree."""
     ask = PROBES[name].ask
     assert isinstance(ask, Shell)
     moved = MOVED.sub(lambda match: f"{tree}{match[0]}", ask.command)
@@ -74,7 +76,7 @@ def denied(found: dict[str, Reading]) -> set[str]:
 
 @dataclass(frozen=True)
 class Case:
-    """A probe, the folder that is closed and a file below it; `named` are the facts that it hides, all if empty."""
+    """A probe, the inaccessible folder and a file below it; `named` are the facts that it hides, all if empty."""
 
     probe: str
     folder: str
@@ -112,7 +114,7 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.probe}-{case.folder}")
 def test_a_closed_folder_denies_what_lies_in_it(case: Case, shell: str, tree: Path) -> None:
     closable(tree, case.folder, case.file)
-    found = asked(tree, case.probe, shell)
+    found = collected(tree, case.probe, shell)
     assert found
     assert denied(found) >= set(case.named or found)
 
@@ -120,19 +122,19 @@ def test_a_closed_folder_denies_what_lies_in_it(case: Case, shell: str, tree: Pa
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.probe}-{case.folder}")
 def test_a_folder_that_is_open_or_missing_denies_nothing(case: Case, shell: str, tree: Path) -> None:
-    assert denied(asked(tree, case.probe, shell)) == set()
+    assert denied(collected(tree, case.probe, shell)) == set()
     closable(tree, case.folder, case.file, 0o755)
     (tree / case.file).chmod(0o755)  # of GPFS it is a program
-    assert denied(asked(tree, case.probe, shell)) == set()
+    assert denied(collected(tree, case.probe, shell)) == set()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_link_into_a_closed_folder_is_denied_and_one_that_leads_nowhere_is_absent(shell: str, tree: Path) -> None:
     (tree / "etc").mkdir()
     (tree / "etc" / "nccl.conf").symlink_to("../closed/nccl.conf")
-    assert denied(asked(tree, "environment", shell)) == set()
+    assert denied(collected(tree, "environment", shell)) == set()
     closable(tree, "closed", "closed/nccl.conf")
-    assert denied(asked(tree, "environment", shell)) >= {"os.environment", "os.nccl_conf"}
+    assert denied(collected(tree, "environment", shell)) >= {"os.environment", "os.nccl_conf"}
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -140,14 +142,14 @@ def test_a_library_behind_a_closed_folder_is_not_called_broken(shell: str, tree:
     (tree / "usr" / "lib64").mkdir(parents=True)
     (tree / "usr" / "lib64" / "libcuda.so.1").symlink_to("../../closed/libcuda.so.570.86.15")
     usable = 'os.library/"/usr/lib64/libcuda.so.1".usable'
-    assert asked(tree, "libraries", shell)[usable] is False
+    assert collected(tree, "libraries", shell)[usable] is False
     closable(tree, "closed", "closed/libcuda.so.570.86.15")
-    found = asked(tree, "libraries", shell)
+    found = collected(tree, "libraries", shell)
     assert denied(found) == {usable, usable.replace("usable", "size")}
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_folder_of_channels_that_may_be_entered_and_not_listed_tells_no_number(shell: str, tree: Path) -> None:
+def test_a_channel_folder_with_search_but_no_list_permission_gives_no_number(shell: str, tree: Path) -> None:
     closable(tree, "channels", "channels/channel0", 0o711)
     ask = PROBES["imex_channels"].ask
     assert isinstance(ask, Shell)

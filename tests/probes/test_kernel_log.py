@@ -1,4 +1,4 @@
-"""The kernel's log: real lines in every form of dmesg, what a ring that has wrapped still says, and what it does not."""
+"""The kernel's log: real lines in every form of dmesg, what a wrapped ring still contains, and what it lost."""
 
 import pytest
 from recordings import answering, facts, leaves, os_probes, shared_text
@@ -12,6 +12,9 @@ from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 
 LOG = os_probes()["kernel_log"]
+READERS = tuple(probe for probe in os_probes().values() if probe.ask == LOG.ask)
+"""Every probe that reads the kernel's log."""
+
 BOOT = "[    0.000000] Linux version 5.15.0-1053-nvidia (buildd@lcy02) (gcc 11.4.0) #54-Ubuntu SMP\n"
 FALLEN = "NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
 
@@ -32,9 +35,9 @@ def recorded(name: str) -> dict[str, Reading]:
 
 
 def verdict(text: str) -> Status:
-    """What the rule about fatal Xids says of a node whose dmesg prints this."""
+    """The verdict of the rule about fatal Xids on a node whose dmesg prints this."""
     rules = library.load("linux-gpu-node", registry().catalogue, {}).own
-    tree = Tree(leaves(LOG, answering(LOG, text)))
+    tree = Tree({path: leaf for probe in READERS for path, leaf in leaves(probe, answering(probe, text)).items()})
     return judge([rule for rule in rules if rule.id == "log.no_fatal_xid"], tree)[0].status
 
 
@@ -91,7 +94,7 @@ def test_processes_killed_for_lack_of_memory_are_counted_once_each() -> None:
     )
 
 
-def test_an_xids_key_is_the_address_that_the_driver_tells_of_its_gpu() -> None:
+def test_an_xids_key_is_the_address_that_the_driver_reports_for_its_gpu() -> None:
     gpu = os_probes()["gpu"]
     answer = '{"driver": {"value": "550.1"}, "gpus": [{"pci": {"value": "00000000:1B:00.0"}}]}'
     address = facts(gpu, answering(gpu, f"bus 0000:1b:00.0\nbus read\ndriver loaded\n{answer}\n"))["gpu/0.pci"]
@@ -189,7 +192,7 @@ def test_an_xid_is_read_in_every_spelling_of_the_driver(row: str, place: str, co
     assert given[f'log.xid/"{place}".count'] == 1
 
 
-def test_the_last_line_of_a_gpu_in_mig_mode_says_which_instance_erred_and_not_whose_process() -> None:
+def test_the_last_line_of_a_gpu_in_mig_mode_names_the_instance_and_not_the_process() -> None:
     row = "NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=7, name=secret, Contained: SM (0x1). RST: No"
     assert readings_of(f"{BOOT}[ 12.5] {row}\n")['log.xid/"0000:3b:00.0".last'] == (
         "NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 94, pid=7, Contained: SM (0x1). RST: No"
@@ -219,7 +222,7 @@ def test_every_error_of_the_recorded_logs_is_taken_apart(name: str) -> None:
     assert not isinstance(given["log.sxid"], Unknown)
 
 
-def test_a_log_that_begins_with_the_boot_says_so_and_one_that_has_wrapped_does_not() -> None:
+def test_a_log_that_begins_with_the_boot_is_from_boot_and_a_wrapped_one_is_not() -> None:
     assert readings_of(BOOT)["log.kernel.from_boot"] is True
     arm = "[    0.000000] Booting Linux on physical CPU 0x0000000000 [0x413fd0c1]\n"
     assert readings_of(arm + BOOT)["log.kernel.from_boot"] is True
@@ -227,7 +230,7 @@ def test_a_log_that_begins_with_the_boot_says_so_and_one_that_has_wrapped_does_n
     assert recorded("dmesg-xid-119-gsp.log")["log.kernel.from_boot"] is False
 
 
-def test_a_log_that_has_wrapped_still_tells_what_it_holds_and_that_it_has_wrapped() -> None:
+def test_a_wrapped_log_still_gives_its_lines_and_that_it_has_wrapped() -> None:
     given = readings_of(f"[ 9000.1] {FALLEN}\n")
     assert given["log.xid"] == ("0000:1b:00.0",)
     assert given["log.kernel.from_boot"] is False
@@ -243,11 +246,11 @@ def test_a_log_that_was_cut_in_a_line_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "text"),
     [(1, "sudo: a password is required"), (1, "dmesg: read kernel buffer failed: Operation not permitted")],
 )
-def test_who_may_not_read_the_log_is_told_denied_of_every_fact(status: int, said: str) -> None:
-    given = facts(LOG, answering(LOG, "", status=status, err=said))
+def test_without_permission_for_the_log_every_fact_is_denied(status: int, text: str) -> None:
+    given = facts(LOG, answering(LOG, "", status=status, err=text))
     reasons = {r.reason if isinstance(r, Unknown) else None for r in given.values()}
     assert reasons == {Reason.DENIED}
     assert {"log.xid", "log.sxid", "log.kernel.from_boot"} <= set(given)
@@ -267,7 +270,7 @@ def test_a_secret_on_the_boots_command_line_is_not_kept() -> None:
     assert facts(LOG, answering(LOG, text).scrubbed())["log.kernel.from_boot"] is True
 
 
-def test_a_machine_without_a_serial_number_file_is_not_given_one() -> None:
+def test_a_machine_without_a_serial_number_file_has_an_unknown_one() -> None:
     probe = os_probes()["serial"]
     gone = "cat: /sys/class/dmi/id/product_serial: No such file or directory"
     assert facts(probe, answering(probe, "", 1, gone))["node.serial"] == Unknown(Reason.NOT_COLLECTED, gone)
@@ -288,15 +291,15 @@ def test_the_fabric_managers_version_is_that_of_its_last_start() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "reason"),
+    ("status", "text", "reason"),
     [
         (2, "grep: /var/log/fabricmanager.log: No such file or directory", Reason.NOT_COLLECTED),
         (2, "grep: /var/log/fabricmanager.log: Permission denied", Reason.DENIED),
         (1, "", Reason.NOT_COLLECTED),
     ],
 )
-def test_without_a_readable_log_the_fabric_managers_version_is_unknown(status: int, said: str, reason: Reason) -> None:
+def test_without_a_readable_log_the_fabric_managers_version_is_unknown(status: int, text: str, reason: Reason) -> None:
     probe = os_probes()["fabric_manager"]
-    given = facts(probe, answering(probe, "", status, said))["driver.fabric_manager"]
+    given = facts(probe, answering(probe, "", status, text))["driver.fabric_manager"]
     assert isinstance(given, Unknown)
     assert given.reason is reason

@@ -1,4 +1,4 @@
-"""The kernel's log in small: every kind of line as real logs and the kernel's sources spell it, and who else is not meant."""
+"""The kernel's log line by line: every kind as in real logs and the kernel's sources, and similar lines of others."""
 
 import csv
 import json
@@ -37,14 +37,14 @@ def readings_of(probe: str, text: str) -> dict[str, Reading]:
 
 
 def seen(probe: str, text: str) -> dict[str, Reading]:
-    """What a probe found: counts above zero and lists that are not empty; last lines stand elsewhere."""
+    """A probe's findings: counts above zero and lists that are not empty, without last lines."""
     given = readings_of(probe, text).items()
     nothing = (Absent, Unknown)
     return {p: v for p, v in given if not isinstance(v, nothing) and v not in (0, ()) and not p.endswith(".last")}
 
 
 # Lines of public threads, of gpud's, node-scraper's and NVSentinel's tests and designs, and of the kernel's own format
-# strings. No machine gave them together.
+# strings, not from one machine.
 QUOTED: list[tuple[str, list[str], dict[str, Reading]]] = [
     (
         "log_aer",
@@ -525,7 +525,7 @@ QUOTED: list[tuple[str, list[str], dict[str, Reading]]] = [
 
 
 @pytest.mark.parametrize(("probe", "rows", "expected"), QUOTED, ids=[probe for probe, _, _ in QUOTED])
-def test_quoted_lines_are_counted_for_what_they_say(probe: str, rows: list[str], expected: dict[str, Reading]) -> None:
+def test_quoted_lines_are_counted_for_their_content(probe: str, rows: list[str], expected: dict[str, Reading]) -> None:
     if probe.startswith(("journal", "fabric")):
         assert seen(probe, "".join(f"{row}\n" for row in rows)) == expected
         return
@@ -555,7 +555,7 @@ def test_a_quiet_log_is_known_to_hold_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OF_THE_RING)
-def test_a_log_that_is_empty_or_cut_is_unknown_and_so_is_one_that_nobody_may_read(name: str) -> None:
+def test_a_log_that_is_empty_cut_or_unreadable_is_unknown(name: str) -> None:
     probe = PROBES[name]
     denied = answering(probe, "", 1, "dmesg: read kernel buffer failed: Operation not permitted")
     missing = answering(probe, "", 127, "sh: dmesg: not found")
@@ -663,7 +663,7 @@ def test_a_program_that_crashed_is_no_fault_of_the_kernel() -> None:
 # Recorded logs
 
 
-def test_a_recorded_gsp_timeout_is_counted_with_the_line_that_says_how_many_are_withheld() -> None:
+def test_a_recorded_gsp_timeout_is_counted_with_the_line_that_counts_withheld_ones() -> None:
     text = log("dmesg-xid-119-gsp.log")
     given = readings_of("log_nvidia", text)
     assert given["log.kernel.nvidia.gsp_timeouts"] == text.count("waiting for RPC response") + 1 == 6
@@ -674,7 +674,7 @@ def test_a_recorded_gsp_timeout_is_counted_with_the_line_that_says_how_many_are_
     assert meaning['log.xid/"0000:9b:00.0".named'] == ("119 GSP did not answer an RPC in time",)
     assert meaning['log.xid/"0000:9b:00.0".actions'] == ("RESET_GPU",)
     assert meaning['log.xid/"0000:9b:00.0".serious'] == ("119",)
-    assert readings_of("log_span", text)["log.kernel.begins"] == Absent("the lines bear no seconds since boot")
+    assert readings_of("log_span", text)["log.kernel.begins"] == Absent("the lines have no seconds since boot")
 
 
 def test_recorded_memory_errors_are_named_and_disputed_where_their_judges_differ() -> None:
@@ -766,7 +766,7 @@ def test_recorded_errors_of_nvswitches_have_the_drivers_words_and_their_links() 
 
 
 def searched(rows: str) -> str:
-    """What the node's tail and grep would give of a Fabric Manager's log."""
+    """What the node's tail and grep would return for a Fabric Manager's log."""
     ask = PROBES["fabric_manager_log"].ask
     assert isinstance(ask, Shell)
     with subprocess.Popen(["mktemp"], stdout=subprocess.PIPE, text=True) as made:
@@ -837,7 +837,7 @@ def test_a_fabric_managers_error_in_another_form_is_not_lost(row: str) -> None:
 # The table of Xids
 
 
-def test_the_table_says_of_every_xid_what_the_fact_base_says() -> None:
+def test_the_table_agrees_with_the_fact_base_on_every_xid() -> None:
     with shared("../facts/xid.csv").open(encoding="utf-8", newline="") as opened:
         rows = list(csv.DictReader(opened))
     assert {int(row["xid"]) for row in rows} == set(xid_table.TABLE)
@@ -865,8 +865,8 @@ def test_every_row_names_sources_that_can_be_followed_and_no_column_is_a_severit
     }
     assert all(row["sources"].split() and set(row["sources"].split()) <= set(sources) for row in rows)
     assert all(row["address"].startswith(f"https://github.com/{row['repository']}/blob/") for row in sources.values())
-    told_by = {column for source in sources.values() for column in source["columns"].split()}
-    assert set(rows[0]) - told_by == {"xid", "title", "note", "sources", "confidence"}
+    by_source = {column for source in sources.values() for column in source["columns"].split()}
+    assert set(rows[0]) - by_source == {"xid", "title", "note", "sources", "confidence"}
 
 
 @pytest.mark.parametrize(
@@ -915,7 +915,7 @@ def test_a_table_that_lacks_a_column_or_repeats_a_number_is_refused() -> None:
 def test_a_process_name_is_dropped_and_the_rest_kept(before: str, after: str) -> None:
     error = xids.xid(f"NVRM: Xid (PCI:0000:1b:00): 79{before}")
     assert error is not None
-    assert error.said == f"NVRM: Xid (PCI:0000:1b:00): 79{after}"
+    assert error.text == f"NVRM: Xid (PCI:0000:1b:00): 79{after}"
 
 
 @pytest.mark.parametrize(
@@ -954,7 +954,7 @@ def test_a_journal_that_was_read_to_its_end_is_known() -> None:
     assert given["log.boot.sxid"] == ()
 
 
-def test_of_a_journal_that_was_not_read_to_its_end_nobody_says_that_there_is_no_more() -> None:
+def test_a_journal_not_read_to_its_end_leaves_its_facts_unknown() -> None:
     given = readings_of("journal", journal_of(journal.MOST))
     for path in ("log.boot.xid", "log.boot.sxid", "log.boot.lines"):
         reading = given[path]
@@ -1049,7 +1049,7 @@ def test_entries_of_each_priority_are_counted_and_no_others() -> None:
     [
         "",
         journalled(9, "3"),
-        # Started anew after a day; what was before is gone.
+        # Restarted after a day; earlier lines are gone.
         journalled(90000, "3") + journalled(86400, "6", journalctl.STARTED),
         BEGINS.rstrip(),
         BEGINS + "[]\n",
@@ -1061,7 +1061,7 @@ def test_a_journal_that_does_not_reach_back_to_its_start_is_not_one_without_erro
     assert all(isinstance(reading, Unknown) for reading in readings_of("journal_priorities", text).values())
 
 
-def test_a_boot_before_that_said_nothing_bad_is_known_and_one_that_the_journal_has_not_kept_is_not() -> None:
+def test_a_clean_previous_boot_is_known_and_one_missing_in_the_journal_is_not() -> None:
     quiet = readings_of("journal_before", "[ 0.5] kernel: a warning\n")
     assert quiet["log.previous_boot.panics"] == quiet["log.previous_boot.uncorrected"] == 0
     assert quiet["log.previous_boot.lines"] == 1
@@ -1096,7 +1096,7 @@ def test_every_uncorrected_machine_check_of_the_boot_before_is_counted_as_the_ri
     assert readings_of("journal_before", text)["log.previous_boot.uncorrected"] == 5
 
 
-def test_the_newest_lines_before_a_crash_are_read_and_that_there_are_more_is_said() -> None:
+def test_the_newest_lines_before_a_crash_are_read_and_older_ones_are_noted() -> None:
     row = "[ 9.5] kernel: Kernel panic - not syncing: Fatal machine check\n"
     given = readings_of("journal_before", "[ 1.5] kernel: a warning\n" * (journal_before.MOST - 1) + row)
     assert given["log.previous_boot.panics"] == 1
@@ -1156,7 +1156,7 @@ def test_a_logs_span_is_that_of_its_first_and_last_line_where_these_bear_a_time(
     assert dmesg.span("[Sun Feb 23 16:24:18 2025] a\n") == (None, None)
 
 
-def test_messages_that_were_kept_back_are_added_up_where_the_kernel_itself_says_so() -> None:
+def test_suppressed_messages_are_summed_where_the_kernel_itself_counts_them() -> None:
     rows = ("net_ratelimit: 33 callbacks suppressed", "x_y: 4 callbacks suppressed", "app says: 9 callbacks suppressed")
     assert dmesg.kept_back("".join(f"[ 9.5] {row}\n" for row in rows)) == 37
 

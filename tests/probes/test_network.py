@@ -1,4 +1,4 @@
-"""NICs, RDMA devices and network interfaces that others recorded, value for value; and the odd cases of their tools."""
+"""NICs, RDMA devices and network interfaces from public recordings, value for value; and odd cases of their tools."""
 
 import json
 import re
@@ -20,7 +20,7 @@ NET = "/sys/class/net"
 
 @dataclass(frozen=True)
 class Case:
-    """A recorded machine, how to show it to a probe, and what the probe must say of it."""
+    """A recorded machine, how to present it to a probe, and the facts that the probe must return."""
 
     probe: str
     recording: str
@@ -29,7 +29,7 @@ class Case:
 
 
 def each(values: Mapping[str, tuple[str, int]]) -> str:
-    """What a command that is asked once for each device answers."""
+    """The answer of a command that runs once for each device."""
     return "".join(f"==> {name} <==\n{text}\n<== {status}\n" for name, (text, status) in values.items())
 
 
@@ -44,7 +44,7 @@ def of_eth0(probe: str, recording: str, expected: Mapping[str, Reading | type[Ab
 
 
 def hardware() -> NodeCapture:
-    """The recorded interface, where a node shows it as hardware."""
+    """The recorded interface as hardware of a node."""
     files = {
         path.replace(f"{NET}/eth0/", f"{NET}/eth0/device/net/eth0/"): text
         for path, text in tree("ethernet/sysfs-net-procfs", NET).items()
@@ -53,7 +53,7 @@ def hardware() -> NodeCapture:
 
 
 def ionic() -> NodeCapture:
-    """The counters of `rdma statistic`, in the files that the kernel shows them in."""
+    """The counters of `rdma statistic`, in the kernel's files."""
     files = {}
     for link in json.loads(shared_text("infiniband/rdma-statistic.json")):
         port = f"{RDMA}/{link['ifname']}/ports/{link['port']}"
@@ -64,7 +64,7 @@ def ionic() -> NodeCapture:
 
 
 def azure() -> NodeCapture:
-    """What `ibstatus` printed, in the files it prints."""
+    """The output of `ibstatus`, in the files that it reads."""
     names = {"base lid": "lid", "sm lid": "sm_lid", "default gid": "gids/0", "link_layer": "link_layer"}
     files, device = {}, ""
     for row in shared_text("infiniband/ibstatus-azure.txt").splitlines():
@@ -77,7 +77,7 @@ def azure() -> NodeCapture:
 
 
 def flashes(recording: str) -> NodeCapture:
-    """The devices of one `mlxup --query`, each as the answer for itself."""
+    """The devices of one `mlxup --query`, each as a separate answer."""
     head, *devices = re.split(r"^(?=Device #)", shared_text(recording), flags=re.MULTILINE)
     value = {}
     for device in devices:
@@ -186,7 +186,7 @@ CASES = [
             "nic.bond/bond0.state": "up",
             "nic.bond/bond0.poll": 500,
             "nic.bond/bond0.lacp_rate": "slow",
-            # No switch speaks LACP: one member in the aggregator, and a partner of zeros.
+            # No switch runs LACP: one member in the aggregator, and a partner of zeros.
             "nic.bond/bond0.aggregated": 1,
             "nic.bond/bond0.partner": "00:00:00:00:00:00",
             "nic.bond/bond0.active": Absent,
@@ -335,7 +335,7 @@ CASES = [
             'nic.adapter/"0000:d8:00.0".flash.pxe': "3.6.0204",
         },
     ),
-    # The dialogue of `mlxconfig set`: it tells what will be, and nothing of what is.
+    # The dialogue of `mlxconfig set`: it prints the next values, and no current one.
     Case(
         "mlxconfig",
         "infiniband/mlxconfig-set-cx7-igx.txt",
@@ -389,7 +389,7 @@ def test_a_counter_at_its_end_is_named() -> None:
     assert given["nic/mlx5_0.port/1.counter.full"] == ("symbol_error",)
 
 
-def test_of_a_counter_that_cannot_be_read_nobody_knows_whether_it_is_full() -> None:
+def test_an_unreadable_counter_leaves_the_full_ones_unknown() -> None:
     place = f"{RDMA}/mlx5_0/ports/1"
     denied = {f"{place}/counters/link_downed": Unknown(Reason.DENIED, "Permission denied")}
     files = {f"{place}/state": "4: ACTIVE\n", f"{place}/counters/symbol_error": "0\n"}
@@ -406,13 +406,13 @@ def test_without_an_agent_there_are_no_counters_and_no_zeros() -> None:
 
 
 @pytest.mark.parametrize(
-    ("speed", "told"), [("-1", None), ("4294967295", None), ("400000", 400.0), ("0", 0.0)], ids=str
+    ("speed", "value"), [("-1", None), ("4294967295", None), ("400000", 400.0), ("0", 0.0)], ids=str
 )
-def test_a_speed_that_the_kernel_does_not_know_is_none(speed: str, told: float | None) -> None:
+def test_a_speed_that_the_kernel_does_not_know_is_none(speed: str, value: float | None) -> None:
     place = f"{NET}/eth0/device/net/eth0"
     given = facts(PROBES["interfaces"], holding(PROBES["interfaces"], {f"{place}/mtu": "1\n", f"{place}/speed": speed}))
     reading = given["nic.interface/eth0.speed"]
-    assert isinstance(reading, Absent) if told is None else reading == told
+    assert isinstance(reading, Absent) if value is None else reading == value
 
 
 def test_the_kernels_invalid_argument_means_that_there_is_no_link_and_no_other_refusal_does() -> None:
@@ -437,7 +437,7 @@ def test_interfaces_without_hardware_are_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "why"),
+    ("text", "status", "why"),
     [
         ("netlink error: Operation not supported\n", 1, Absent),
         ("Cannot get device ring settings: Operation not supported\n", 76, Absent),
@@ -450,10 +450,10 @@ def test_interfaces_without_hardware_are_not_looked_at() -> None:
     ],
 )
 @pytest.mark.parametrize("name", sorted(name for name in PROBES if name.startswith("ethtool_")))
-def test_what_ethtool_does_not_tell_is_absent_or_unknown_and_never_a_value(
-    name: str, said: str, status: int, why: object
+def test_a_value_missing_in_ethtool_is_absent_or_unknown_and_never_a_value(
+    name: str, text: str, status: int, why: object
 ) -> None:
-    given = facts(PROBES[name], answering(PROBES[name], each({"eth0": (said, status)})))
+    given = facts(PROBES[name], answering(PROBES[name], each({"eth0": (text, status)})))
     values = {path: reading for path, reading in given.items() if path.startswith("nic.interface/eth0.")}
     assert values
     for path, reading in values.items():
@@ -473,7 +473,7 @@ LINK = "Settings for eth0:\n\tSupported link modes:   25000baseCR/Full\n\tAuto-n
     "complaint",
     ["netlink error: Operation not permitted\n" * 2, "Cannot get wake-on-lan settings: Operation not permitted\n", ""],
 )
-def test_what_ethtool_may_not_tell_without_root_costs_nothing_else(complaint: str) -> None:
+def test_a_value_ethtool_withholds_without_root_costs_nothing_else(complaint: str) -> None:
     output = each({"eth0": (f"{complaint}{LINK}\tLink detected: yes\n", 0)})
     given = facts(PROBES["ethtool_link"], answering(PROBES["ethtool_link"], output))
     assert given["nic.interface/eth0.autoneg"] is True
@@ -543,7 +543,7 @@ def test_a_statistic_that_is_no_number_is_unreadable(value: str) -> None:
 # Modules
 
 
-def test_a_module_tells_which_of_its_alarms_are_on() -> None:
+def test_a_module_reports_which_of_its_alarms_are_on() -> None:
     found = module_eeprom.module(
         "Identifier : 0x11 (QSFP28)\nLaser rx power low alarm    (Chan 2)      : On\n"
         "Module temperature high warning           : On\nModule voltage high alarm : Off\n"
@@ -558,7 +558,7 @@ def test_a_measurement_that_is_none_is_unknown_and_not_zero() -> None:
     assert isinstance(found.temperature(), Unknown)
 
 
-def test_every_interface_that_may_be_asked_as_root_is_named_with_a_fixed_length() -> None:
+def test_every_interface_that_may_be_read_as_root_is_named_with_a_fixed_length() -> None:
     ask = PROBES["ethtool_module"].ask
     assert isinstance(ask, Shell)
     assert ask.root
@@ -570,7 +570,7 @@ def test_every_interface_that_may_be_asked_as_root_is_named_with_a_fixed_length(
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "told"),
+    ("value", "low", "high", "reading"),
     [
         ("1.886,1.989 [-10.41..6]", -10.41, 6.0, [1.886, 1.989]),
         ("54 [-5..75]", -5.0, 75.0, [54.0]),
@@ -580,9 +580,9 @@ def test_every_interface_that_may_be_asked_as_root_is_named_with_a_fixed_length(
         (",".join(["1"] * 17), Unknown, Unknown, Unknown),
     ],
 )
-def test_lanes_of_a_module_and_their_alarms(value: str, low: object, high: object, told: object) -> None:
+def test_lanes_of_a_module_and_their_alarms(value: str, low: object, high: object, reading: object) -> None:
     port = mlxlink.port(f"State : Active\nPhysical state : LinkUp\nX : {value}\n")
-    for found, expected in zip(port.lanes("X"), (told, low, high), strict=True):
+    for found, expected in zip(port.lanes("X"), (reading, low, high), strict=True):
         assert isinstance(found, expected) if isinstance(expected, type) else found == expected
 
 
@@ -597,7 +597,7 @@ def test_a_ratio_of_errors_is_a_share() -> None:
     assert isinstance(port.share("No"), Absent)
 
 
-def test_a_port_without_a_link_measures_nothing_and_says_so() -> None:
+def test_a_port_without_a_link_has_absent_measurements() -> None:
     output = each({"0000:18:00.0": ("State : Polling\nPhysical state : Polling\nSpeed : N/A\n", 0)})
     given = facts(PROBES["mlxlink"], answering(PROBES["mlxlink"], output))
     assert given['nic.adapter/"0000:18:00.0".link.state'] == "Polling"
@@ -615,7 +615,7 @@ def test_a_port_without_a_link_measures_nothing_and_says_so() -> None:
         ("Polling", "N/A", ()),
     ],
 )
-def test_errors_of_each_lane_are_told_or_their_lanes_are_unknown(state: str, errors: str, lanes: object) -> None:
+def test_errors_of_each_lane_are_reported_or_their_lanes_are_unknown(state: str, errors: str, lanes: object) -> None:
     text = f"State : {state}\nPhysical state : LinkUp\nRaw Physical Errors Per Lane : {errors}\n"
     given = facts(PROBES["mlxlink"], answering(PROBES["mlxlink"], each({"0000:18:00.0": (text, 0)})))
     reading = given['nic.adapter/"0000:18:00.0".link.lane']
@@ -633,14 +633,14 @@ SHARED = {"prio_tc": [0] * 8, "tc_tsa": ["ets"] * 8, "tc_bw": [50, 50] + [0] * 6
      {"tc_tsa": ["???"] * 8}, {"willing": "off"}, {"tc_tsa": [[]] * 8}],
 )  # fmt: skip
 def test_shares_of_bandwidth_are_read_whole_or_not_at_all(odd: dict[str, object]) -> None:
-    def told(table: dict[str, object]) -> dict[str, Reading]:
+    def values(table: dict[str, object]) -> dict[str, Reading]:
         return facts(PROBES["dcb_ets"], answering(PROBES["dcb_ets"], each({"eth0": (json.dumps(table) + "\n", 0)})))
 
-    assert told(SHARED)["nic.interface/eth0.ets.shares"] == ("0:50", "1:50", *(f"{n}:0" for n in range(2, 8)))
-    assert all(isinstance(reading, Unknown) for reading in told(SHARED | odd).values())
+    assert values(SHARED)["nic.interface/eth0.ets.shares"] == ("0:50", "1:50", *(f"{n}:0" for n in range(2, 8)))
+    assert all(isinstance(reading, Unknown) for reading in values(SHARED | odd).values())
 
 
-def test_firmware_whose_next_boot_changes_something_says_what() -> None:
+def test_firmware_whose_next_boot_changes_a_value_names_it() -> None:
     output = (
         "Configurations:                    Default         Current         Next Boot\n"
         "         LINK_TYPE_P1               IB(1)           ETH(2)          ETH(2)\n"
@@ -664,7 +664,7 @@ def test_the_lowest_roce_v2_entry_of_an_ipv4_address_is_the_one_for_nccl() -> No
     assert given["nic/mlx5_1.port/1.roce_v2_ipv4"] == 11
 
 
-def test_an_entry_whose_type_the_kernel_does_not_tell_leaves_open_what_carries_roce() -> None:
+def test_an_entry_of_unreported_type_leaves_open_what_carries_roce() -> None:
     table = "port rxe0/ports/1\n0|fe80:0000:0000:0000:a288:c2ff:fe00:0041||eth0\nend\n"
     given = facts(PROBES["rdma_gids"], answering(PROBES["rdma_gids"], table))
     assert isinstance(given["nic/rxe0.port/1.roce_v2"], Unknown)
@@ -715,8 +715,8 @@ def test_a_router_answered_if_its_entry_has_a_hardware_address(row: str, answere
 
 
 @pytest.mark.parametrize("row", ["", "10.0.0.254 0x1 0x2 44:38:39:ff:00:10 * eth0\n", "10.0.0.25 0x1 0x0 0 * bond0\n"])
-def test_a_router_that_nobody_asked_of_late_neither_answered_nor_not(row: str) -> None:
-    assert router(VIA.format("FE00000A"), row) == ("10.0.0.254", Absent("not asked of late"))
+def test_a_router_without_recent_traffic_is_absent_not_unanswered(row: str) -> None:
+    assert router(VIA.format("FE00000A"), row) == ("10.0.0.254", Absent("no recent ARP request"))
 
 
 @pytest.mark.parametrize("route", ["", VIA.format("00000000")])
@@ -738,7 +738,7 @@ def test_of_two_neighbours_on_one_cable_neither_is_the_switch() -> None:
     assert isinstance(given["nic.lldp/eth0.switch"], Unknown)
 
 
-def test_lldpd_that_heard_nobody_is_known_to_have_heard_nobody() -> None:
+def test_lldpd_without_neighbours_gives_an_empty_list() -> None:
     given = facts(PROBES["lldp"], answering(PROBES["lldp"], '{"lldp": {}}\n'))
     assert given["nic.lldp"] == ()
 
@@ -764,7 +764,7 @@ def test_no_two_commands_for_devices_are_the_same_text() -> None:
     assert {command: globs for command, globs in asked.items() if len(globs) > 1} == {}
 
 
-def test_nothing_here_is_asked_with_a_word_that_changes_a_device() -> None:
+def test_no_command_here_has_a_word_that_changes_a_device() -> None:
     acting = re.compile(r"\b(set|reset|add|del|flush|burn|toggle)\b| -[A-Z] ")
     reading = {"ethtool -P {}", "ethtool -S {}", "dcb -j -N app show dev {}"}
     commands = {

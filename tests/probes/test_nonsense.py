@@ -1,4 +1,4 @@
-"""Every OS probe's reader, fed with what no machine should say: facts or Unreadable, never another exception."""
+"""Every OS probe's parser, fed with invalid answers: facts or Unreadable, never another exception."""
 
 from typing import Any
 
@@ -80,13 +80,13 @@ def _denied(places: set[str]) -> dict[str, Unknown]:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in RECORDED if isinstance(PROBES[name].ask, Shell)))
-def test_a_cut_answer_says_nothing_that_the_whole_one_did_not_say(name: str) -> None:
+def test_a_cut_answer_gives_no_fact_that_the_whole_one_lacks(name: str) -> None:
     for place in RECORDED[name]:
         with naming(place.name):
-            _no_cut_says_more(PROBES[name], *recorded(place))
+            _no_cut_adds_facts(PROBES[name], *recorded(place))
 
 
-def _no_cut_says_more(probe: OsProbe, capture: NodeCapture, expected: dict[str, Any]) -> None:
+def _no_cut_adds_facts(probe: OsProbe, capture: NodeCapture, expected: dict[str, Any]) -> None:
     (output,) = capture.commands.values()
     assert not isinstance(output, Unknown)
     for cut in range(len(output.out)):

@@ -1,4 +1,4 @@
-"""What surrounds the NVIDIA driver: its module's parameters, its tool, the Fabric Manager's settings.
+"""Around the NVIDIA driver: its module's parameters, its tool, the Fabric Manager's settings.
 
 The forms are those of the driver's own documentation and of threads that quote them; no recording exists.
 """
@@ -12,7 +12,7 @@ PARAMS, SMI, SETTINGS = (os_probes()[name] for name in ("driver_params", "nvidia
 PLACE = "/proc/driver/nvidia/params"
 
 
-def test_parameters_are_told_by_name_and_an_empty_text_is_absent() -> None:
+def test_parameters_are_listed_by_name_and_an_empty_text_is_absent() -> None:
     text = 'EnableStreamMemOPs: 1\nRegistryDwords: "PeerMappingOverride=1;"\nRmMsg: ""\n'
     given = facts(PARAMS, holding(PARAMS, {PLACE: text}))
     assert given == {
@@ -28,12 +28,12 @@ def test_what_is_no_parameter_leaves_them_unknown(text: str) -> None:
     assert isinstance(facts(PARAMS, holding(PARAMS, {PLACE: text}))["driver.param"], Unknown)
 
 
-@pytest.mark.parametrize(("said", "status", "seconds"), [("0 86437.11 86437.93", 0, 0.82), ("14 9.99 15.01", 14, 5.02)])
-def test_nvidia_smi_is_timed(said: str, status: int, seconds: float) -> None:
-    assert facts(SMI, answering(SMI, f"{said}\n")) == {"driver.smi.status": status, "driver.smi.seconds": seconds}
+@pytest.mark.parametrize(("text", "status", "seconds"), [("0 86437.11 86437.93", 0, 0.82), ("14 9.99 15.01", 14, 5.02)])
+def test_nvidia_smi_is_timed(text: str, status: int, seconds: float) -> None:
+    assert facts(SMI, answering(SMI, f"{text}\n")) == {"driver.smi.status": status, "driver.smi.seconds": seconds}
 
 
-def test_without_nvidia_smi_it_is_missing_and_a_clock_that_runs_backwards_tells_nothing() -> None:
+def test_without_nvidia_smi_it_is_missing_and_a_backwards_clock_gives_no_time() -> None:
     given = facts(SMI, answering(SMI, "", 127, "nvidia-smi: not found\n"))["driver.smi.status"]
     assert given == Unknown(Reason.TOOL_MISSING, "nvidia-smi: not found")
     assert isinstance(facts(SMI, answering(SMI, "0 2.00 1.00\n"))["driver.smi.seconds"], Unknown)

@@ -1,4 +1,4 @@
-"""What our probes of limits, services, containers, the scheduler and processes read on machines that others recorded."""
+"""What the probes of limits, services, containers, the scheduler and processes read in public recordings."""
 
 import math
 import re
@@ -66,7 +66,7 @@ def command(name: str) -> str:
 
 
 def readings_of(name: str, text: str) -> dict[str, Reading]:
-    """The facts of a probe whose command gave this text."""
+    """The facts of a probe whose command printed this text."""
     return facts(PROBES[name], answering(PROBES[name], text))
 
 
@@ -105,7 +105,7 @@ def test_a_command_that_is_missing_leaves_every_fact_unknown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHELLS)
-def test_a_command_that_says_nothing_at_all_tells_nothing(name: str) -> None:
+def test_a_command_without_output_gives_no_facts(name: str) -> None:
     assert all(isinstance(reading, Unknown) for reading in readings_of(name, "").values())
 
 
@@ -148,7 +148,7 @@ def test_a_limit_that_is_none_leaves_its_own_fact_unknown_and_no_other() -> None
     given = held("limits_configured", **{"/etc/security/limits.conf": "* soft nofile 64k\n* - memlock unlimited\n"})
     bad = given["limits.configured.nofile.soft"]
     assert isinstance(bad, Unknown)
-    assert (bad.reason, bad.detail) == (Reason.UNPARSABLE, "a limit of '64k'")
+    assert (bad.reason, bad.detail) == (Reason.UNPARSABLE, "not a limit: '64k'")
     assert given["limits.configured.memlock.soft"] == given["limits.configured.memlock.hard"] == math.inf
     assert isinstance(given["limits.configured.nofile.hard"], Absent)
 
@@ -165,7 +165,7 @@ def test_a_later_file_of_limits_wins_and_one_that_may_not_be_read_leaves_all_unk
     assert all(isinstance(r, Unknown) and r.reason is Reason.DENIED for r in denied.values())
 
 
-def test_open_files_are_told_as_the_recorded_machine_had_them() -> None:
+def test_open_files_are_counted_as_on_the_recorded_machine() -> None:
     given = held("open_files", **{"/proc/sys/fs/file-nr": shared_text("os/file-nr-gpud.txt")})
     assert given == {"os.files.open": 1002592, "os.files.use": pytest.approx(100.2592)}
 
@@ -204,14 +204,14 @@ def test_a_drop_in_of_etc_hides_its_namesake_and_the_last_word_counts() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n"])
-def test_a_tuned_that_was_told_to_do_nothing_has_no_profile(content: str) -> None:
+def test_a_tuned_set_to_do_nothing_has_no_profile(content: str) -> None:
     assert isinstance(held("tuned", **{"/etc/tuned/active_profile": content})["os.tuned.profile"], Absent)
 
 
 # Services
 
 
-def test_a_unit_of_a_real_systemctl_show_lacks_what_that_systemd_does_not_tell() -> None:
+def test_a_unit_of_a_real_systemctl_show_lacks_what_that_systemd_does_not_print() -> None:
     tuned = shared_text("services/systemctl-show.txt").partition("\nId=tuned.service")[2]
     given = readings_of("service_limits", f"Id=tuned.service{tuned.partition('ABC=')[0].rstrip()}\n\n{END}")
     assert {path: type(reading) for path, reading in given.items()} == {
@@ -361,7 +361,7 @@ def test_starts_are_counted_within_windows_by_the_nodes_own_clock() -> None:
     ]
 
 
-def test_a_record_that_begins_within_a_window_does_not_tell_its_starts() -> None:
+def test_a_record_that_begins_within_a_window_does_not_give_its_starts() -> None:
     assert lately(f"{LATE}\nwtmp begins Thu Nov 19 08:00:00 2026\n{NOW}{END}") == [2, 3, Unknown]
     assert lately(f"{LATE}\nwtmp begins Fri Nov 20 00:00:00 2026\n{NOW}{END}") == [2, Unknown, Unknown]
     # As many lines as are read: the last of them is how far the record was read.
@@ -378,11 +378,11 @@ def test_a_start_in_the_future_or_at_no_time_is_not_counted_as_none(start: str) 
     assert lately(f"{UP}{start}\n\nwtmp begins Mon Nov  2 09:31:20 2026\n{NOW}{END}") == [Unknown] * 3
 
 
-def test_a_node_that_has_started_and_has_no_record_of_it_says_so() -> None:
+def test_a_started_node_without_a_record_of_it_reports_that() -> None:
     empty = f"\nwtmp begins Tue May 20 00:00:00 2025\n{NOW}{END}"
     assert lately(empty) == [Unknown] * 3
     given = readings_of("boots", empty)
-    none = Unknown(Reason.NOT_COLLECTED, "wtmp has no start on record")
+    none = Unknown(Reason.NOT_COLLECTED, "wtmp records no start")
     assert given["os.boot.count"] == given["os.boot.unclean"] == none
 
 
@@ -407,7 +407,7 @@ def test_a_pstore_that_would_not_be_listed_is_not_an_empty_one() -> None:
     assert full["os.crash.pstore"] == ("dmesg-efi-1",)
 
 
-def test_a_pstore_that_nobody_has_mounted_is_not_an_empty_one() -> None:
+def test_an_unmounted_pstore_is_not_an_empty_one() -> None:
     reading = readings_of("pstore", "sysfs/sys/fs\nsysfs/sys/fs/pstore\nproc/proc/version\n")["os.crash.pstore"]
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.NOT_COLLECTED
@@ -415,8 +415,8 @@ def test_a_pstore_that_nobody_has_mounted_is_not_an_empty_one() -> None:
 
 
 def test_a_sudo_that_refuses_leaves_pstore_denied() -> None:
-    said_no = "sudo: a password is required\n"
-    given = facts(PROBES["pstore"], answering(PROBES["pstore"], "", 1, said_no))
+    denied = "sudo: a password is required\n"
+    given = facts(PROBES["pstore"], answering(PROBES["pstore"], "", 1, denied))
     assert isinstance(given["os.crash.pstore"], Unknown)
     assert given["os.crash.pstore"].reason is Reason.DENIED
 
@@ -470,7 +470,7 @@ def test_both_spellings_of_dkms_and_its_warning_are_read() -> None:
 @pytest.mark.parametrize(
     ("row", "on"), [('::Unattended-Upgrade "1"', True), ('::Unattended-Upgrade "0"', False), (' ""', False)]
 )
-def test_an_unattended_upgrade_is_on_only_where_apt_says_so(row: str, on: bool) -> None:
+def test_an_unattended_upgrade_is_on_only_where_apt_enables_it(row: str, on: bool) -> None:
     assert readings_of("unattended", f"APT::Periodic{row};\n{END}")["os.unattended_upgrade"] is on
 
 
@@ -492,7 +492,7 @@ def test_docker_info_of_a_recorded_machine_is_read_after_the_nodes_own_choice_of
     assert given["container.docker.daemon"] == "1.9.1"
     assert given["container.docker.storage_driver"] == "devicemapper"
     assert given["container.docker.logging_driver"] == "json-file"
-    # Docker 1.9 told neither.
+    # Docker 1.9 reported neither.
     assert isinstance(given["container.docker.cgroup_driver"], Absent)
     assert isinstance(given["container.docker.runtimes"], Absent)
 
@@ -531,7 +531,7 @@ SECRETS: dict[str, tuple[str, str, dict[str, Reading]]] = {
 
 @pytest.mark.parametrize("name", SECRETS)
 @pytest.mark.parametrize("shell", ["dash", "busybox sh"])
-def test_a_file_is_asked_for_its_named_settings_and_no_secret_leaves_the_node(
+def test_only_named_settings_of_a_file_are_read_and_no_secret_leaves_the_node(
     name: str, shell: str, tmp_path: Path
 ) -> None:
     place, content, expected = SECRETS[name]
@@ -544,7 +544,7 @@ def test_a_file_is_asked_for_its_named_settings_and_no_secret_leaves_the_node(
     assert {path: given[path] for path in expected} == expected
 
 
-def test_slurm_conf_is_asked_for_its_named_settings_and_no_secret_leaves_the_node(tmp_path: Path) -> None:
+def test_only_named_settings_of_slurm_conf_are_read_and_no_secret_leaves_the_node(tmp_path: Path) -> None:
     folder = tmp_path / "slurm"
     folder.mkdir()
     (folder / "slurm.conf").write_text("AccountingStoragePass=s3cret\nproctracktype = proctrack/cgroup # s\n")
@@ -576,11 +576,11 @@ def test_slurm_conf_is_asked_for_its_named_settings_and_no_secret_leaves_the_nod
         ("kubelet Kubernetes v1.29.4", "kubelet", "1.29.4"),
     ],
 )
-def test_a_tool_tells_its_version_in_its_own_words(row: str, tool: str, version: str) -> None:
+def test_a_tool_reports_its_version_in_its_own_words(row: str, tool: str, version: str) -> None:
     assert readings_of("container_tools", f"{row}\n{END}")[f"container.{tool}.version"] == version
 
 
-def test_a_tool_that_fails_or_says_something_else_has_no_known_version() -> None:
+def test_a_tool_that_fails_or_prints_anything_else_has_no_known_version() -> None:
     given = readings_of("container_tools", f"fails docker\nrunc something else\nnone crio\n{END}")
     kinds = [type(given[f"container.{tool}.version"]) for tool in ("docker", "runc", "crio")]
     assert kinds == [Unknown, Unknown, Absent]
@@ -622,7 +622,7 @@ NODE = """NodeName=gpu-102 Arch=x86_64 CoresPerSocket=1
 
    Reason=gres/gpu count reported lower than configured (0 < 1) State=IDLE [slurm@2024-12-19T11:03:34]
 """
-"""In the shape, and with the figures, that awslabs/awsome-distributed-ai#195 quotes."""
+"""In the form, and with the figures, that awslabs/awsome-distributed-ai#195 quotes."""
 
 
 @pytest.mark.parametrize(
@@ -651,7 +651,7 @@ def test_a_controller_that_is_down_is_counted_as_one_that_there_is() -> None:
 # Small files
 
 
-def test_modules_that_are_forbidden_are_told_from_those_that_are_only_not_loaded() -> None:
+def test_forbidden_modules_are_distinguished_from_ones_only_not_loaded() -> None:
     given = held(
         "module_files",
         **{
@@ -680,7 +680,7 @@ def test_a_node_without_conntrack_has_no_share_of_it() -> None:
 @pytest.mark.parametrize(
     ("mounts", "version"), [("cgroup /sys/fs/cgroup/cpu cgroup rw 0 0\n", 1), ("proc /proc proc rw 0 0\n", None)]
 )
-def test_cgroups_of_version_1_are_told_by_their_mounts(mounts: str, version: int | None) -> None:
+def test_cgroups_of_version_1_are_recognised_by_their_mounts(mounts: str, version: int | None) -> None:
     reading = held("cgroup", **{"/proc/mounts": mounts})["os.cgroup.version"]
     assert reading == version if version else isinstance(reading, Absent)
 
@@ -701,7 +701,7 @@ def test_an_selinux_that_only_logs_is_not_one_that_is_off() -> None:
     assert lockdown["kernel.lockdown"] == "integrity"
 
 
-def test_where_securityfs_is_not_mounted_nobody_knows_the_modules() -> None:
+def test_where_securityfs_is_not_mounted_the_modules_are_unknown() -> None:
     sysfs = "sysfs /sys sysfs rw 0 0\n"
     for mounts in (sysfs, f"{sysfs}tmpfs /sys/kernel/security tmpfs rw 0 0\n"):
         given = held("lsm", **{"/proc/mounts": mounts})
@@ -714,7 +714,7 @@ def test_where_securityfs_is_not_mounted_nobody_knows_the_modules() -> None:
     assert given["kernel.lockdown"] == Absent("no /sys/kernel/security/lockdown")
 
 
-# Slurm, where it lies and what its files include
+# Slurm, where it is installed and what its files include
 
 
 def test_a_setting_that_may_stand_in_an_included_file_is_not_absent() -> None:
@@ -750,7 +750,7 @@ def test_a_slurmd_of_parallelcluster_is_found_below_opt(tmp_path: Path) -> None:
     assert given["scheduler.slurm.proctrack_type"] == "proctrack/cgroup"
 
 
-def test_where_firmwares_folder_is_hidden_nobody_knows_how_it_booted(tmp_path: Path) -> None:
+def test_where_firmwares_folder_is_hidden_the_boot_mode_is_unknown(tmp_path: Path) -> None:
     script = command("secure_boot").replace("/sys/firmware", str(tmp_path))
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
     given = facts(PROBES["secure_boot"], answering(PROBES["secure_boot"], done.stdout, done.returncode, done.stderr))

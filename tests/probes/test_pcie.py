@@ -1,4 +1,4 @@
-"""PCI: what the probes read in recorded machines, value for value, and in the answers that no recording holds."""
+"""PCI: what the probes read in recorded machines, value for value, and in made-up answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,18 +15,18 @@ LSPCI = sorted(name for name, probe in PROBES.items() if str(probe.ask) == "lspc
 
 
 def lspci(recording: str) -> NodeCapture:
-    """A recorded answer of lspci, ended as lspci ends it; every probe of it asks the same."""
+    """A recorded answer of lspci, ended as lspci ends it; all its probes run the same command."""
     return answering(PROBES["pcie_acs"], shared_text(f"pcie/lspci-vvvx-cap-{recording}.txt").rstrip("\n") + "\n\n")
 
 
 def facts_of_function(probe: str, capture: NodeCapture, address: str) -> dict[str, Any]:
-    """What a probe says of one function, by the rest of each path."""
+    """The facts of a probe about one function, by the rest of each path."""
     item = f'pcie/"{address}".'
     return {path.removeprefix(item): r for path, r in facts(PROBES[probe], capture).items() if path.startswith(item)}
 
 
 def agree(given: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    """Hold readings against values, or against a kind of not having one."""
+    """Compare readings with values, or with Absent or Unknown."""
     for path, value in expected.items():
         if isinstance(value, type):
             assert isinstance(given[path], value), (path, given[path])
@@ -47,7 +47,7 @@ CASES: list[tuple[str, str, str, Mapping[str, Any]]] = [
         "max_payload": 512.0, "max_payload_supported": 1024.0, "extended_tag": True, "no_snoop": True,
         "ten_bit_tag": True, "ten_bit_tag_supported": True, "ten_bit_tag_completer": True}),
     ("pcie_control", "pasid-pri", "0000:00:02.0", {"type": "Root Complex Integrated Endpoint", "max_payload": 128.0}),
-    # The first version of PCI Express, and a bridge to the old PCI that is none at all.
+    # The first version of PCI Express, and a bridge to conventional PCI, which has no such capability.
     ("pcie_control", "vc-and-rcl", "0000:00:1c.0", {"type": "Root Port", "max_payload": 128.0, "ten_bit_tag": Absent}),
     ("pcie_control", "vc-and-rcl", "0000:00:1e.0", {"type": Absent, "max_payload": Absent, "relaxed_ordering": Absent}),
     ("pcie_aspm", "aer-log", "0000:00:1c.0", {
@@ -69,7 +69,7 @@ CASES: list[tuple[str, str, str, Mapping[str, Any]]] = [
         "link.state.speed": "downgraded", "link.state.width": "ok", "link.target_speed": 8.0, "link.disabled": False}),
     ("pcie_training", "exp-dev2", "0000:00:1c.0", {
         "link.active": True, "link.equalized": False, "link.retimers": Unknown, "link.lane_errors": ()}),
-    # The same link in the words of a version that does not judge it.
+    # The same link as printed by a version that does not judge it.
     ("pcie_link", "aer-log", "0000:00:1c.0", {
         "link.state.speed": "downgraded", "link.state.width": "ok"}),
     ("pcie_training", "aer-log", "0000:00:1c.0", {"link.active": True, "link.lane_errors": Unknown}),
@@ -154,16 +154,14 @@ GONE = """\
     ],
     ids=["denied", "gone", "broken"],
 )
-def test_of_a_function_whose_registers_are_not_shown_nothing_is_said(
-    probe: str, answer: str, reason: Reason | None
-) -> None:
+def test_a_function_with_hidden_registers_has_unknown_facts(probe: str, answer: str, reason: Reason | None) -> None:
     given = facts_of_function(probe, answering(PROBES[probe], answer), "0000:1b:00.0")
     assert given
     for path, reading in given.items():
         if path == "bar.unassigned" and reason is not Reason.NOT_READY:
-            assert reading == ()  # stands in the first 64 bytes, which are shown to everybody
+            assert reading == ()  # is in the first 64 bytes, which every user may read
         elif reason is None:
-            # The kind of function came before the break; what no function of this kind has is absent all the same.
+            # The kind of function came before the break; what no function of this kind has is still absent.
             assert isinstance(reading, Unknown | Absent) or path == "type", path
         else:
             assert isinstance(reading, Unknown), path
@@ -249,7 +247,7 @@ def test_errors_without_their_mask_are_not_called_unmasked() -> None:
     agree(given, {"aer.uncorrectable": ("DLP",), "aer.unmasked": Unknown, "aer.fatal": Unknown})
 
 
-@pytest.mark.parametrize("bit", ["SrcValid", "ReqRedir", "CmpltRedir", "UpstreamFwd"])
+@pytest.mark.parametrize("bit", ["ReqRedir", "CmpltRedir", "UpstreamFwd"])
 def test_one_bit_of_access_control_is_enough_to_turn_traffic_away(bit: str) -> None:
     words = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans")
     on = " ".join(f"{word}{'+' if word == bit else '-'}" for word in words)
@@ -261,7 +259,14 @@ def test_one_bit_of_access_control_is_enough_to_turn_traffic_away(bit: str) -> N
     assert given["acs.redirect"] is False
 
 
-def test_the_bar_that_could_be_largest_is_told_with_its_size_now() -> None:
+@pytest.mark.parametrize("bit", ["SrcValid", "TransBlk"])
+def test_a_check_of_the_source_turns_no_traffic_away(bit: str) -> None:
+    lines = (f"ACSCap:\t{bit}+", f"ACSCtl:\t{bit}+ ReqRedir- CmpltRedir- UpstreamFwd-")
+    given = facts_of_function("pcie_acs", registers(*lines, title="Access Control Services"), "0000:1b:00.0")
+    assert (given["acs.enabled"], given["acs.redirect"]) == ((bit,), False)
+
+
+def test_the_bar_with_the_largest_maximum_is_reported_with_its_size_now() -> None:
     lines = ("BAR 0: current size: 16MB, supported: 16MB 32MB", "BAR 2: current size: 32GB, supported: 64MB 32GB 128GB")
     given = facts_of_function("pcie_resizable", registers(*lines, title="Physical Resizable BAR"), "0000:1b:00.0")
     assert (given["bar.resizable"], given["bar.resizable_max"]) == (32.0, 128.0)
@@ -332,7 +337,7 @@ AT = f"{PCI}/0000:1b:00.0"
 
 
 def gpu(probe: str, files: Mapping[str, str]) -> dict[str, Any]:
-    """What a probe says of a GPU with these files."""
+    """The facts of a probe about a GPU with these files."""
     shown = {f"{AT}/class": "0x030200\n"} | {f"{AT}/{name}": text for name, text in files.items()}
     return facts_of_function(probe, holding(PROBES[probe], shown), "0000:1b:00.0")
 
@@ -355,7 +360,7 @@ def test_errors_that_came_are_named_with_their_kind() -> None:
     agree(given, expected)
 
 
-def test_a_root_port_tells_what_it_was_told() -> None:
+def test_a_root_port_counts_errors_received() -> None:
     given = gpu("pcie_received", {"aer_rootport_total_err_cor": "7\n", "aer_rootport_total_err_fatal": "x\n"})
     agree(
         given, {f"errors.received.{k}": v for k, v in {"correctable": 7, "nonfatal": Absent, "fatal": Unknown}.items()}
@@ -377,7 +382,7 @@ H100 = (
 )  # fmt: skip
 
 
-def test_the_largest_bar_of_a_gpu_is_told_whatever_its_number() -> None:
+def test_the_largest_bar_of_a_gpu_is_reported_whatever_its_number() -> None:
     agree(gpu("pcie_bar", {"resource": H100}), {"bar2": 128.0, "bar1": Absent, "bar4": 0.03125, "bar.largest": 128.0})
 
 
@@ -396,7 +401,7 @@ def test_windows_that_were_cut_or_are_none_are_unknown(text: str) -> None:
     assert {type(reading) for reading in given.values()} == {Unknown}
 
 
-def test_a_function_without_a_driver_has_none_and_a_cut_answer_says_nothing() -> None:
+def test_a_function_without_a_driver_has_none_and_a_cut_answer_is_unknown() -> None:
     slot = "PCI_CLASS=30200\nPCI_ID=10DE:2330\nPCI_SLOT_NAME=0000:1b:00.0\n"
     assert isinstance(gpu("pcie_driver", {"uevent": slot})["driver"], Absent)
     assert gpu("pcie_driver", {"uevent": f"DRIVER=vfio-pci\n{slot}"})["driver"] == "vfio-pci"
@@ -409,16 +414,16 @@ def test_a_virtual_function_is_one_that_has_a_physical_one() -> None:
     assert gpu("pcie_sriov", {})["virtual"] is False
 
 
-# Where a function hangs
+# A function's parent
 
 
 def tree_of(*links: str) -> NodeCapture:
-    """What ls says of these links, each as its address and what it leads to."""
+    """The output of ls for these links, each as its address and its target."""
     rows = "".join(f"lrwxrwxrwx 1 root root 0 Nov 21 07:38 {link}\n" for link in links)
     return answering(PROBES["pcie_tree"], f"total 0\n{rows}")
 
 
-def test_a_link_tells_the_port_above_and_the_root_port() -> None:
+def test_a_link_names_the_port_above_and_the_root_port() -> None:
     way = "../../../devices/pci0000:15/0000:15:01.0/0000:16:00.0/0000:17:00.0"
     given = facts_of_function("pcie_tree", tree_of(f"0000:17:00.0 -> {way}"), "0000:17:00.0")
     assert given == {"upstream": "0000:16:00.0", "root": "0000:15:01.0", "host_bridge": "0000:15"}
@@ -479,6 +484,6 @@ def test_only_a_function_whose_registers_are_all_ones_is_gone() -> None:
 @pytest.mark.parametrize(
     "answer", ["0000:1b:00.0\n", "0000:1b:00.0 ff ff\n", "od: x: Permission denied\n", "0000:1b:00.0 ff"]
 )
-def test_registers_that_were_not_read_tell_nothing(answer: str) -> None:
+def test_registers_that_were_not_read_give_unknowns(answer: str) -> None:
     given = facts(PROBES["pcie_answers"], answering(PROBES["pcie_answers"], answer))
     assert {type(reading) for reading in given.values()} == {Unknown}

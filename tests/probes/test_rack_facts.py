@@ -1,4 +1,4 @@
-"""Facts of a rack: what a rack of GB200 is as a whole, and what one tray that is silent, or other than the rest, makes of it."""
+"""Facts of a rack: a rack of GB200 as a whole, and the effect of one tray that does not answer or differs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ from rackcheck.probe.registry import registry
 from rackcheck.profile import library
 
 RULES = ("rack.gpus", "rack.one_domain", "rack.no_leak", "rack.vbios_alike", "rack.bmc_alike")
-"""Rules of gb200-nvl72 over facts that recorded trays tell."""
+"""Rules of gb200-nvl72 about facts that recorded trays report."""
 
 
 @pytest.fixture(scope="module")
@@ -33,20 +33,20 @@ def of_rack(profile: Profile, nodes: Mapping[Node, Leaves | Tree], name: str = "
 
 
 def odd(nodes: Mapping[Node, Leaves], name: str, leaves: Leaves | Tree) -> dict[Node, Leaves | Tree]:
-    """The same rack, one node of which tells other facts."""
+    """The same rack, with other facts on one node."""
     assert any(node.name == name for node in nodes)
     return {node: leaves if node.name == name else held for node, held in nodes.items()}
 
 
 def all_gpus(leaf: str, reading: Reading) -> dict[str, Leaf]:
-    """A tray all of whose GPUs say something else."""
+    """A tray all of whose GPUs return this value."""
     leaves = dict(tray())
     for number in range(4):
         leaves = altered(leaves, f"gpu/{number}.{leaf}", reading)
     return leaves
 
 
-# ---- the rack, and what goes wrong in it -----------------------------------------------------------------------------------
+# ---- the rack, and what goes wrong in it -----------------------------------------------------------------------------
 
 
 def test_a_rack_in_order_has_72_gpus_in_one_domain_and_no_leak(profile: Profile) -> None:
@@ -54,11 +54,11 @@ def test_a_rack_in_order_has_72_gpus_in_one_domain_and_no_leak(profile: Profile)
     assert {rule: found[rule].status for rule in RULES} == dict.fromkeys(RULES, Status.PASS)
 
 
-def test_a_bios_that_no_tray_tells_is_unknown_and_fails_nothing(profile: Profile) -> None:
+def test_a_bios_that_no_tray_reports_is_unknown_and_fails_nothing(profile: Profile) -> None:
     found = of_rack(profile, rack())["rack.bios_alike"]
     assert (found.status, found.reason) == (
         Status.UNKNOWN,
-        "rack.alike.bios unknown (not collected: a01-tray01: BiosVersion says nothing)",
+        "rack.alike.bios unknown (not collected: a01-tray01: BiosVersion is null or missing)",
     )
 
 
@@ -95,7 +95,7 @@ def test_two_cliques_are_two_domains(profile: Profile) -> None:
     assert (found.status, found.reason) == (Status.FAIL, "rack.nvlink_domains is 2, must be 1")
 
 
-def test_trays_that_are_each_alone_are_a_domain_each_though_they_all_say_zeros(profile: Profile) -> None:
+def test_trays_that_are_each_alone_are_separate_domains_despite_equal_zeros(profile: Profile) -> None:
     nodes: dict[Node, Leaves | Tree] = dict(rack())
     alone = altered_all("fabric.cluster", "00000000-0000-0000-0000-000000000000", "fabric.clique", 0)
     for name in ("a01-tray07", "a01-tray08"):
@@ -160,10 +160,10 @@ def test_one_tray_whose_bmc_has_other_firmware_fails_the_rack(name: str, role: s
     assert {rule for rule in RULES if found[rule].status is not Status.PASS} == {"rack.bmc_alike"}
 
 
-# ---- when a rack is judged at all ------------------------------------------------------------------------------------------
+# ---- when a rack is judged at all ------------------------------------------------------------------------------------
 
 
-def test_a_rack_of_which_not_all_nodes_are_asked_is_not_judged(profile: Profile) -> None:
+def test_a_rack_is_not_judged_unless_all_its_nodes_are_read(profile: Profile) -> None:
     nodes = dict(list(rack().items())[1:])
     left = next(iter(rack()))
     assert not [name for name in judged(profile, nodes, expected=[left]) if name.startswith("@rack")]
@@ -176,22 +176,22 @@ def test_each_rack_is_judged_by_itself(profile: Profile) -> None:
     assert found["@rack:a02"]["rack.gpus"].reason == "rack.gpu_count is 68, must be 72"
 
 
-def test_where_only_bmcs_are_asked_the_rack_is_judged_by_what_they_tell(profile: Profile) -> None:
+def test_where_only_bmcs_are_read_the_rack_is_judged_by_their_facts(profile: Profile) -> None:
     found = judged(profile, rack(), planes=frozenset({Plane.BMC}))
     assert set(found["@rack:a01"]) == {"rack.no_leak", "rack.bmc_alike", "rack.bios_alike"}
 
 
-def test_a_rack_of_nine_trays_says_so_in_a_param(profile: Profile) -> None:
+def test_a_rack_of_nine_trays_is_set_by_a_param(profile: Profile) -> None:
     own = library.load("gb200-nvl72", registry().catalogue, {"rack_gpus": "36"})
     assert of_rack(own, rack(trays=9))["rack.gpus"].status is Status.PASS
     assert of_rack(profile, rack(trays=9))["rack.gpus"].status is Status.FAIL
 
 
-# ---- the law of information --------------------------------------------------------------------------------------------------
+# ---- the law of information ------------------------------------------------------------------------------------------
 
 
 def facts(group: NodeGroup, members: Mapping[str, Mapping[str, Leaf]]) -> dict[str, Reading]:
-    """What is known of a group."""
+    """The facts of a group."""
     trees = {name: Tree(leaves) for name, leaves in members.items()}
     found = gathered(group, registry().gatherings, trees, ROW)
     return {path: leaf.reading for path, leaf in found.leaves.items()}
@@ -206,10 +206,10 @@ def facts(group: NodeGroup, members: Mapping[str, Mapping[str, Leaf]]) -> dict[s
     st.data(),
 )
 def test_a_fact_that_is_taken_away_leaves_what_follows_the_same_or_unknown(
-    told_by: list[tuple[str, dict[str, Leaf]]], data: st.DataObject
+    source: list[tuple[str, dict[str, Leaf]]], data: st.DataObject
 ) -> None:
-    members = {f"n{number}": leaves for number, (_, leaves) in enumerate(told_by)}
-    seats = tuple(Seat(f"n{number}", role, "a01") for number, (role, _) in enumerate(told_by))
+    members = {f"n{number}": leaves for number, (_, leaves) in enumerate(source)}
+    seats = tuple(Seat(f"n{number}", role, "a01") for number, (role, _) in enumerate(source))
     name = data.draw(st.sampled_from(sorted(members)))
     path = data.draw(st.sampled_from(sorted(members[name])))
     fewer = {**members, name: {**members[name], path: replace(members[name][path], reading=GONE)}}
@@ -223,9 +223,9 @@ def test_a_fact_that_is_taken_away_leaves_what_follows_the_same_or_unknown(
 
 @given(st.lists(nodes(), min_size=1, max_size=4), st.data())
 def test_a_node_that_falls_silent_leaves_what_follows_the_same_or_unknown(
-    told_by: list[dict[str, Leaf]], data: st.DataObject
+    source: list[dict[str, Leaf]], data: st.DataObject
 ) -> None:
-    members = {f"n{number}": leaves for number, leaves in enumerate(told_by)}
+    members = {f"n{number}": leaves for number, leaves in enumerate(source)}
     seats = tuple(Seat(name, "compute", "a01") for name in members)
     name = data.draw(st.sampled_from(sorted(members)))
     silent = {path: replace(leaf, reading=GONE) for path, leaf in members[name].items() if "/" not in path}
@@ -236,13 +236,13 @@ def test_a_node_that_falls_silent_leaves_what_follows_the_same_or_unknown(
 
 
 def same(one: Reading, other: Reading) -> bool:
-    """Whether two readings are judged alike: of findings, one that is known stays one whatever others there are."""
+    """Whether two readings are judged alike: two lists of findings are, if both or neither is empty."""
     return one == other or (isinstance(one, tuple) and isinstance(other, tuple) and bool(one) == bool(other))
 
 
 @given(st.lists(nodes(), min_size=1, max_size=4))
-def test_the_order_of_the_nodes_decides_no_value(told_by: list[dict[str, Leaf]]) -> None:
-    members = {f"n{number}": leaves for number, leaves in enumerate(told_by)}
+def test_the_order_of_the_nodes_decides_no_value(source: list[dict[str, Leaf]]) -> None:
+    members = {f"n{number}": leaves for number, leaves in enumerate(source)}
     seats = tuple(Seat(name, "compute", "a01") for name in members)
     for scope in (Scope.RACK, Scope.FLEET):
         one, other = (facts(NodeGroup("@it", scope, order), members) for order in (seats, seats[::-1]))
@@ -254,16 +254,16 @@ def test_a_serial_number_that_stands_twice_settles_it_though_another_node_is_sil
     serials: Mapping[str, Reading] = {"n0": "one", "n1": GONE, "n2": "one", "n3": "two"}
     group = NodeGroup("@fleet", Scope.FLEET, tuple(Seat(name) for name in serials))
 
-    def told_of(names: Mapping[str, Reading]) -> dict[str, Reading]:
+    def values_of(names: Mapping[str, Reading]) -> dict[str, Reading]:
         none: Reading = ()
         return facts(
             group, {n: {"node.serial": _leaf("node.serial", r), "gpu": _leaf("gpu", none)} for n, r in names.items()}
         )
 
-    assert told_of(serials)["fleet.distinct_serials"] is False
-    apart = told_of({**serials, "n2": "three"})
+    assert values_of(serials)["fleet.distinct_serials"] is False
+    apart = values_of({**serials, "n2": "three"})
     assert apart["fleet.distinct_serials"] == Unknown(Reason.UNREACHABLE, "n1: connection refused")
-    assert told_of({**serials, "n1": "four", "n2": "three"})["fleet.distinct_serials"] is True
+    assert values_of({**serials, "n1": "four", "n2": "three"})["fleet.distinct_serials"] is True
     assert apart["fleet.gpu_count"] == 0
 
 

@@ -1,6 +1,6 @@
-"""An audit changes nothing: every program that a question calls is on this list, with words that only read.
+"""An audit changes nothing: every program that a question calls is on this list, with arguments that only read.
 
-A new program, or a new word of one, fails here until somebody has looked up that it reads and put it on the list.
+A new program, or a new argument, fails here until it was verified to be read-only and added to the list.
 """
 
 import ast
@@ -16,7 +16,7 @@ from rackcheck.model.capture import PAYLOAD
 from rackcheck.model.question import Read, Shell
 
 FILTERS = ["awk", "cat", "grep", "head", "od", "readlink", "sed", "sort", "tail", "tr", "uniq", "wc"]
-"""Programs that print what they read; `_acts` knows the words by which some of them write."""
+"""Programs that print what they read; `_acts` has the arguments with which some of them write."""
 
 READS = {
     **dict.fromkeys(FILTERS, r".*"),
@@ -69,7 +69,7 @@ READS = {
     "uname": r"-[rmv]",
     "zpool": r"status -p",
 }
-"""Each program, and what its words must be, whole."""
+"""Each program, and the full pattern of its arguments."""
 
 VERSIONS = ["docker", "containerd", "runc", "crio", "kubelet", "nvidia-ctk", "nvidia-container-cli"]
 """Programs that one question runs in a loop, with `--version` alone."""
@@ -78,7 +78,7 @@ SHELLS = {name: probe.ask for name, probe in os_probes().items() if isinstance(p
 
 
 def unfolded(call: Call) -> list[Call]:
-    """The call within a call: what `timeout`, `xargs` and `sh -c` run."""
+    """The nested call: what `timeout`, `xargs` and `sh -c` run."""
     words = list(call.words)
     if call.program == "timeout":
         while words and (words[0].startswith("-") or words[0] == "KILL" or words[0].isdecimal()):
@@ -141,14 +141,14 @@ def test_what_changes_something_is_refused(script: str) -> None:
 
 
 def test_files_are_read_by_head_alone_and_none_is_of_the_kind_that_acts_when_it_is_read() -> None:
-    """A read of these changes something: it takes messages away, or starts a reset or a rescan."""
+    """Reading these has side effects: it consumes messages, or starts a reset or a rescan."""
     acting = ("/proc/kmsg", "/dev/", "/sys/kernel/debug/tracing/trace_pipe", "/sys/bus/pci/rescan", "/reset")
     globs = {glob for probe in os_probes().values() if isinstance(probe.ask, Read) for glob in probe.ask.globs}
     assert len(globs) > 300
     assert [glob for glob in globs if any(word in glob for word in acting)] == []
 
 
-def test_the_program_that_asks_nvml_calls_only_what_reads() -> None:
+def test_the_program_that_queries_nvml_calls_only_reads() -> None:
     source = (Path(rackcheck_probes.__file__).parent / "payload" / "nvml.py").read_text()
     called = {
         node.attr

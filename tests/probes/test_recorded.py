@@ -27,7 +27,7 @@ def test_a_recorded_machine_gives_the_facts_that_were_expected(place: Path) -> N
         assert typed(leaf.reading, entry.kind) == leaf.reading, path
 
 
-def test_a_recording_answers_the_question_that_its_probe_asks_today() -> None:
+def test_a_recording_answers_its_probes_current_question() -> None:
     for place in ours():
         ask = PROBES[place.parent.name].ask
         capture, _ = recorded(place)
@@ -37,11 +37,11 @@ def test_a_recording_answers_the_question_that_its_probe_asks_today() -> None:
             assert set(capture.commands) == {named(ask.command)}, place
 
 
-def test_no_fact_is_given_by_two_probes() -> None:
+def test_no_two_probes_give_the_same_fact() -> None:
     Catalogue.of(entry for probe in PROBES.values() for entry in probe.entries())
 
 
-def test_a_probe_tells_people_what_it_asks_and_what_each_fact_means() -> None:
+def test_a_probe_documents_its_question_and_what_each_fact_means() -> None:
     for name, probe in PROBES.items():
         assert probe.help.endswith("."), name
         for pattern, kind in probe.gives.items():

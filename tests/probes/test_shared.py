@@ -1,4 +1,4 @@
-"""Machines that others recorded: what our probes read in them, value for value."""
+"""Public recordings of machines: what the probes read in them, value for value."""
 
 import re
 
@@ -35,7 +35,7 @@ def dmi(recording: str) -> NodeCapture:
 
 
 def starts(recording: str) -> str:
-    """The lines of a Fabric Manager's log that the node would find: those of its starts."""
+    """The lines of a Fabric Manager's log that the node would return: those of its starts."""
     found = [
         row for row in shared_text(recording).splitlines() if re.search("Fabric Manager version .* is running", row)
     ]
@@ -54,7 +54,7 @@ WANTED = [parse("sysctl.dev.hpet/max-user-freq"), parse("sysctl.net.ipv4.tcp_adv
 
 
 def centos_services() -> NodeCapture:
-    """The services of one CentOS 7 machine: `systemctl -a` and `list-unit-files`, in the shape that `show` gives."""
+    """The services of one CentOS 7 machine: `systemctl -a` and `list-unit-files`, in the form of `show`."""
     units = re.findall(
         r"^[● ] (\S+\.service) +(\S+) +(\S+) +(\S+) ", shared_text("services/systemctl-centos77.txt"), re.MULTILINE
     )
@@ -158,7 +158,7 @@ CASES = [
             "memory.corrupted": 0.0,
         },
     ),
-    # A kernel before 3.14, which does not tell what is available.
+    # A kernel before 3.14, which does not report what is available.
     file(
         "memory",
         "memory/ne-proc-meminfo.txt",
@@ -380,7 +380,7 @@ def test_services_that_are_not_there_are_no_services() -> None:
     assert isinstance(given["service"], tuple)
 
 
-def test_one_unit_of_a_real_systemctl_show_is_read_among_properties_that_nobody_asked_for() -> None:
+def test_one_unit_of_a_real_systemctl_show_is_read_among_unneeded_properties() -> None:
     tuned = shared_text("services/systemctl-show.txt").partition("\nId=tuned.service")[2]
     shown = f"Id=tuned.service{tuned.rstrip()}\n\n-- unit files --\n"
     given = facts(PROBES["services"], answering(PROBES["services"], shown))
@@ -390,7 +390,7 @@ def test_one_unit_of_a_real_systemctl_show_is_read_among_properties_that_nobody_
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.probe in {"cpu", "timesync", "cmdline", "memory", "mounts"}])
-def test_a_cut_recording_says_nothing_that_the_whole_one_did_not_say(case: Case) -> None:
+def test_a_cut_recording_gives_no_fact_that_the_whole_one_lacks(case: Case) -> None:
     probe, whole = PROBES[case.probe], case.capture()
     expected = facts(probe, whole)
     (text,) = [*whole.files.values(), *(o.out for o in whole.commands.values() if isinstance(o, Output))]

@@ -1,4 +1,4 @@
-"""The driver's and the fabric's software: lines that others quote from their machines, and the odd cases."""
+"""The driver's and the fabric's software: lines from public reports, and the odd cases."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def one(found: dict[str, Reading]) -> Reading:
         ("NVIDIA UNIX aarch64 Kernel Module  535.129.03  Thu Oct 19 18:42:09 UTC 2023", "proprietary"),
     ],
 )  # fmt: skip
-def test_the_first_line_tells_the_open_module_from_the_proprietary_one(line: str, flavour: str) -> None:
+def test_the_first_line_distinguishes_the_open_module_from_the_proprietary_one(line: str, flavour: str) -> None:
     found = file_readings(
         "nvidia_module", {VERSION: f"NVRM version: {line}\nGCC version:  gcc version 9.3.0 (Arch Linux 9.3.0-1)\n"}
     )
@@ -54,7 +54,7 @@ def test_the_first_line_tells_the_open_module_from_the_proprietary_one(line: str
     }
 
 
-def test_a_module_that_does_not_say_what_compiled_it() -> None:
+def test_a_module_without_a_compiler_line_has_none() -> None:
     found = file_readings(
         "nvidia_module", {VERSION: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  595.84  Release Build\n"}
     )
@@ -74,7 +74,7 @@ def test_a_file_that_may_not_be_read_is_not_a_module_that_is_not_loaded() -> Non
     assert {reading.reason for reading in found.values() if isinstance(reading, Unknown)} == {Reason.DENIED}
 
 
-def test_a_gpu_of_a_driver_that_does_not_say_whether_it_is_excluded_is_not_taken_as_used() -> None:
+def test_a_gpu_whose_driver_does_not_report_exclusion_is_not_taken_as_used() -> None:
     information = "Model: \t\t Tesla V100-SXM2-16GB\nBus Location: \t 0000:06:00.0\n"
     found = file_readings(
         "nvidia_excluded", {VERSION: "x\n", "/proc/driver/nvidia/gpus/0000:06:00.0/information": information}
@@ -82,7 +82,7 @@ def test_a_gpu_of_a_driver_that_does_not_say_whether_it_is_excluded_is_not_taken
     assert isinstance(one(found), Unknown)
 
 
-def test_an_h100_as_its_driver_tells_of_it_is_not_excluded() -> None:
+def test_a_recorded_h100_is_not_excluded() -> None:
     information = """\
 Model: \t\t NVIDIA H100 80GB HBM3
 IRQ:   \t\t 10
@@ -102,7 +102,7 @@ GPU Excluded:\t No
     assert found == {"driver.excluded": ()}
 
 
-# Versions that tools tell
+# Versions that tools print
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ GPU Excluded:\t No
         ("dcgm", "\ndcgmi  version: 4.7.0\n\n", "4.7.0"),
     ],
 )
-def test_a_tool_tells_the_version_that_is_installed(probe: str, answer: str, version: str) -> None:
+def test_a_tool_reports_the_version_that_is_installed(probe: str, answer: str, version: str) -> None:
     assert one(output_readings(probe, answer)) == version
 
 
@@ -134,7 +134,7 @@ def test_what_is_not_installed_is_absent_and_what_fails_is_not(probe: str) -> No
         ("OFED-internal-26.04-0.8.6:", "OFED-internal", "26.04.0.8.6"),
     ],
 )
-def test_ofed_is_told_by_name_and_by_a_version_that_can_be_ordered(line: str, name: str, version: str) -> None:
+def test_ofed_has_a_name_and_a_version_that_can_be_ordered(line: str, name: str, version: str) -> None:
     assert output_readings("ofed", f"{line}\n") == {"os.ofed.name": name, "os.ofed.version": version}
 
 
@@ -161,7 +161,7 @@ def test_another_json_is_no_toolkit(content: str) -> None:
 @pytest.mark.parametrize(
     ("content", "version"), [("6.2.4-139\n", "6.2.4"), ("7.0.2\n", "7.0.2"), ("5.7.1-98\n", "5.7.1")]
 )
-def test_rocm_is_told_without_the_number_of_its_build(content: str, version: str) -> None:
+def test_rocm_is_reported_without_its_build_number(content: str, version: str) -> None:
     assert toolkit_versions.rocm(content) == version
 
 
@@ -201,11 +201,11 @@ def test_an_empty_file_in_place_of_a_library_is_not_usable() -> None:
 def test_a_folder_that_may_not_be_listed_leaves_the_list_open() -> None:
     file = f"-rw-r--r-- 1 0 0 1048576 Jun  5 10:01 {LIB}/libcuda.so.1"
     found = output_readings("libraries", rows("hidden /usr/local/lib", file, libraries.FOLLOWED, file, libraries.END))
-    assert found["os.library"] == Unknown(Reason.DENIED, "/usr/local/lib may not be listed")
+    assert found["os.library"] == Unknown(Reason.DENIED, "/usr/local/lib cannot be listed")
     assert found[f'os.library/"{LIB}/libcuda.so.1".size'] == 1.0
 
 
-def test_a_link_that_leads_where_nobody_may_look_is_not_one_that_leads_nowhere() -> None:
+def test_a_link_into_an_unreadable_folder_is_not_a_broken_one() -> None:
     link = f"lrwxrwxrwx 1 0 0 20 Jun  5 10:01 {LIB}/libcuda.so.1 -> /opt/closed/libcuda.so.570.86.15"
     found = output_readings("libraries", rows(link, f"hidden {LIB}/libcuda.so.1", libraries.FOLLOWED, libraries.END))
     for leaf in ("size", "usable"):
@@ -297,7 +297,7 @@ def test_a_node_that_one_other_does_not_reach_is_not_connected() -> None:
     ]  # fmt: skip
 
 
-def test_a_word_that_nobody_documents_is_no_state_of_the_daemon() -> None:
+def test_an_undocumented_word_is_no_state_of_the_daemon() -> None:
     assert isinstance(one(output_readings("imex_daemon", "OK\n")), Unknown)
 
 
@@ -321,7 +321,7 @@ def test_options_of_modules_that_are_none_of_ours_are_no_facts() -> None:
     }
 
 
-def test_of_an_option_that_is_given_twice_the_last_counts() -> None:
+def test_the_last_of_duplicate_options_counts() -> None:
     content = "options mlx5_core prof_sel=2\noptions mlx5-core prof_sel=3\n"
     found = file_readings("module_parameters", {"/etc/modprobe.d/mlx5.conf": content})
     assert found['kernel.modules.option/"mlx5_core.prof_sel".value'] == "3"

@@ -1,4 +1,4 @@
-"""Storage and time: recorded drives, arrays, mounts and clocks, value for value, and what must not be believed."""
+"""Storage and time: recorded drives, arrays, mounts and clocks, value for value, and implausible values."""
 
 import itertools
 import json
@@ -36,12 +36,12 @@ HEALTH: Mapping[str, Reading | type[Absent]] = {
 
 
 def of_each(text: str, status: int = 0, name: str = "nvme0") -> str:
-    """An answer as the frame prints it of one device."""
+    """An answer as the frame prints it for one device."""
     return f"==> {name} <==\n{text}\n<== {status}\n"
 
 
 def drive(probe: str, recording: str, expected: Mapping[str, Reading | type[Absent]]) -> Case:
-    """A recording of a tool as its answer of one drive."""
+    """A recording of a tool as its answer for one drive."""
     return Case(probe, recording, lambda: answering(PROBES[probe], of_each(shared_text(recording))), expected)
 
 
@@ -241,9 +241,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.probe}-{Path(case.machine).name}")
-def test_a_recorded_machine_reads_as_its_raw_text_says(case: Case) -> None:
+def test_a_recorded_machine_reads_as_its_raw_text_states(case: Case) -> None:
     found = facts(PROBES[case.probe], case.capture())
-    values = {path: found.get(path, "not told") for path in case.expected}
+    values = {path: found.get(path, "not reported") for path in case.expected}
     assert {p: Absent if isinstance(r, Absent) else r for p, r in values.items()} == dict(case.expected)
 
 
@@ -264,7 +264,7 @@ def test_a_recording_that_is_cut_anywhere_gives_its_own_values_or_none(probe: st
         assert values.items() <= whole.items(), text[:end][-60:]
 
 
-def test_a_smart_log_that_is_cut_anywhere_tells_nothing_of_the_drive() -> None:
+def test_a_smart_log_cut_anywhere_gives_nothing_about_the_drive() -> None:
     text = shared_text("storage/nvme-smart-log-v2.3.json")
     for end in range(len(text.rstrip()) - 1):
         found = facts(PROBES["nvme_health"], answering(PROBES["nvme_health"], of_each(text[:end])))
@@ -341,7 +341,7 @@ def test_a_table_of_a_pool_is_read_whole_or_not_at_all(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["none", "no pools available"])
-def test_a_node_without_pools_has_no_member_to_tell_of(text: str) -> None:
+def test_a_node_without_pools_has_no_members(text: str) -> None:
     assert facts(PROBES["zfs_members"], answering(PROBES["zfs_members"], f"{text}\n{END}\n")) == {}
 
 
@@ -362,7 +362,7 @@ def test_a_disk_of_a_pool_stands_by_itself_or_in_a_group_and_a_group_is_none() -
 
 
 @pytest.mark.parametrize(
-    ("log", "told"),
+    ("log", "parsed"),
     [
         ({"table": []}, (0, 0)),
         ({}, (0, 0)),
@@ -374,11 +374,11 @@ def test_a_disk_of_a_pool_stands_by_itself_or_in_a_group_and_a_group_is_none() -
         ({"table": [{"self_test_result": {"value": -1}}]}, Unknown),
     ],
 )
-def test_self_tests_that_found_a_drive_failing_are_told_from_those_that_were_ended(log: object, told: object) -> None:
+def test_self_tests_that_found_a_failure_are_distinguished_from_aborted_ones(log: object, parsed: object) -> None:
     answer = {"smart_status": {"passed": True}} | ({} if log is None else {"nvme_self_test_log": log})
     found = facts(PROBES["nvme_smart"], answering(PROBES["nvme_smart"], of_each(json.dumps(answer), 0)))
     readings = tuple(found[f"nvme/nvme0.smart.{leaf}"] for leaf in ("self_tests", "self_tests_failed"))
-    assert readings == told if isinstance(told, tuple) else {type(reading) for reading in readings} == {told}
+    assert readings == parsed if isinstance(parsed, tuple) else {type(reading) for reading in readings} == {parsed}
 
 
 def test_a_member_whose_state_is_refused_leaves_its_array_s_counts_unknown() -> None:
@@ -421,7 +421,7 @@ def test_the_scheduler_is_the_word_in_brackets_or_the_only_one(content: str, wor
     assert found["storage.device/sda.scheduler"] == word
 
 
-def test_a_filesystem_on_the_network_that_says_nothing_does_not_respond() -> None:
+def test_a_network_filesystem_without_an_answer_does_not_respond() -> None:
     answer = "mount /a\nmount /b\nok /b 4096 100 50 50 0 0\nend\n"
     found = facts(PROBES["network_mounts"], answering(PROBES["network_mounts"], answer))
     assert found['mount/"/a".responds'] is False
@@ -441,7 +441,7 @@ def at_home(text: str, tmp_path: Path, mounts: str, table: str = "") -> str:
 
 
 def shell_output(shell: list[str], text: str, path: str = "") -> str:
-    """What a shell answers, as a node's would."""
+    """The answer of a shell, as on a node."""
     environment = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "LC_ALL": "C"}
     try:
         return subprocess.run(
@@ -452,7 +452,7 @@ def shell_output(shell: list[str], text: str, path: str = "") -> str:
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
-def test_every_shell_asks_each_network_mount_by_its_true_name_and_no_other(shell: list[str], tmp_path: Path) -> None:
+def test_every_shell_checks_each_network_mount_by_its_true_name_and_no_other(shell: list[str], tmp_path: Path) -> None:
     (tmp_path / "a b").mkdir()
     mounts = f"srv:/a {tmp_path}/a\\040b lustre rw 0 0\nsrv:/b {tmp_path}/gone nfs4 rw 0 0\n/dev/md0 {tmp_path} ext4 rw 0 0\n"
     probe = PROBES["network_mounts"]
@@ -463,7 +463,7 @@ def test_every_shell_asks_each_network_mount_by_its_true_name_and_no_other(shell
 
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
-def test_a_dead_server_s_mount_is_given_up_and_holds_nothing(shell: list[str], tmp_path: Path) -> None:
+def test_a_dead_servers_mount_times_out_and_blocks_nothing(shell: list[str], tmp_path: Path) -> None:
     stat = tmp_path / "stat"
     stat.write_text("#!/bin/sh\nexec sleep 600\n")
     stat.chmod(0o755)
@@ -501,10 +501,10 @@ def test_a_fuse_mount_finds_its_connection_by_its_device() -> None:
     assert found['mount/"/other".fuse.waiting'] == Unknown(Reason.DENIED, "Permission denied")
 
 
-@pytest.mark.parametrize("told", ["0000000 ()", "00000000 ()", "203.0.113.15 (203.0.113.15)", "50505300 (PPS)"])
-def test_every_way_that_chrony_names_its_reference_is_read(told: str) -> None:
-    text = shared_text("services/chronyc-tracking-pps.txt").replace("50505300 (PPS)", told)
-    name = told.partition("(")[2].rstrip(")")
+@pytest.mark.parametrize("message", ["0000000 ()", "00000000 ()", "203.0.113.15 (203.0.113.15)", "50505300 (PPS)"])
+def test_every_way_that_chrony_names_its_reference_is_read(message: str) -> None:
+    text = shared_text("services/chronyc-tracking-pps.txt").replace("50505300 (PPS)", message)
+    name = message.partition("(")[2].rstrip(")")
     reading = facts(PROBES["chrony"], answering(PROBES["chrony"], text))["time.chrony.reference"]
     assert reading == name if name else isinstance(reading, Absent)
 
@@ -514,12 +514,12 @@ MINE = ("nvme", "nvme_namespaces", "nvme_health", "nvme_smart", "nvme_firmware",
         "chrony", "ntpd", "timesyncd", "time_daemons", "timesync", "mounts")  # fmt: skip
 
 
-def test_no_fact_of_storage_or_time_is_given_twice() -> None:
+def test_no_fact_of_storage_or_time_has_two_probes() -> None:
     given = [pattern for name in MINE for pattern in PROBES[name].gives]
     assert [pattern for pattern, group in itertools.groupby(sorted(given)) if len(list(group)) > 1] == []
 
 
-def test_what_root_is_asked_for_is_three_commands_that_only_read() -> None:
+def test_root_runs_only_three_commands_that_only_read() -> None:
     roots = {str(PROBES[name].ask) for name in MINE if getattr(PROBES[name].ask, "root", False)}
     assert roots == {"nvme smart-log -o json /dev/{}", "nvme fw-log -o json /dev/{}", "smartctl -a -j /dev/{}"}
 
@@ -538,11 +538,11 @@ def test_every_list_of_things_is_a_collection_of_its_own_word() -> None:
     }
 
 
-# What is absent, and what nobody can tell
+# What is absent, and what is unknown
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "values"),
     [
         ({"/proc/sys/kernel/osrelease": "6.18.44\n"}, Absent),
         ({"/proc/sys/kernel/osrelease": "6.8.0\n", "/proc/sys/kernel/modprobe": "/sbin/modprobe\n"}, Unknown),
@@ -550,9 +550,9 @@ def test_every_list_of_things_is_a_collection_of_its_own_word() -> None:
         ({"/proc/modules": "nvme 1 0 - Live 0x0\n"}, Absent),
     ],
 )
-def test_a_kernel_that_can_load_no_module_has_no_gpudirect(files: dict[str, str], told: type) -> None:
+def test_a_kernel_that_can_load_no_module_has_no_gpudirect(files: dict[str, str], values: type) -> None:
     given = facts(PROBES["gpudirect"], holding(PROBES["gpudirect"], files))
-    assert isinstance(given["storage.gpudirect.version"], told)
+    assert isinstance(given["storage.gpudirect.version"], values)
 
 
 def test_no_clock_is_off_by_minus_nothing() -> None:

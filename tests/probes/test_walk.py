@@ -7,9 +7,9 @@ from recordings import os_probes, shared
 
 PROBES = os_probes()
 BEGINNING = 4_000
-"""Characters of a recording that each probe is given at every change; enough for each reader's way in."""
+"""Characters of a recording that each probe reads at every change; enough for the start of each parser."""
 LARGEST = 100_000
-"""And at length: the rest of the largest recordings is more of the same."""
+"""And the total length: the rest of the largest recordings is repetitive."""
 
 
 def text(name: str) -> str:
@@ -26,7 +26,7 @@ def test_the_collection_is_there_and_whole() -> None:
 
 @pytest.mark.parametrize("name", recorded() or ["README.md"])
 @pytest.mark.parametrize("much", [BEGINNING, pytest.param(LARGEST, marks=pytest.mark.slow)])
-def test_every_probe_reads_a_recording_or_says_why_not(name: str, much: int) -> None:
+def test_every_probe_reads_a_recording_or_states_why_not(name: str, much: int) -> None:
     given = text(name)[:much]
     for probe in PROBES.values():
         feed(probe, given)

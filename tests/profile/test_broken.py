@@ -1,4 +1,4 @@
-"""Broken profiles, each with one mistake: what is told of it, at which place, and that the word it proposes is right."""
+"""Broken profiles, each with one mistake: the message, its place, and that the word it proposes is right."""
 
 import json
 import re
@@ -20,7 +20,7 @@ PLACE = re.compile(r"(?:[^:]*/)?(?P<file>[^/:]+\.yaml):(?P<rest>\d+:\d+: .*)", r
 
 
 def problems_of(path: Path) -> list[str]:
-    """What the loader, else the lint, says of a profile: LINE:COLUMN, and of another file that file before it."""
+    """Messages of the loader, else of the lint, for a profile: LINE:COLUMN, after the name of any other file."""
     try:
         profile, laid = library.load_laid(str(path), registry().catalogue, None, (PARENTS,))
     except UserError as error:
@@ -31,7 +31,7 @@ def problems_of(path: Path) -> list[str]:
 
 
 def short(output: str, name: str) -> str:
-    """A message without the folders of this machine."""
+    """A message without this machine's folders."""
     match = PLACE.fullmatch(output)
     assert match is not None, output
     rest = re.sub(
@@ -43,7 +43,7 @@ def short(output: str, name: str) -> str:
 
 
 def expected(path: Path) -> list[str]:
-    """The messages that a broken profile's first lines announce; a last … stands for what the library happens to have."""
+    """The messages in a broken profile's first lines; a trailing … stands for the library's current content."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("# expect: ") for line in lines if line.startswith("# expect: ")]
 
@@ -53,14 +53,14 @@ def like(output: str, wanted: str) -> bool:
 
 
 @pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
-def test_a_broken_profile_is_told_what_is_wrong_and_where(path: Path) -> None:
+def test_a_broken_profile_is_reported_with_fault_and_place(path: Path) -> None:
     found, wanted = problems_of(path), expected(path)
     assert wanted
     assert [like(*pair) for pair in zip(found, wanted, strict=False)] == [True] * len(wanted), found
     assert len(found) == len(wanted)
 
 
-def test_there_are_sixty_mistakes_and_no_two_are_told_alike() -> None:
+def test_there_are_sixty_errors_and_no_two_have_the_same_text() -> None:
     rows = [re.sub(r"\d+:\d+: ", "", "\n".join(expected(path))) for path in BROKEN]
     assert len(BROKEN) >= 60
     assert sorted(rows) == sorted(set(rows))
@@ -98,14 +98,14 @@ def test_the_word_that_is_proposed_mends_it(path: Path, tmp_path: Path) -> None:
     number, column = int(at[1]) - 1, int(at[2]) - 1
     before, rest = lines[number][:column], lines[number][column:]
     mended = tmp_path / path.name
-    told_after = []
+    reported_after = []
     for wrong in [*re.findall(r"[\w.@/:-]+", wanted), rest.rstrip("\n")]:
         if wrong in rest:
             lines[number] = before + rest.replace(wrong, meant["right"], 1)
             mended.write_text("".join(lines), encoding="utf-8")
-            told_after.append(problems_of(mended))
+            reported_after.append(problems_of(mended))
     gone = wanted.partition(": ")[2]
     assert any(
         not any(gone in line for line in after) and not any("did you mean" in line for line in after)
-        for after in told_after
-    ), told_after
+        for after in reported_after
+    ), reported_after

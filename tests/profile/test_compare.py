@@ -1,4 +1,4 @@
-"""What an overlay did to a rule: never called stricter where it lets through what its parent failed, and nothing twice."""
+"""The effect of an overlay on a rule: not called stricter where it passes what its parent failed; none listed twice."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_cases import RELAXED
 from law_checks import compiled
+from law_nodes import worlds
 from law_rules import Few, asserted, clauses, judged_rules
-from law_told import worlds
 
 from rackcheck.evaluate.verdict import Status, judge
 from rackcheck.model import operator
@@ -23,7 +23,7 @@ OTHER = {Lean.WEAKER: Lean.STRICTER, Lean.STRICTER: Lean.WEAKER, Lean.DIFFERENT:
 
 
 def lean(old: Rule, new: Rule) -> Lean:
-    """Compare two rules that the profile's digests tell apart."""
+    """Compare two rules with different digests."""
     before, after = replace(old, digest="0"), replace(new, digest="1")
     (found,) = differences({"r": before}, {"r": after})
     assert found.how
@@ -32,7 +32,7 @@ def lean(old: Rule, new: Rule) -> Lean:
 
 @st.composite
 def _clause(draw: st.DrawFn, clause: Clause) -> Clause:
-    """The same fact, asked for with other operands, or with fewer or more tests."""
+    """The same fact with other operands, or with fewer or more tests."""
     tests: list[operator.Test] = []
     names = {"flag", "number", "limit", "power", "text", "word", "version", "build", "list", "setting"}
     name = clause.fact.segments[-1].word if clause.fact.segments else "number"
@@ -47,7 +47,7 @@ def _clause(draw: st.DrawFn, clause: Clause) -> Clause:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Rule, Rule]:
-    """A rule, and what somebody made of it."""
+    """A rule, and an edited version of it."""
     rule = replace(draw(judged_rules())[0], needs=())
     other = rule
     for _ in range(draw(st.integers(1, 2))):
@@ -118,7 +118,7 @@ def test_what_is_called_stricter_lets_nothing_through_that_failed(pair: tuple[Ru
         ({"none-of": ["1", "2"]}, {"none-of": ["1"]}, Lean.WEAKER, "here.number"),
         ({"one-of": ["1", "2"]}, {"one-of": ["1", "0"]}, Lean.DIFFERENT, "here.number"),
         ({"is": "1"}, {"is": "2"}, Lean.DIFFERENT, "here.number"),
-        ({"is": "1"}, {"at-least": "1"}, Lean.DIFFERENT, "no `is` any more (it was must be 1)"),
+        ({"is": "1"}, {"at-least": "1"}, Lean.DIFFERENT, "`is` removed (it was must be 1)"),
         ({"at-least": "1"}, {"at-least": "1", "at-most": "2"}, Lean.STRICTER, "must be at most 2"),
         ({"is": "1"}, {"is": "1", "severity": "minor"}, Lean.WEAKER, "severity: major -> minor"),
         ({"is": "1"}, {"is": "1", "severity": "blocker"}, Lean.STRICTER, "severity"),
@@ -128,7 +128,7 @@ def test_what_is_called_stricter_lets_nothing_through_that_failed(pair: tuple[Ru
         ({"is": "1", "severity": "blocker"}, {"is": "2", "severity": "minor"}, Lean.DIFFERENT, "; "),
     ],
 )  # fmt: skip
-def test_what_a_site_does_to_a_rule_is_told(
+def test_a_sites_change_of_a_rule_is_described(
     tmp_path: FilePath, old: Mapping[str, Any], new: Mapping[str, Any], wanted: Lean, how: str
 ) -> None:
     def rule(words: Mapping[str, Any]) -> Rule:

@@ -1,4 +1,4 @@
-"""From files to typed profiles: every mistake with its place and the nearest right word, overlays as promised."""
+"""From files to typed profiles: every mistake with its place and the nearest right word, overlays as documented."""
 
 import re
 from pathlib import Path
@@ -32,25 +32,25 @@ def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "message"),
     [
-        ("{ fact: memory.totl, present: true }", "no probe gives memory.totl; did you mean memory.total?"),
-        ("{ fact: Memory.total, present: true }", "is no word"),
-        ("{ fact: memory.total, at-least: 1 GHz }", "GHz is a frequency; a size in GiB is wanted"),
-        ("{ fact: memory.total, at-least: 1 GIB }", "'GIB' is no unit of the table"),
+        ("{ fact: memory.totl, present: true }", "no probe provides memory.totl; did you mean memory.total?"),
+        ("{ fact: Memory.total, present: true }", "is not a valid word"),
+        ("{ fact: memory.total, at-least: 1 GHz }", "GHz is a frequency; a size in GiB is expected"),
+        ("{ fact: memory.total, at-least: 1 GIB }", "'GIB' is not a known unit"),
         ("{ fact: memory.total, is: 12 }", "'12' has no unit"),
         ("{ fact: os.release.id, at-least: a }", "`at-least` needs an order"),
         ("{ fact: cpu.microcode, below: 0x1 }", "`below` needs an order"),
         ("{ fact: kernel.release, at-least: latest }", "'latest' is not a kernel release"),
         ("{ fact: cpu.threads, is: 010 }", "'010' could be octal; write 10"),
-        ("{ fact: cpu.threads, is: many }", "a whole number is wanted, not 'many'"),
-        ("{ fact: cpu.smt, is: yes }", "true or false is wanted, not 'yes'"),
+        ("{ fact: cpu.threads, is: many }", "expected a whole number, not 'many'"),
+        ("{ fact: cpu.smt, is: yes }", "expected true or false, not 'yes'"),
         ("{ fact: cpu.smt_control, is: onn }", "did you mean 'on'?"),
-        ("{ fact: sysctl.net.core.default_qdisc, at-least: fq }", "a whole number is wanted to compare with"),
-        ("{ fact: cpu.threads, like: 8* }", "`like` cannot be asked of a fact of type integer"),
-        ("{ fact: os.release.id, mask: { bits: 1, is: 1 } }", "`mask` cannot be asked"),
-        ("{ fact: kernel.tainted, mask: { bits: 0x10, is: 0x20 } }", "it can never hold"),
-        ("{ fact: os.release.id, includes: a }", "`includes` cannot be asked"),
+        ("{ fact: sysctl.net.core.default_qdisc, at-least: fq }", "expected a whole number to compare with"),
+        ("{ fact: cpu.threads, like: 8* }", "`like` does not apply to a fact of type integer"),
+        ("{ fact: os.release.id, mask: { bits: 1, is: 1 } }", "`mask` does not apply"),
+        ("{ fact: kernel.tainted, mask: { bits: 0x10, is: 0x20 } }", "it can never pass"),
+        ("{ fact: os.release.id, includes: a }", "`includes` does not apply"),
         ("{ fact: os.release.id, matches: '(' }", "not a pattern of RE2"),
         ("{ fact: cpu.threads, is: $thread }", "no param thread"),
         ("{ fact: cpu.threads, is: 8, refs: [tuned.thruput] }", "no source tuned.thruput in sources.yaml"),
@@ -59,14 +59,14 @@ def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
         ("{ fact: cpu.threads }", "asserts nothing"),
         ("{ is: 8 }", "no `fact`, `all-of` or `any-of`"),
         ("{ fact: cpu.threads, is: 8, all-of: [{ fact: cpu.smt, is: true }] }", "one of them is enough"),
-        ("{ each: gpu, any: gpu, fact: name, present: true }", "a rule looks in one way"),
-        ("{ fact: cpu.threads, is: 8, allow-empty: true }", "narrows a look, and this rule has none"),
-        ("{ each: gpus, fact: name, present: true }", "no probe gives gpus; did you mean gpu?"),
-        ("{ each: cpu.threads, fact: name, present: true }", "is no collection"),
-        ("{ fact: gpu, is: 8 }", "gpu is a collection; look at its items with each, any, no, count"),
-        ("{ each: gpu, fact: gpu/0.name, present: true }", "no probe gives gpu/0.name in gpu"),
-        ("{ fact: gpu/*.name, present: true }", "`*` stands in a look"),
-        ("{ each: gpu, fact: nam, present: true }", "no probe gives nam in gpu; did you mean name?"),
+        ("{ each: gpu, any: gpu, fact: name, present: true }", "a rule has at most one selection"),
+        ("{ fact: cpu.threads, is: 8, allow-empty: true }", "narrows a selection, and this rule has none"),
+        ("{ each: gpus, fact: name, present: true }", "no probe provides gpus; did you mean gpu?"),
+        ("{ each: cpu.threads, fact: name, present: true }", "is not a collection"),
+        ("{ fact: gpu, is: 8 }", "gpu is a collection; select its items with each, any, no, count"),
+        ("{ each: gpu, fact: gpu/0.name, present: true }", "no probe provides gpu/0.name in gpu"),
+        ("{ fact: gpu/*.name, present: true }", "`*` is only allowed in a selection"),
+        ("{ each: gpu, fact: nam, present: true }", "no probe provides nam in gpu; did you mean name?"),
         ("{ count: gpu }", "`count` without an operator asserts nothing"),
         ("{ count: gpu, fact: name, is: 8 }", "`fact` belongs under `where`"),
         ("{ count: gpu, warn-below: 8 }", "`warn-below` does not go with `count`"),
@@ -74,32 +74,32 @@ def mistakes(folder: Path, rules: str, head: str = HEAD) -> str:
         ("{ any: gpu, fact: name, present: true, allow-failing: 1 }", "`allow-failing` does not go with `any`"),
         ("{ fact: cpu.threads, equal: true }", "compares siblings"),
         ("{ fact: memory.total, same-as: cpu.threads }", "what it is compared with is quantity GiB"),
-        ("{ fact: memory.total, same-as: .memory }", "starts at the item of a look"),
+        ("{ fact: memory.total, same-as: .memory }", "starts at the item of a selection"),
         ("{ fact: cpu.threads, is: 8, needs: [s] }", "no rule s"),
-        ("{ fact: cpu.threads, is: 8, needs: [r] }", "needs run in a circle: r -> r"),
+        ("{ fact: cpu.threads, is: 8, needs: [r] }", "`needs` are circular: r -> r"),
         ("{ fact: cpu.threads, is: 8, scope: rack }", "cpu.threads is a fact of a node, and the rule's scope is `rack`"),
-        ("{ fact: cpu.threads, rate: { at-most: 1/h } }", "`rate` is of a counter, and this is a fact of type integer"),
+        ("{ fact: cpu.threads, rate: { at-most: 1/h } }", "`rate` applies to counters; this is a fact of type integer"),
         ("{ across: { facts: [cpu.threads] }, agree: { quorum: 40 % } }", "`quorum` is more than 50 %"),
         ("{ drop: no reason }", "drops `r`, which no parent has"),
     ],
 )  # fmt: skip
-def test_a_mistake_has_its_place_and_the_nearest_word(tmp_path: Path, rule: str, said: str) -> None:
+def test_an_error_has_its_place_and_the_nearest_word(tmp_path: Path, rule: str, message: str) -> None:
     text = mistakes(tmp_path, f"  r: {rule}\n")
-    assert said in text
+    assert message in text
     assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in text.splitlines())
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:
     rules = "".join(f"  r{n}: {{ fact: memory.totl, present: true }}\n" for n in range(25))
     lines = mistakes(tmp_path, rules).splitlines()
     assert len(lines) == 21
     assert lines[-1] == "and 5 more"
 
 
-def test_a_misspelt_key_hides_no_mistake_of_other_rules(tmp_path: Path) -> None:
+def test_a_misspelt_key_hides_no_error_of_other_rules(tmp_path: Path) -> None:
     rules = "  a: { fact: cpu.threads, iss: 8 }\n  b: { fact: memory.totl, present: true }\n  c: { fact: cpu.smt, is: true, needs: [a] }\n"
     rows = mistakes(tmp_path, rules).splitlines()
-    assert ["no such key: `iss`" in rows[0], "no probe gives memory.totl" in rows[1], len(rows)] == [True, True, 2]
+    assert ["no such key: `iss`" in rows[0], "no probe provides memory.totl" in rows[1], len(rows)] == [True, True, 2]
 
 
 def test_a_new_fact_takes_the_old_operators_with_it(tmp_path: Path) -> None:
@@ -108,24 +108,24 @@ def test_a_new_fact_takes_the_old_operators_with_it(tmp_path: Path) -> None:
     assert [test.op for test in rule.clauses[0].tests] == ["is"]
 
 
-def test_a_profile_without_a_rule_is_a_mistake(tmp_path: Path) -> None:
+def test_a_profile_without_a_rule_is_an_error(tmp_path: Path) -> None:
     assert "has no rule" in mistakes(tmp_path, "  {}\n")
 
 
 @pytest.mark.parametrize(
-    ("head", "said"),
+    ("head", "text"),
     [
         ("rackcheck: 2\nprofile: p\nversion: 1\n", "`rackcheck` is one of 1"),
         ("rackcheck: 1\nversion: 1\n", "lacks `profile`"),
         (f"{HEAD}extends: base@9\n", "extends base@9, and the library has base@1"),
         (f"{HEAD}extends: bass@1\n", "no profile bass; did you mean base?"),
-        (f"{HEAD}extends: p@1\n", "a circle"),
+        (f"{HEAD}extends: p@1\n", "a cycle"),
         (f"{HEAD}extends: base\n", "`extends` cannot be 'base'"),
         (f"{HEAD}include: [bass]\n", "no profile bass; did you mean base?"),
         (f"{HEAD}parms: {{}}\n", "did you mean `params`?"),
     ],
 )
-def test_a_mistaken_head_is_told(tmp_path: Path, head: str, said: str) -> None:
+def test_an_invalid_head_is_reported(tmp_path: Path, head: str, text: str) -> None:
     (tmp_path / "base.yaml").write_text(
         "rackcheck: 1\nprofile: base\nversion: 1\nrules:\n  b: { fact: cpu.smt, is: true }\n"
     )
@@ -134,7 +134,7 @@ def test_a_mistaken_head_is_told(tmp_path: Path, head: str, said: str) -> None:
         path = tmp_path / "p.yaml"
         path.write_text(f"{head}rules:\n  r: {{ fact: cpu.threads, is: 8 }}\n")
         library.load(str(path), registry().catalogue, {}, (tmp_path,))
-    assert said in str(caught.value)
+    assert text in str(caught.value)
 
 
 BASE = """\
@@ -172,7 +172,7 @@ def test_a_new_look_takes_the_old_one_s_place(tmp_path: Path) -> None:
     assert look.mode == "any"
 
 
-def test_what_a_profile_applies_to_is_its_parent_s_unless_it_says_more(tmp_path: Path) -> None:
+def test_a_profile_applies_to_its_parents_machines_unless_it_narrows_them(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text(
         BASE.replace("params:", "applies-to: { product: DGX*, role: compute }\nparams:")
     )
@@ -216,7 +216,7 @@ LINES = SHIPPED.read_text().splitlines(keepends=True)
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data())
-def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data: st.DataObject) -> None:
+def test_a_mutilated_profile_is_a_profile_or_a_reported_error(tmp_path: Path, data: st.DataObject) -> None:
     lines = list(LINES)
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(lines) - 1))
@@ -240,14 +240,14 @@ def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "message"),
     [
         ("{ fact: { is: 3 } }", "`fact` lacks `fact`"),
         ("{ fact: { fact: cpu.threads } }", "a fact without an operator asserts nothing"),
         ("{ fact: cpu.isolated, is-not: '3' }", "`is-not`: a list is judged by `includes`, `excludes` and `is: none`"),
-        ("{ fact: cpu.isolated, excludes: ['*'] }", "'*' would be taken as it stands, not as a pattern"),
-        ("{ fact: cpu.isolated, none-of: ['3'] }", "`none-of` cannot be asked of a fact of type list"),
-        ("{ fact: node.serial, same-as: gpu/*.uuid }", "`*` stands in a look; gpu/*.uuid is to be one fact"),
+        ("{ fact: cpu.isolated, excludes: ['*'] }", "'*' is taken literally, not as a pattern"),
+        ("{ fact: cpu.isolated, none-of: ['3'] }", "`none-of` does not apply to a fact of type list"),
+        ("{ fact: node.serial, same-as: gpu/*.uuid }", "`*` is only allowed in a selection; gpu/*.uuid must be one fact"),
         ("{ count: gpu, within: { of: 8, by: 1e999 % } }", "'1e999 %' is more than any machine has"),
         ("{ each: gpu, fact: power.limit, at-least: 1e999 W }", "'1e999 W' is more than any machine has"),
         ("{ fact: limits.nofile.soft, within: { of: unlimited, by: 1 % } }", "`unlimited` has no band"),
@@ -257,13 +257,13 @@ def test_a_mutilated_profile_is_a_profile_or_a_told_mistake(tmp_path: Path, data
         ("{ each: gpu, all-of: [{ fact: uuid, equal: true }], allow-failing: 1 }", "without allow-failing"),
     ],
 )  # fmt: skip
-def test_what_could_never_fail_or_never_pass_is_a_mistake(tmp_path: Path, rule: str, said: str) -> None:
+def test_a_rule_that_cannot_fail_or_cannot_pass_is_an_error(tmp_path: Path, rule: str, message: str) -> None:
     text = mistakes(tmp_path, f"  r: {rule}\n")
-    assert said in text
+    assert message in text
     assert all(re.match(r"p\.yaml:\d+:\d+: ", line) for line in text.splitlines())
 
 
-def test_a_bad_pattern_is_told_once_and_nowhere_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_pattern_is_reported_once_and_nowhere_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert mistakes(tmp_path, "  r: { fact: cpu.model, matches: '(' }\n").endswith("not a pattern of RE2: missing ): (")
     assert capfd.readouterr() == ("", "")
 
@@ -271,7 +271,7 @@ def test_a_bad_pattern_is_told_once_and_nowhere_else(tmp_path: Path, capfd: pyte
 def test_a_circle_names_its_own_rules_and_not_the_way_to_it(tmp_path: Path) -> None:
     needs = {"way": "a", "a": "b", "b": "c", "c": "a"}
     rules = "".join(f"  {rule}: {{ fact: cpu.threads, above: 0, needs: [{need}] }}\n" for rule, need in needs.items())
-    assert mistakes(tmp_path, rules) == "p.yaml:6:6: needs run in a circle: a -> b -> c -> a"
+    assert mistakes(tmp_path, rules) == "p.yaml:6:6: `needs` are circular: a -> b -> c -> a"
 
 
 def test_needs_may_run_as_long_as_they_like(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_siblings_are_compared_in_every_form_of_a_leaf(tmp_path: Path) -> None:
         ("is-not: none", (), False), ("is-not: none", ("3",), True),
     ],
 )  # fmt: skip
-def test_of_a_list_can_be_said_that_it_is_empty(
+def test_a_list_can_be_tested_for_being_empty(
     tmp_path: Path, test: str, isolated: tuple[str, ...], holds: bool
 ) -> None:
     (rule,) = load(tmp_path, f"{HEAD}rules:\n  r: {{ fact: cpu.isolated, {test} }}\n").own

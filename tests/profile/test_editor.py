@@ -1,4 +1,4 @@
-"""What a person at an editor gets of a profile: a real yaml-language-server completes, explains and warns by our schema."""
+"""A profile in an editor: a real yaml-language-server completes, explains and warns by our schema."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def server() -> Iterator[Server]:
 
 
 def rule(*lines: str) -> str:
-    """A profile with one rule, whose keys these lines are; `‸` is where somebody types."""
+    """A profile with one rule, whose keys are these lines; `‸` is the cursor."""
     return f"{HEAD}rules:\n  r:\n" + "".join(f"    {line}\n" for line in lines)
 
 
@@ -128,16 +128,16 @@ def test_whatever_is_chosen_from_a_list_is_completed(server: Server, text: str, 
 def test_a_key_is_completed_with_what_it_is_for(server: Server) -> None:
     offered = server.offered(rule("‸"))
     assert set(profile()["properties"]["rules"]["additionalProperties"]["properties"]) <= offered.keys()
-    assert offered["allow-failing"] == "With each: so many items may fail."
+    assert offered["allow-failing"] == "With each: the number of items that may fail."
     assert server.typed(rule("‸"))["fact"] == "fact: "
 
 
-def test_the_fact_that_somebody_points_at_is_told_first(server: Server) -> None:
-    text = server.told(rule("fact: memory.to‸tal", "at-least: 1 GiB"))
+def test_the_fact_under_the_pointer_is_described_first(server: Server) -> None:
+    text = server.hover(rule("fact: memory.to‸tal", "at-least: 1 GiB"))
     assert re.findall(r"^\* `([^`]+)`", text, re.MULTILINE)[0] == "memory.total"
     assert "quantity GiB" in text
     assert "bios.smt" not in text
-    assert "must pass" in server.told(rule("ea‸ch: gpu", "fact: vbios", "is: 1"))
+    assert "must pass" in server.hover(rule("ea‸ch: gpu", "fact: vbios", "is: 1"))
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)

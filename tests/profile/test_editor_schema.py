@@ -1,4 +1,4 @@
-"""The schema that editors read: it refuses what the grammar refuses and nothing else, and offers every word there is."""
+"""The schema for editors: it refuses exactly what the grammar refuses, and completes every word."""
 
 import json
 from functools import cache
@@ -100,7 +100,7 @@ def test_every_fact_and_collection_of_the_catalogue_is_offered_where_it_may_stan
     assert missing == []
 
 
-def test_each_fact_is_told_with_its_help_its_unit_and_its_plane() -> None:
+def test_each_fact_is_described_with_its_help_its_unit_and_its_plane() -> None:
     memory = next(
         part for part in schema_of()["$defs"]["node-facts"]["anyOf"] if "memory.total" in part.get("enum", ())
     )
@@ -144,7 +144,7 @@ def test_a_profile_and_a_probe_of_this_machine_are_in_the_schema_that_is_written
     assert set(json.loads(done.out)["$defs"]) == set(schema_of()["$defs"])
 
 
-def test_a_schema_that_cannot_be_written_is_our_users_mistake(tmp_path: Path) -> None:
+def test_a_schema_that_cannot_be_written_is_a_user_error(tmp_path: Path) -> None:
     done = rackcheck("profile", "schema", "-o", tmp_path / "nowhere" / "profile.schema.json")
     assert done.status == 2
     assert "nowhere/profile.schema.json" in done.err

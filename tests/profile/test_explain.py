@@ -1,4 +1,4 @@
-"""`rackcheck profile explain`: who wrote each word of a rule, what that took the place of, and what it takes to pass."""
+"""`rackcheck profile explain`: where each word of a rule is set, what it replaced, and what is needed to pass."""
 
 import json
 from pathlib import Path
@@ -92,7 +92,7 @@ def test_a_rule_of_a_fragment_names_the_fragment(ours: Path) -> None:
     assert keys(explained(ours, "smt.known"))["present"] == ("true", "part@7", "part.yaml:5", [])
 
 
-def test_what_a_new_look_takes_away_is_told_with_who_took_it(ours: Path) -> None:
+def test_keys_removed_by_a_new_look_are_listed_with_their_remover(ours: Path) -> None:
     found = explained(ours, "gpu.names")
     gone = {(one["key"], one["value"], one["taken_by"]["key"], one["taken_by"]["place"]) for one in found["gone"]}
     assert gone == {
@@ -102,7 +102,7 @@ def test_what_a_new_look_takes_away_is_told_with_who_took_it(ours: Path) -> None
     }
 
 
-def test_what_a_new_fact_takes_away_is_told_with_who_took_it(ours: Path) -> None:
+def test_keys_removed_by_a_new_fact_are_listed_with_their_remover(ours: Path) -> None:
     ours.write_text(OURS.replace("gpu.names: { any: gpu }", "gpu.names: { fact: uuid, is-not: x }"))
     found = explained(ours, "gpu.names")
     assert [(one["key"], one["value"], one["place"], one["taken_by"]["key"]) for one in found["gone"]] == [
@@ -115,7 +115,7 @@ def test_what_a_new_fact_takes_away_is_told_with_who_took_it(ours: Path) -> None
 @pytest.mark.parametrize(
     ("words", "value", "given"), [((), "128 GiB", False), (("--set", "floor=256 GiB"), "256 GiB", True)]
 )
-def test_a_param_is_told_with_its_value_and_every_line_that_gave_one(
+def test_a_param_is_shown_with_its_value_and_every_line_that_set_one(
     ours: Path, words: tuple[str, ...], value: str, given: bool
 ) -> None:
     (param,) = explained(ours, "memory.enough", *words)["params"]
@@ -128,7 +128,7 @@ def test_a_param_is_told_with_its_value_and_every_line_that_gave_one(
     ]  # fmt: skip
 
 
-def test_a_dropped_rule_is_told_with_the_reason_and_what_it_was(ours: Path) -> None:
+def test_a_dropped_rule_is_shown_with_the_reason_and_its_old_content(ours: Path) -> None:
     found = explained(ours, "gone")
     assert found["dropped"] is True
     assert found["drops"] == [{"reason": "nobody here cares", "layer": "ours@1", "place": "ours.yaml:11"}]
@@ -146,7 +146,7 @@ def test_a_rule_written_anew_holds_nothing_of_what_was_dropped(ours: Path) -> No
     assert explained(ours, "memory.enough")["needed_by"] == ["twice"]
 
 
-def test_what_it_takes_to_pass_the_facts_and_the_sources_are_told_in_words(ours: Path) -> None:
+def test_the_condition_the_facts_and_the_sources_are_explained_in_words(ours: Path) -> None:
     shown = rackcheck("profile", "explain", "-p", ours, "memory.enough").out
     catalogue, loaded = registry().catalogue, library.load(str(ours), registry().catalogue)
     rule = next(rule for rule in loaded.own if rule.id == "memory.enough")
@@ -165,7 +165,7 @@ def test_what_it_takes_to_pass_the_facts_and_the_sources_are_told_in_words(ours:
 
 @pytest.mark.parametrize("name", [name for name, found in library.profiles().items() if found.origin == "shipped"])
 def test_every_rule_of_every_shipped_profile_is_explained_as_it_is_judged(name: str) -> None:
-    """Each key that is judged is told with the place that the reader itself notes for it."""
+    """Each judged key is shown with the place that the loader recorded for it."""
     catalogue = registry().catalogue
     loaded, laid = library.load_laid(name, catalogue)
     for rule in loaded.own:
@@ -180,15 +180,15 @@ def test_every_rule_of_every_shipped_profile_is_explained_as_it_is_judged(name: 
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"),
+    ("rule", "text"),
     [
         ("memory.enouhg", "profile ours has no rule memory.enouhg; did you mean memory.enough?"),
         ("zzz", "profile ours has no rule zzz; rackcheck profile show ours lists them"),
     ],
 )
-def test_a_rule_that_is_none_is_told_with_the_nearest(ours: Path, rule: str, said: str) -> None:
+def test_an_unknown_rule_is_reported_with_the_nearest(ours: Path, rule: str, text: str) -> None:
     done = rackcheck("profile", "explain", "-p", ours, rule)
-    assert (done.status, done.err) == (2, f"rackcheck: {said}\n")
+    assert (done.status, done.err) == (2, f"rackcheck: {text}\n")
 
 
 def test_no_word_of_a_profile_moves_the_terminal(ours: Path) -> None:

@@ -1,5 +1,5 @@
-"""Rules that an engineer would write for a GB200 compute tray, held against a recorded one: the GPU of another VBIOS and
-the leak are found without a figure, and two power limits of one processor that mean two things are no finding."""
+"""Rules that an engineer would write for a GB200 compute tray, run on a recorded one: the GPU with another VBIOS and
+the leak are found without a figure, and two different power limits of one processor are no finding."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ rules:
     fact: version
     equal: true
   gpu.vbios_alike_by_processor: { each: bmc.gpu, fact: vbios, equal: true }
-  leak.none: { title: No detector tells of a leak, severity: blocker, each: leak, fact: state, is: OK }
+  leak.none: { title: No leak detector reports a leak, severity: blocker, each: leak, fact: state, is: OK }
   leak.alike: { each: leak, fact: state, equal: true }
   cpu.tdp_alike:
     title: Every Grace has one limit of sustained power
@@ -66,7 +66,7 @@ def verdicts(profile: Profile, leaves: Mapping[str, Leaf] | None = None) -> dict
 
 
 def altered(uri: str, **properties: object) -> dict[str, Leaf]:
-    """All facts of the tray when one of its resources has other properties, read over HTTPS."""
+    """All facts of the tray with other properties on one resource, read over HTTPS."""
     with Mockup(tree(GB200), bodies={uri: {**resource(GB200, uri), **properties}}) as server:
         capture, trouble = redfish.read(client(server), links())
     assert trouble is None
@@ -76,13 +76,13 @@ def altered(uri: str, **properties: object) -> dict[str, Leaf]:
 def test_the_one_gpu_of_another_vbios_is_found_among_its_siblings(profile: Profile) -> None:
     found = verdicts(profile)["gpu.vbios_alike"]
     assert found.status is Status.FAIL
-    assert found.reason == "firmware.component/*.version is 97.00.6C.00.03, 97.00.72.00.00, must be alike"
+    assert found.reason == "firmware.component/*.version is 97.00.6C.00.03, 97.00.72.00.00, must be the same"
     (evidence,) = found.evidence
     assert "firmware.component/HGX_FW_GPU_1 97.00.72.00.00" in evidence.exact
     assert evidence.exact.count("97.00.6C.00.03") == 3
 
 
-def test_gpus_that_the_bmc_tells_nothing_of_are_unknown_and_not_alike(profile: Profile) -> None:
+def test_gpus_that_the_bmc_does_not_describe_are_unknown_and_not_alike(profile: Profile) -> None:
     assert verdicts(profile)["gpu.vbios_alike_by_processor"].status is Status.UNKNOWN
 
 
@@ -126,7 +126,7 @@ def test_a_processor_of_another_limit_of_one_purpose_is_found_by_the_rule_for_th
 
 @pytest.fixture
 def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: Profile) -> Any:
-    """Audits the tray over HTTPS, some of its bodies changed, into a run."""
+    """Audits the tray over HTTPS, with some bodies changed, into a run."""
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("BMC_PASSWORD", "calvin")
 

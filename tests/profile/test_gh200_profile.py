@@ -1,4 +1,4 @@
-"""The profile gh200: a server of four modules in order passes it, and each thing that goes wrong is told by the rule for it."""
+"""The profile gh200: a healthy server of four modules passes it, and each fault is found by its rule."""
 
 from collections.abc import Mapping
 
@@ -20,12 +20,13 @@ HOST: Mapping[str, Reading] = {
     "cpu.threads": 288,
     "kernel.release": "6.8.0-1030-nvidia-64k",
     "memory.page_size": 64.0,
-    "iommu.translated": 0,
     "cmdline.argument": (),
     "log.xid": (),
     "nic": (),
     "pcie": tuple(f"000{n}:01:00.0" for n in range(4)),
     **{f'pcie/"000{n}:01:00.0".device': "0x2342" for n in range(4)},
+    **{f'pcie/"000{n}:01:00.0".class': "0x030200" for n in range(4)},
+    **{f'pcie/"000{n}:01:00.0".iommu.type': "identity" for n in range(4)},
     "gpu": tuple("0123"),
     **{f"gpu/{n}.name": "NVIDIA GH200 120GB" for n in range(4)},
     **{f"gpu/{n}.vbios": "96.00.84.00.01" for n in range(4)},
@@ -33,7 +34,7 @@ HOST: Mapping[str, Reading] = {
     **{f"gpu/{n}.power.module.default": 680.0 for n in range(4)},
     **{f"gpu/{n}.power.module.limit": 680.0 for n in range(4)},
 }
-"""What a server of four modules tells, written by hand: none was recorded."""
+"""Facts of a server of four modules, written by hand: none was recorded."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def tree(values: Mapping[str, Reading]) -> Tree:
 
 
 def verdicts(profile: Profile, changes: Mapping[str, Reading] | None = None) -> dict[str, Verdict]:
-    """What the rules of the profile's own file, and of grace-gpu, make of a host some of whose facts say something else."""
+    """Verdicts of the rules in the profile's own file, and in grace-gpu, on a host with some facts changed."""
     own = [r for r in profile.own if ("gh200" in r.place or "grace-gpu" in r.place) and r.across is None]
     return {v.rule: v for v in judge(own, tree({**HOST, **(changes or {})}))}
 
@@ -75,15 +76,15 @@ WRONG: Mapping[str, tuple[Mapping[str, Reading], set[str]]] = {
     "a module is capped": ({"gpu/2.power.module.limit": 500.0}, {"gpu.module_power"}),
     "the kernel has small pages": ({"kernel.release": "6.8.0-1030-nvidia"}, {"kernel.flavour"}),
     "NVLink-C2C had errors": ({"log.xid": ("0008:01:00.0",), 'log.xid/"0008:01:00.0".codes': ("121",)}, {"log.no_c2c_xid"}),
-    "the SMMU translates": ({"iommu.translated": 12}, {"iommu.passthrough"}),
+    "the SMMU translates": ({'pcie/"0001:01:00.0".iommu.type': "DMA-FQ"}, {"iommu.passthrough"}),
     "a VBIOS is another": ({"gpu/1.vbios": "96.00.84.00.02"}, {"gpu.vbios_alike"}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_wrong_is_told_by_the_rule_for_it(what: str, profile: Profile) -> None:
-    changes, told_by = WRONG[what]
-    assert failing(verdicts(profile, changes)) == told_by
+def test_each_fault_is_reported_by_its_rule(what: str, profile: Profile) -> None:
+    changes, source = WRONG[what]
+    assert failing(verdicts(profile, changes)) == source
 
 
 def test_a_gpu_that_is_missing_is_counted(profile: Profile) -> None:
@@ -93,7 +94,7 @@ def test_a_gpu_that_is_missing_is_counted(profile: Profile) -> None:
     assert (found.status, found.reason) == (Status.FAIL, "count of gpu is 3, must be 4")
 
 
-def test_how_many_modules_a_server_has_is_for_the_site_to_say() -> None:
+def test_the_number_of_modules_of_a_server_is_a_site_value() -> None:
     unset = library.load("gh200", registry().catalogue)
     found = {v.rule: v for v in judge([r for r in unset.own if r.id in {"gpu.count", "cpu.one_per_gpu"}], Tree({}))}
     assert {v.reason for v in found.values()} == {"site value not set: gpus"}

@@ -1,4 +1,4 @@
-"""Fragments: what is included is as if it were written there, in whatever order; what clashes is told by both places."""
+"""Fragments: an include has the effect of its text, in any order; a conflict is reported with both places."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ def table(text: str, file: str) -> YamlMapping:
 
 
 def laid(text: str, /, **library: str) -> Layers:
-    """Lay a file over those of a library, in which there are two fragments and a base."""
+    """Load a file with a library of two fragments and a base."""
     files = {"nvme": NVME, "links": LINKS, "base": BASE, **library}
 
     def find(name: str, place: SourcePlace) -> YamlMapping:
@@ -87,20 +87,20 @@ def test_a_fragment_may_include_what_is_a_parent_already() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "library", "said"),
+    ("text", "library", "message"),
     [
         ("include: [nvme@4]", {}, "p.yaml:3:11: includes nvme@4, and the library has nvme@3"),
         ("include: [nvmee]", {}, "p.yaml:3:11: no profile nvmee"),
-        ("include: [p]", {}, "p.yaml:3:11: p includes p: a circle"),
+        ("include: [p]", {}, "p.yaml:3:11: p includes p: a cycle"),
         (
             "include: [a]",
             {"a": "profile: a\nversion: 1\ninclude: [b]\n", "b": "profile: b\nversion: 1\ninclude: [a]\n"},
-            "b.yaml:3:11: p includes a includes b includes a: a circle",
+            "b.yaml:3:11: p includes a includes b includes a: a cycle",
         ),
         (
             "extends: a@1",
             {"a": "profile: a\nversion: 1\ninclude: [b]\n", "b": "profile: b\nversion: 1\ninclude: [p]\n"},
-            "b.yaml:3:11: p extends a includes b includes p: a circle",
+            "b.yaml:3:11: p extends a includes b includes p: a cycle",
         ),
         (
             "include: [child]",
@@ -110,22 +110,22 @@ def test_a_fragment_may_include_what_is_a_parent_already() -> None:
         (
             "include: [nvme, other]",
             {"other": "profile: other\nversion: 7\nrules:\n  nvme.temp: { fact: z, is: 1 }\n"},
-            "other.yaml:4:3: rule `nvme.temp` of fragment other stands in nvme@3 too: nvme.yaml:5:3; a fragment only adds",
+            "other.yaml:4:3: rule `nvme.temp` of fragment other is also in nvme@3: nvme.yaml:5:3; a fragment only adds",
         ),
         (
             "extends: base@1\ninclude: [other]",
             {"other": "profile: other\nversion: 7\nrules:\n  base.x: { is: 1 }\n"},
-            "other.yaml:4:3: rule `base.x` of fragment other stands in base@1 too: base.yaml:4:3; a fragment only adds",
+            "other.yaml:4:3: rule `base.x` of fragment other is also in base@1: base.yaml:4:3; a fragment only adds",
         ),
         (
             "include: [other]",
             {"other": "profile: other\nversion: 7\ninclude: [nvme]\nrules:\n  nvme.wear: { is: 2 }\n"},
-            "other.yaml:5:3: rule `nvme.wear` of fragment other stands in nvme@3 too: nvme.yaml:4:3; a fragment only adds",
+            "other.yaml:5:3: rule `nvme.wear` of fragment other is also in nvme@3: nvme.yaml:4:3; a fragment only adds",
         ),
         (
             "include: [other]",
             {"other": "profile: other\nversion: 7\ninclude: [nvme]\nrules:\n  nvme.wear: { drop: x }\n"},
-            "other.yaml:5:3: fragment other drops `nvme.wear`; a fragment only adds: who includes it may drop",
+            "other.yaml:5:3: fragment other drops `nvme.wear`; a fragment only adds: an including profile may drop it",
         ),
         (
             "extends: gone@1\ninclude: [links]",
@@ -140,13 +140,13 @@ def test_a_fragment_may_include_what_is_a_parent_already() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_included_is_told_with_its_places(text: str, library: Mapping[str, str], said: str) -> None:
+def test_an_impossible_include_is_reported_with_its_places(text: str, library: Mapping[str, str], message: str) -> None:
     with pytest.raises(BadFile) as caught:
         laid(f"profile: p\nversion: 1\n{text}\nrules:\n  own: {{ fact: e, is: 5 }}\n", **library)
-    assert str(caught.value) == said
+    assert str(caught.value) == message
 
 
-def test_all_clashes_are_told_at_once() -> None:
+def test_all_clashes_are_reported_at_once() -> None:
     other = "profile: other\nversion: 7\nrules:\n  nvme.temp: { fact: z, is: 1 }\n  nvme.wear: { fact: z, is: 1 }\n"
     with pytest.raises(BadFile) as caught:
         laid("profile: p\nversion: 1\ninclude: [nvme, other]\n", other=other)
@@ -154,7 +154,7 @@ def test_all_clashes_are_told_at_once() -> None:
 
 
 def deep(count: int) -> dict[str, str]:
-    """Give fragments of which each includes the next."""
+    """Return fragments of which each includes the next."""
     return {
         f"f{n}": f"profile: f{n}\nversion: 1\n" + f"include: [f{n + 1}]\n" * (n < count) for n in range(1, count + 1)
     }
@@ -164,7 +164,7 @@ def deep(count: int) -> dict[str, str]:
 def test_fragments_lie_so_deep_in_one_another_and_no_deeper(first: str) -> None:
     text = f"profile: p\nversion: 1\ninclude: [{first}]\n"
     assert laid(text, **deep(DEPTH)).lineage[0].count("f") == DEPTH
-    with pytest.raises(BadFile, match=f"fragments in one another, more than {DEPTH} deep"):
+    with pytest.raises(BadFile, match=f"fragments are nested more than {DEPTH} deep"):
         laid(text, **deep(DEPTH + 1))
 
 
@@ -196,7 +196,7 @@ def test_two_fragments_may_define_one_param_alike(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("other", ["8 W", "{ type: text, default: 7 W }", "{ type: quantity W }"])
-def test_two_definitions_of_one_param_are_told_with_both_places(other: str) -> None:
+def test_two_definitions_of_one_param_are_reported_with_both_places(other: str) -> None:
     files = {"a": PARAM.format("a", "{ type: quantity W, default: 7 W }", "a"), "b": PARAM.format("b", other, "b")}
     with pytest.raises(BadFile, match=r"b\.yaml:4:3: param `floor` of fragment b has type .* in a@1 .*: a\.yaml:4:3"):
         laid("profile: p\nversion: 1\ninclude: [a, b]\n", **files)
@@ -210,7 +210,7 @@ WHOLE = {name: library.load(name, registry().catalogue) for name in SHIPPED}
 
 
 def split(name: str, place: Path, parts: Mapping[str, int], order: Sequence[int], chained: bool) -> Profile:
-    """Write a shipped profile's rules into the fragments that `parts` says by rule (0: its own), and load it."""
+    """Write a shipped profile's rules into the fragments that `parts` has by rule (0: its own), and load it."""
     whole = plain(SHIPPED[name])
     assert isinstance(whole, dict)
     shutil.copy(library.find(name).path.with_name("sources.yaml"), place)
@@ -228,7 +228,7 @@ def split(name: str, place: Path, parts: Mapping[str, int], order: Sequence[int]
 
 
 def placeless(profile: Profile) -> dict[str, tuple[Rule, str]]:
-    """Give all that a profile's rules are, without where they stand."""
+    """Return the full content of a profile's rules, without their places."""
     return {rule.id: (replace(rule, place=""), rule.digest) for rule in profile.own}
 
 
@@ -236,7 +236,7 @@ def placeless(profile: Profile) -> dict[str, tuple[Rule, str]]:
 @settings(max_examples=6)
 @given(data=st.data())
 def test_including_a_fragment_is_writing_its_rules_there(name: str, data: st.DataObject) -> None:
-    """Rules, params, sources and digest are those of the whole: so is every verdict, for judging reads nothing else."""
+    """Rules, params, sources and digest are those of the whole, and so is every verdict: judging reads nothing else."""
     whole = plain(SHIPPED[name])
     assert isinstance(whole, dict)
     ids = list(whole["rules"])
@@ -249,7 +249,7 @@ def test_including_a_fragment_is_writing_its_rules_there(name: str, data: st.Dat
 
 
 def test_a_run_is_judged_the_same_by_fragments_in_any_order(tmp_path: Path) -> None:
-    """Of a real answer: every verdict and the whole document are the same, whatever file a rule stands in."""
+    """On real answers, every verdict and the whole document are the same, whatever file a rule is in."""
     value = []
     for number, order in enumerate([(), (1, 2, 3), (3, 1, 2)]):
         place = tmp_path / str(number)
@@ -275,7 +275,7 @@ FILES = {
 
 
 def written(place: Path) -> Path:
-    """Write a site's files into a folder, and give the one to judge by."""
+    """Write a site's files into a folder, and return its profile."""
     for name, text in FILES.items():
         (place / f"{name}.yaml").write_text(f"rackcheck: 1\nprofile: {name}\nversion: 1\n{text}")
     return place / "ours.yaml"

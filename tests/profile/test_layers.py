@@ -1,4 +1,4 @@
-"""Overlays: what a profile changes of its parents, what it leaves alone, and that each word keeps its own place."""
+"""Overlays: what a profile changes in its parents, what it keeps, and that each word keeps its own place."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ rules:
 
 
 def laid(over: str, /, **library: str) -> Layers:
-    """Lay a file over those of a library."""
+    """Load a file with a library."""
     files = {"base": BASE, **library}
 
     def find(name: str, place: SourcePlace) -> YamlMapping:
@@ -86,9 +86,7 @@ def test_a_new_look_takes_away_the_old_one_and_what_narrowed_it() -> None:
         ("any-of: [{ fact: memory, is: 3 }]", {"any-of": [{"fact": "memory", "is": "3"}]}),
     ],
 )
-def test_a_new_fact_takes_away_the_old_one_and_what_was_asked_of_it(
-    rule_id: str, written: str, left: dict[str, object]
-) -> None:
+def test_a_new_fact_replaces_the_old_one_and_its_tests(rule_id: str, written: str, left: dict[str, object]) -> None:
     found = rule(over(f"  {rule_id}: {{ {written} }}"), rule_id)
     assert isinstance(found, dict)
     assert {key: value for key, value in found.items() if key != "severity"} == left
@@ -153,7 +151,7 @@ def test_a_circle_of_parents_is_refused(extends: str, circle: str) -> None:
         "left": "profile: left\nversion: 1\nextends: right@1\n",
         "right": "profile: right\nversion: 1\nextends: over@1\n",
     }
-    with pytest.raises(BadFile, match=f"{circle}: a circle"):
+    with pytest.raises(BadFile, match=f"{circle}: a cycle"):
         laid(f"profile: over\nversion: 1\nextends: {extends}\n", **library)
 
 
@@ -165,7 +163,7 @@ RULES = st.dictionaries(
 
 @given(st.lists(RULES, min_size=2, max_size=4))
 def test_layers_of_keys_are_dicts_laid_over_dicts(levels: list[dict[str, dict[str, object]]]) -> None:
-    """Where no look and no fact is written anew, an overlay is what every reader expects: the newest key wins."""
+    """Where no look and no fact is rewritten, the newest key wins."""
     names = [f"p{n}" for n in range(len(levels))]
     files = {
         name: json.dumps(

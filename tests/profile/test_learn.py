@@ -1,4 +1,4 @@
-"""Learning a profile: it holds on the machines it came from, claims nothing that they do not, and waits for a person."""
+"""Learning a profile: the machines it came from pass it, it states nothing more, and it needs review by a person."""
 
 import json
 import math
@@ -92,7 +92,7 @@ HOSTILE = [
 
 
 def tree(facts: Mapping[str, Reading]) -> Tree:
-    """A machine that tells these facts; collections are listed by what is told of their items."""
+    """A machine with these facts; collections list the items that the facts name."""
     leaves: dict[str, Leaf] = {}
     items: dict[str, dict[str, None]] = {}
     for path, reading in facts.items():
@@ -113,7 +113,7 @@ def several(*machines: Mapping[str, Reading]) -> list[LearnedRun]:
 
 
 def loaded(written: str, catalogue: Catalogue = CATALOGUE) -> Profile:
-    """The profile that a file's text is; raises BadFile where it is none."""
+    """The profile in a file's text; raises BadFile where it is not one."""
     assert len(written) <= SIZE
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "learned.yaml"
@@ -142,7 +142,7 @@ def holds_on_its_own(
 
 
 def claims(learned: Learned) -> dict[str, object]:
-    """What is claimed, by look, place and fact."""
+    """The learned rules, by look, place and fact."""
     return {
         ".".join(filter(None, (lesson.look, lesson.at, fact))): (claim.op, claim.operand)
         for lesson in learned.lessons
@@ -174,7 +174,7 @@ def readings(kind: Kind) -> st.SearchStrategy[Reading]:
 
 @st.composite
 def machines(draw: st.DrawFn) -> list[dict[str, Reading]]:
-    """Up to four machines, mostly alike: a value is often the one that another machine tells."""
+    """Up to four machines, mostly alike: a value is often that of another machine."""
     paths = [p for p, kind in KINDS.items() if kind.type.value != "collection" and "*" not in p]
     paths += [f"sysctl.vm.{name}" for name in ("a", "b", 'x/"y z"')]
     keys = draw(st.lists(KEYS, max_size=3, unique=True))
@@ -281,10 +281,10 @@ def test_each_class_of_fact_is_learned_in_its_own_way() -> None:
         "each.gpu.faults": ("is", "0"), "count.xid": ("is", "0"), "sysctl.vm.swappiness": ("is", "1"),
     }  # fmt: skip
     assert learned.left == {Why.IDENTITY: 3, Why.MEASUREMENT: 1, Why.COUNTER: 1}
-    assert "gpu/*.temperature" in learned.unknown  # of one GPU nobody told it
+    assert "gpu/*.temperature" in learned.unknown  # one GPU does not report it
 
 
-def test_an_identity_is_in_no_rule_and_in_no_question_whatever_fact_tells_it() -> None:
+def test_an_identity_is_in_no_rule_and_in_no_question_whatever_its_fact() -> None:
     facts: dict[str, Reading] = {
         "node.serial": "SN-4711-AB", "cpu.governor": "root=SN-4711-AB rw", "bios.version": "52:54:00:12:34:56",
         "sysctl.vm.a": "12345678-1234-1234-1234-1234567890ab", "cpu.cores": 8, "cpu.flags": ("SN-4711-AB",),
@@ -295,7 +295,7 @@ def test_an_identity_is_in_no_rule_and_in_no_question_whatever_fact_tells_it() -
         assert not re.search("(?i)471[12]|52:54|12345678", written(learned))
 
 
-def test_machines_that_disagree_are_asked_about_and_the_odd_one_is_named() -> None:
+def test_a_disagreement_of_machines_becomes_a_question_naming_the_odd_one() -> None:
     usual: dict[str, Reading] = {"cpu.cores": 64, "memory.total": 512.0, "gpu/0.ecc": "on", "gpu/1.ecc": "on"}
     odd: dict[str, Reading] = {"cpu.cores": 32, "memory.total": Absent("none"), "gpu/0.ecc": "off", "gpu/1.ecc": "on"}
     learned = holds_on_its_own(several(usual, usual, usual, odd))
@@ -328,7 +328,7 @@ def test_a_collection_that_could_not_be_read_to_its_end_is_not_counted() -> None
     assert set(learned.unknown) == {"gpu", "gpu/*.ecc"}
 
 
-def test_a_measurement_wants_three_machines_and_gives_a_band_around_their_median() -> None:
+def test_a_measurement_needs_three_machines_and_gives_a_band_around_their_median() -> None:
     facts: list[dict[str, Reading]] = [
         {"gpu/0.bandwidth": speed, "gpu/0.ecc": "on", "gpu/0.temperature": 30.0} for speed in (50.0, 51.0, 52.0)
     ]
@@ -365,7 +365,7 @@ def test_a_machine_that_is_ill_is_no_model() -> None:
     assert learned.questions[0].text.endswith("is this machine right?")
 
 
-def test_a_version_may_be_later_only_where_it_has_an_order_and_somebody_says_so() -> None:
+def test_a_version_may_be_later_only_where_it_has_an_order_and_the_user_allows_it() -> None:
     facts = several({"kernel.release": "5.15.0-1053-nvidia", "bios.version": "U30"})
     assert claims(learn(facts, CATALOGUE))["kernel.release"] == ("is", "5.15.0-1053-nvidia")
     learned = holds_on_its_own(facts, at_least=True)
@@ -380,13 +380,13 @@ def test_a_quantity_is_written_without_loss_and_in_a_unit_that_is_short() -> Non
         assert claims(holds_on_its_own(several({"memory.total": value})))["memory.total"] == ("is", output)
 
 
-def test_facts_that_were_not_asked_are_counted_and_not_named() -> None:
+def test_unread_facts_are_counted_and_not_named() -> None:
     never = Unknown(Reason.NOT_COLLECTED, "this run did not ask /proc/cpuinfo")
     learned = learn(several({"cpu.cores": 8, "cpu.smt": never}), CATALOGUE)
     assert (learned.unknown, learned.left[Why.UNASKED]) == ((), 1)
 
 
-def test_the_file_is_the_same_whatever_the_order_of_facts_and_small_whatever_a_node_tells() -> None:
+def test_the_file_is_the_same_for_any_order_of_facts_and_small_for_any_number_of_them() -> None:
     facts: dict[str, Reading] = {f"sysctl.vm.a{n}": "v" * 150 for n in range(CLAIMS + 500)}
     there = learn(several(facts), CATALOGUE)
     back = learn(several(dict(reversed(facts.items()))), CATALOGUE)
@@ -403,7 +403,7 @@ def test_rules_carry_the_role_of_the_machines() -> None:
     assert rule.roles == ("nvswitch",)
 
 
-def test_a_profile_waits_until_somebody_answers_for_it() -> None:
+def test_a_profile_is_unreviewed_until_a_reviewer_is_named() -> None:
     head = "rackcheck: 1\nprofile: p\nversion: 1\n"
     waits = {
         "reviewed: false": True, "reviewed: true": True, "reviewed: false\nreviewed-by: ''": True,
@@ -426,14 +426,14 @@ def bundle(folder: Path, profile: str, place: str = "runs/r1/profile/p.yaml", **
 
 
 @pytest.mark.parametrize("place", ["runs/r1/profile/p.yaml", "acceptance/profile/p.yaml"])
-def test_nobody_signs_what_was_judged_by_a_profile_that_waits(tmp_path: Path, place: str) -> None:
+def test_a_bundle_judged_by_an_unreviewed_profile_cannot_be_signed(tmp_path: Path, place: str) -> None:
     keygen("-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "jo")
     waiting = bundle(tmp_path / "a", "reviewed: false", place)
-    with pytest.raises(UserError, match=r"nobody has answered for p: .*reviewed-by: NAME.*audit again"):
+    with pytest.raises(UserError, match=r"not reviewed yet: p; .*reviewed-by: NAME.*audit again"):
         signing.sign(waiting, tmp_path / "jo", "integrator", "Jo", datetime.now(UTC))
     assert not (waiting / "signatures").exists()
     done = rackcheck("sign", waiting, "--key", tmp_path / "jo")
-    assert (done.status, "nobody has answered for p" in done.err) == (2, True)
+    assert (done.status, "not reviewed yet: p" in done.err) == (2, True)
     answered = bundle(tmp_path / "b", "reviewed-by: Jo Doe", place)
     assert rackcheck("sign", answered, "--key", tmp_path / "jo").status == 0
 
@@ -445,7 +445,7 @@ def test_nor_a_copy_of_it_where_the_full_bundle_is_kept(tmp_path: Path, monkeypa
     digest = manifest.read(full).digest
     copy = bundle(tmp_path / "copy", "x", "report.txt", level="customer", full=digest)
     done = rackcheck("sign", copy, "--key", tmp_path / "jo")
-    assert (done.status, "nobody has answered for p" in done.err) == (2, True)
+    assert (done.status, "not reviewed yet: p" in done.err) == (2, True)
 
 
 @pytest.fixture(scope="module")
@@ -462,7 +462,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_a_stored_run_is_learned_from_and_judged_by_what_was_learned(home: Path) -> None:
     done = rackcheck("profile", "learn", "--from", "last", "-o", home / "ours.yaml")
     assert (done.status, done.out) == (0, ""), done.err
-    assert "nobody has answered for it yet" in done.err
+    assert "not reviewed yet" in done.err
     assert "sysctl.vm.swappiness" in (home / "ours.yaml").read_text()
     again = rackcheck("audit", "--from", "last", "-p", home / "ours.yaml", "--json")
     assert again.status == 0, again.err
@@ -481,26 +481,26 @@ def test_the_same_run_is_the_same_file(home: Path) -> None:
 def test_a_file_that_is_there_is_not_written_over(home: Path) -> None:
     (home / "mine.yaml").write_text("mine")
     done = rackcheck("profile", "learn", "--from", "last", "-o", home / "mine.yaml")
-    assert (done.status, "mine.yaml is there already" in done.err) == (2, True)
+    assert (done.status, "mine.yaml exists already" in done.err) == (2, True)
     assert (home / "mine.yaml").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (("--nodes", "localhos"), "no node localhos in last; did you mean localhost?"),
         (("--nodes", "dgx[01-02]"), "no node dgx01 in last; there are localhost"),
         (("--nodes", "dgx[01"), "not a node set"),
         (("--from", "last"), "is named twice: last, last"),
         (("--from", "nothing"), "no run nothing"),
-        (("--name", "A b"), "no profile can be called 'A b'"),
+        (("--name", "A b"), "not a profile name: 'A b'"),
     ],
 )
-def test_what_our_user_gets_wrong_is_told_with_what_was_meant(home: Path, given: tuple[str, ...], said: str) -> None:
+def test_user_errors_are_reported_with_a_suggestion(home: Path, given: tuple[str, ...], message: str) -> None:
     assert home.is_dir()
     done = rackcheck("profile", "learn", "--from", "last", *given)
     assert (done.status, done.out) == (2, "")
-    assert said in done.err
+    assert message in done.err
 
 
 def test_a_file_learned_here_is_found_by_name_and_checked(home: Path) -> None:
@@ -522,4 +522,4 @@ def test_nor_a_copy_whose_full_bundle_is_gone(home: Path) -> None:
     for full in (home / "bundles").iterdir():
         shutil.rmtree(full)
     done = rackcheck("sign", home / "copy", "--key", home / "jo")
-    assert (done.status, "nobody has answered for waits" in done.err) == (2, True), done.err
+    assert (done.status, "not reviewed yet: waits" in done.err) == (2, True), done.err

@@ -1,4 +1,4 @@
-"""What is told of a profile that loads: rules nobody meets, that contradict themselves, floors that physics refuses."""
+"""Lint of a profile that loads: rules that no machine meets, contradictory rules, physically impossible floors."""
 
 import json
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ BURN_IN = Catalogue.of(
         entry("burnin.memory_bandwidth_of_a_later_day", catalogue.quantity("GB/s", "x")),
     ]
 )
-"""Facts of a burn-in as they may come: peaks bind to what their paths and units say, not to a list of probes."""
+"""Facts of a future burn-in: peaks bind by paths and units, not by a list of probes."""
 
 
 def found(folder: Path, rules: str, head: str = HEAD, known: Catalogue = BURN_IN) -> list[LintFinding]:
@@ -80,14 +80,14 @@ REFUSED: Mapping[str, tuple[str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("mistake", REFUSED)
-def test_physics_refuses_a_published_mistake(tmp_path: Path, mistake: str) -> None:
+def test_physics_refuses_a_published_error(tmp_path: Path, mistake: str) -> None:
     part, fact, test, meant = REFUSED[mistake]
     (finding,) = found(tmp_path, floor(part, fact, test))
     assert (finding.level, finding.rule) == (Level.ERROR, "floor")
     assert finding.text.partition("; did you mean ")[2] == (f"{meant}?" if meant else "")
 
 
-def test_the_spread_of_one_product_name_wants_a_reason_at_its_low_end_only(tmp_path: Path) -> None:
+def test_the_spread_of_one_product_name_needs_a_reason_at_its_low_end_only(tmp_path: Path) -> None:
     def levels(least: str) -> list[Level]:
         bare = floor("*B200*", MEMORY, f"at-least: {least}", "title: t")
         return [f.level for f in found(tmp_path, bare) if f.level is not Level.HINT]
@@ -102,7 +102,7 @@ def test_gigabytes_written_for_the_gigabits_of_an_ndr_port_are_refused(tmp_path:
     )
     (finding,) = found(tmp_path, rules)
     assert str(finding) == (
-        "p.yaml:6:51: error: asks for 3040 Gb/s of nic/*.port/*.rate, and the peak is 400 Gb/s "
+        "p.yaml:6:51: error: floor 3040 Gb/s of nic/*.port/*.rate is above the peak of 400 Gb/s "
         "(an InfiniBand port of four lanes, NDR; sichek.hca); did you mean 380 Gb/s?"
     )
     assert found(tmp_path, rules.replace("GB/s", "Gb/s")) == []
@@ -119,17 +119,17 @@ def test_gigabytes_written_for_the_gigabits_of_an_ndr_port_are_refused(tmp_path:
         ("*H100*", GEMM, "within: { of: 715 TFLOP/s, by: 5 % }"),
     ],
 )  # fmt: skip
-def test_what_physics_allows_is_not_told(tmp_path: Path, part: str, fact: str, test: str) -> None:
+def test_a_floor_allowed_by_physics_has_no_finding(tmp_path: Path, part: str, fact: str, test: str) -> None:
     assert found(tmp_path, floor(part, fact, test)) == []
 
 
-def test_a_floor_below_half_of_the_peak_wants_a_reason_and_a_source_that_was_read(tmp_path: Path) -> None:
+def test_a_floor_below_half_of_the_peak_needs_a_reason_and_a_source_that_was_read(tmp_path: Path) -> None:
     low = "at-least: 2000 GB/s"
     assert found(tmp_path, floor("*H200*", MEMORY, low)) == []
     for words in ("why: w, fix: f, title: t", "refs: [tuned.hpc], fix: f, title: t"):
         rows = [f for f in found(tmp_path, floor("*H200*", MEMORY, low, words)) if f.level is not Level.HINT]
         assert [f.level for f in rows] == [Level.WARNING]
-        assert "a reason for so low a floor is a `why` and, in `refs`, a source that was read" in rows[0].text
+        assert "so low a floor needs a `why` and, in `refs`, a source that was read" in rows[0].text
     assert found(tmp_path, floor("*H200*", MEMORY, "at-least: 2401 GB/s")) == []
 
 
@@ -177,11 +177,11 @@ def test_no_part_of_the_table_has_two_peaks_for_one_fact() -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, f in library.profiles().items() if f.origin == "shipped"])
-def test_nothing_is_to_be_said_of_a_shipped_profile_not_even_strictly(name: str) -> None:
+def test_a_shipped_profile_has_no_findings_even_with_strict(name: str) -> None:
     assert list(map(str, lint.findings(*library.load_laid(name, registry().catalogue)))) == []
 
 
-def test_hints_are_told_strictly_only_and_errors_always_refuse(tmp_path: Path) -> None:
+def test_hints_are_reported_only_with_strict_and_errors_always_refuse(tmp_path: Path) -> None:
     hint = found(tmp_path, "  r: { fact: burnin.all_reduce.busbw, present: true }\n")
     assert [f.level for f in hint] == [Level.HINT]
     assert (lint.chosen(hint, strict=False), lint.chosen(hint, strict=True)) == ([], hint)
@@ -229,7 +229,7 @@ CLAUSES = st.lists(TESTS, min_size=1, max_size=3).map(lambda tests: Clause(parse
 
 
 def passes(clause: Clause, value: int | None) -> bool:
-    """An independent reading of the law: of an absent fact every test but `present` fails."""
+    """An independent form of the law: on an absent fact every test except `present` fails."""
     for test in clause.tests:
         if test.op == "present":
             if (value is None) == test.operand:
@@ -240,7 +240,7 @@ def passes(clause: Clause, value: int | None) -> bool:
 
 
 @given(CLAUSES, CLAUSES)
-def test_whether_whole_numbers_can_hold_is_what_trying_all_of_them_says(one: Clause, other: Clause) -> None:
+def test_the_check_of_whole_numbers_agrees_with_trying_all_of_them(one: Clause, other: Clause) -> None:
     every = [None, *range(-9, 10)]
     assert can_hold([one, other]) is any(passes(one, v) and passes(other, v) for v in every)
     assert can_fail(one, other) is any(passes(one, v) and not passes(other, v) for v in every)
@@ -255,5 +255,5 @@ def test_whether_whole_numbers_can_hold_is_what_trying_all_of_them_says(one: Cla
         (catalogue.listing("x"), [operator.Test("includes", ("a",)), operator.Test("excludes", ("a",))]),
     ],
 )
-def test_of_what_cannot_be_tried_whole_nothing_is_said(kind: Kind, tests: list[operator.Test]) -> None:
+def test_an_undecidable_clause_has_no_finding(kind: Kind, tests: list[operator.Test]) -> None:
     assert can_hold([Clause(parse("a"), kind, Plane.OS, tuple(tests))]) is None

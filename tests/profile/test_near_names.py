@@ -1,4 +1,4 @@
-"""Names that somebody meant: parts in another order, and the profile behind a fragment's name."""
+"""Intended names: parts in another order, and the profile behind a fragment's name."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize(
-    ("fragment", "said"),
+    ("fragment", "text"),
     [
         ("hgx-h100", "h100-hgx"),
         ("hgx-oem", "h100-hgx or h200-hgx"),
@@ -63,13 +63,13 @@ VERDICTS = {
         ("roce", ""),
     ],
 )
-def test_a_fragment_s_name_means_the_same_parts_else_the_first_that_include_it(fragment: str, said: str) -> None:
-    assert meant(fragment, VERDICTS) == said
-    assert meant(fragment, dict(reversed(VERDICTS.items()))) == said
+def test_a_fragment_s_name_means_the_same_parts_else_the_first_that_include_it(fragment: str, text: str) -> None:
+    assert meant(fragment, VERDICTS) == text
+    assert meant(fragment, dict(reversed(VERDICTS.items()))) == text
 
 
 @pytest.mark.parametrize(("typed", "right"), [("dgx-h100", "h100-dgx"), ("server-linux", "linux-server")])
-def test_a_profile_that_is_not_found_is_the_user_s_mistake_and_the_right_name_is_said(
+def test_an_unknown_profile_is_a_user_error_that_suggests_the_right_name(
     typed: str, right: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))

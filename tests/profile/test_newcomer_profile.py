@@ -13,7 +13,7 @@ FILE = "ours.yaml"
 
 
 class Shell:
-    """A folder in which somebody types commands."""
+    """A folder in which a user types commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -27,14 +27,14 @@ class Shell:
 
 
 Way = tuple[Shell, dict[str, subprocess.CompletedProcess[str]]]
-"""The folder, and what each command came to."""
+"""The folder, and each command's result."""
 
 
 @pytest.fixture(scope="module")
 def way(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Way:
-    """The whole way, as it is typed; the edit changes one rule's severity, drops one line and names who answers."""
+    """All commands as typed; the edit changes one rule's severity, drops one line and names the responsible person."""
     shell = Shell(tmp_path_factory.mktemp("newcomer"))
     steps = {"audit": shell("audit", "-p", "linux-server")}
     steps["learn"] = shell("profile", "learn", "--from", "last", "-o", FILE)
@@ -65,9 +65,9 @@ def test_what_was_learned_passes_on_a_new_reading_of_the_machine(
     assert set(verdicts) == {"pass"}
 
 
-def test_each_command_says_what_to_type_next(way: Way) -> None:
+def test_each_command_states_the_next_one(way: Way) -> None:
     _, steps = way
-    assert re.search(rf"Next: read {FILE}, write reviewed-by: NAME", steps["learn"].stderr)
+    assert re.search(rf"Next: review {FILE}, and replace `reviewed: false` by reviewed-by: NAME", steps["learn"].stderr)
     assert f"rackcheck profile check {FILE}" in steps["learn"].stderr
 
 
@@ -84,7 +84,7 @@ def test_an_edit_that_the_machine_does_not_meet_fails_it(
     assert "must be 123" in done.stdout
 
 
-def test_nobody_signs_before_somebody_answers_for_it(
+def test_signing_is_refused_before_a_reviewer_is_named(
     way: Way,
 ) -> None:
     shell, _ = way
@@ -95,5 +95,5 @@ def test_nobody_signs_before_somebody_answers_for_it(
         assert shell("report", "last", "--bundle", "-q", "-o", f"bundle-{profile}").returncode == 0
         ends[profile] = shell("sign", f"./bundle-{profile}", "--key", "key")
     assert ends["as-learned.yaml"].returncode == 2
-    assert "nobody has answered for as-learned" in ends["as-learned.yaml"].stderr
+    assert "not reviewed yet: as-learned" in ends["as-learned.yaml"].stderr
     assert ends[FILE].returncode == 0, ends[FILE].stderr

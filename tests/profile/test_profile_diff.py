@@ -1,4 +1,4 @@
-"""`rackcheck profile diff`: what two profiles ask for differently, and which way it goes."""
+"""`rackcheck profile diff`: what two profiles require differently, and which one is stricter."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def diff_of(*words: object) -> tuple[int, dict[str, Any]]:
     return done.status, found
 
 
-def test_every_difference_is_told_once_and_in_its_kind() -> None:
+def test_every_difference_is_reported_once_and_in_its_kind() -> None:
     status, found = diff_of("one.yaml", "two.yaml")
     assert status == 1
     assert [rule["rule"] for rule in found["only_in_a"]] == ["b.first", "b.second"]
@@ -90,13 +90,13 @@ def test_lines_are_folded_and_name_what_was_dropped() -> None:
     out = rackcheck("profile", "diff", "one.yaml", "three.yaml").out
     assert "a.other, a.same, b.first, b.second: severity: major -> minor" in out
     dropped = rackcheck("profile", "diff", "one.yaml", "two.yaml").out
-    assert "b.first  dropped by the other: not with us" in dropped
+    assert "b.first  dropped by the other profile: not with us" in dropped
     assert "weaker in B: 1 rule\n" in dropped
 
 
-def test_two_profiles_alike_are_told_so_and_exit_0() -> None:
+def test_two_equal_profiles_are_reported_as_equal_and_exit_0() -> None:
     done = rackcheck("profile", "diff", "one.yaml", "one.yaml")
-    assert (done.status, "they ask for the same in the same words" in done.out) == (0, True)
+    assert (done.status, "no difference" in done.out) == (0, True)
     assert diff_of("one.yaml", "one.yaml")[0] == 0
 
 
@@ -106,7 +106,7 @@ def test_other_words_alone_are_a_difference() -> None:
     assert (status, found["changed"], found["words"]) == (1, [], [{"rule": "a.words", "keys": ["why"]}])
 
 
-def test_site_values_are_given_to_both_that_have_the_param() -> None:
+def test_site_values_are_set_in_both_that_have_the_param() -> None:
     _, found = diff_of("one.yaml", "two.yaml", "--set", "floor=4 GiB", "--set", "new=2")
     assert "site" not in {one["rule"] for one in found["changed"]}
     assert "floor" not in {param["name"] for param in found["params"]}
@@ -135,19 +135,19 @@ def wrong(*words: object) -> Done:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         (("h100-dxg", "one.yaml"), "no profile, run or acceptance h100-dxg; did you mean h100-dgx?"),
-        (("one.yaml", "zzzz"), "no profile, run or acceptance zzzz; rackcheck profile list and "),
+        (("one.yaml", "zzzz"), "no profile, run or acceptance zzzz; see rackcheck profile list and "),
         (("one.yaml", "nine.yaml"), "no profile file nine.yaml"),
         (("one.yaml", "./home"), "no run ./home; "),
-        (("one.yaml", "two.yaml", "--set", "flor=1"), "neither one.yaml nor two.yaml takes a param flor; did you mean floor?"),
+        (("one.yaml", "two.yaml", "--set", "flor=1"), "neither one.yaml nor two.yaml has a param flor; did you mean floor?"),
         (("one.yaml",), "Missing argument 'B'"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_with_the_nearest_word(words: tuple[str, ...], said: str) -> None:
+def test_an_error_is_reported_with_the_nearest_word(words: tuple[str, ...], text: str) -> None:
     done = wrong(*words)
-    assert (done.status, said in done.err) == (2, True), done.err
+    assert (done.status, text in done.err) == (2, True), done.err
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Which machines each shipped profile is for: what recorded machines say of themselves fits the profile that is written for
-them, and no other; and a profile shows, compares and explains this with the rules that belong to every profile."""
+"""Which machines each shipped profile is for: the identity of a recorded machine fits the profile that is written for
+it, and no other; and a profile shows, compares and explains this with the rules that belong to every profile."""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def verdicts() -> list[str]:
 
 
 def matching(tree: Tree, plane: Plane) -> dict[Match, set[str]]:
-    """How a machine matches every profile, seen on one plane."""
+    """How a machine matches every profile, read on one plane."""
     found: dict[Match, set[str]] = {match: set() for match in Match}
     for name in verdicts():
         found[fit(profile(name).applies_to, tree, frozenset({plane})).match].add(name)
@@ -67,7 +67,7 @@ ON_BMC: Mapping[str, tuple[set[str], set[str]]] = {
     X10: ({"xeon-server"}, {"gb200-nvl72", "gh200", "h100-hgx", "h200-hgx"}),  # its chassis has no model
     DELTA: (set(), {*CPUS - {"grace-server"}, "example-site"}),
 }
-"""Recorded BMCs: the profiles that are for such a machine, and those of which the BMC does not tell."""
+"""Recorded BMCs: the profiles for such a machine, and those that the BMC's data does not decide."""
 
 
 @pytest.mark.parametrize("machine", ON_BMC)
@@ -80,7 +80,7 @@ def test_a_recorded_bmc_fits_the_profiles_of_its_machine_and_is_another_to_the_r
 
 
 def host(product: str, cpu: str, *devices: str, board: str = "") -> Tree:
-    """A host as its operating system tells it: DMI's words, the processor's model, and PCI ids."""
+    """A host as its operating system reports it: DMI strings, the processor's model, and PCI ids."""
     facts: dict[str, Reading] = {
         "node.product": product or Absent("no product_name"), "node.board": board or Absent("no board_name"),
         "cpu.model": cpu,
@@ -168,7 +168,7 @@ def test_a_device_that_a_profile_is_for_stands_in_the_base_of_facts_and_is_what_
     assert counted & {device.partition(":")[2] for device in ids}
 
 
-# ---- what is shown -----------------------------------------------------------------------------------------------------
+# ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_a_profile_shows_its_machines_and_a_fragment_that_it_gives_no_verdict(ou
     assert "gives no verdict" not in rackcheck("profile", "show", "h100-hgx").out
 
 
-def test_built_in_rules_stand_at_the_end_and_one_that_is_dropped_is_told_with_its_reason(ours: Path) -> None:
+def test_built_in_rules_are_listed_last_and_a_dropped_one_shows_its_reason(ours: Path) -> None:
     whole, without = (rackcheck("profile", "show", name).out for name in ("linux-server", ours))
     own, _, last = whole.partition("\nbuilt in  ")
     assert f"\n{BUILT_IN}  " in last
@@ -209,7 +209,7 @@ def test_built_in_rules_stand_at_the_end_and_one_that_is_dropped_is_told_with_it
 def test_a_built_in_rule_is_explained_as_one_that_is_dropped_with_a_reason_only(ours: Path) -> None:
     shown = rackcheck("profile", "explain", "-p", "linux-server", BUILT_IN)
     assert shown.status == 0
-    assert "built in: it belongs to every profile, which may drop it with a reason" in shown.out
+    assert "built in: part of every profile, which may drop it with a reason" in shown.out
     assert "built in" not in rackcheck("profile", "explain", "-p", "linux-server", "memory.swappiness").out
     assert "dropped: two of our nodes share a board" in rackcheck("profile", "explain", "-p", ours, BUILT_IN).out
 
@@ -220,7 +220,7 @@ def test_a_built_in_rule_cannot_be_changed_and_a_switch_is_no_reason(ours: Path)
     refused = rackcheck("profile", "check", ours)
     assert (refused.status, f"`{BUILT_IN}` is built in" in refused.err) == (2, True)
     ours.write_text(text.replace("two of our nodes share a board", "true"))
-    assert f"rule {BUILT_IN} is dropped, and nobody says why" in rackcheck("profile", "check", ours).err
+    assert f"rule {BUILT_IN} is dropped without a reason" in rackcheck("profile", "check", ours).err
 
 
 def test_what_belongs_to_every_profile_is_counted_in_none_and_is_no_difference_but_where_it_is_dropped(

@@ -1,4 +1,4 @@
-"""The published schemas: generated, valid, without oneOf, and true of the files we ship."""
+"""The published schemas: generated, valid, without oneOf, and met by the shipped files."""
 
 import json
 from pathlib import Path
@@ -92,6 +92,6 @@ def test_an_inventory_conforms_as_an_editor_reads_it() -> None:
         ("{ fact: a.b, within: { of: 8, by: 1 } }", True), ("{ drop: two BIOS trains }", True),
     ],
 )  # fmt: skip
-def test_an_editor_knows_a_rule_from_a_mistake(rule: str, fits: bool) -> None:
+def test_an_editor_distinguishes_a_rule_from_an_error(rule: str, fits: bool) -> None:
     text = f"rackcheck: 1\nprofile: p\nversion: 2026.11\nrules:\n  r: {rule}\n"
     assert (errors("profile", text) == []) is fits

@@ -1,5 +1,5 @@
-"""The profiles of plain servers, and the fragments for what nodes of any kind have in common: held against every recorded
-BMC and one recorded virtual machine, a finding is what the recording says, and nothing is judged that nobody told."""
+"""The profiles of plain servers, and the fragments for what nodes of any kind have in common: run on every recorded
+BMC and one recorded virtual machine, a finding is what the recording shows, and no missing fact is judged."""
 
 import json
 import re
@@ -43,27 +43,28 @@ FRAGMENTS = (
     "bios-settled", "bmc-security", "epyc-performance", "grace-host", "kubernetes-node", "nodes-alike", "nvme",
     "server-parts", "slurm-node", "virtualized-guest", "xeon-gpu-host", "xeon-performance",
 )  # fmt: skip
+ANY_SERVER = ("server-parts", "nvme", "nodes-alike", "bmc-health", "cross-plane")
 SERVERS = {
-    "xeon-server": ("xeon-performance", "server-parts", "nvme", "nodes-alike"),
-    "epyc-server": ("epyc-performance", "server-parts", "nvme", "nodes-alike"),
-    "grace-server": ("grace-host", "server-parts", "nvme", "nodes-alike"),
+    "xeon-server": ("xeon-performance", *ANY_SERVER),
+    "epyc-server": ("epyc-performance", *ANY_SERVER),
+    "grace-server": ("grace-host", *ANY_SERVER),
 }
 
 
 @cache
 def profile(name: str, *values: tuple[str, str]) -> Profile:
-    """A profile as shipped, some of its params set."""
+    """A profile as shipped, with some params set."""
     return library.load(name, CATALOGUE, dict(values))
 
 
 def judged(name: str, known: Tree, *values: tuple[str, str]) -> dict[str, Verdict]:
-    """What each rule of a profile, but those across nodes, says of one machine."""
+    """The verdict of each rule of a profile, except those across nodes, on one machine."""
     rules = [rule for rule in profile(name, *values).own if rule.across is None]
     return {v.rule: v for v in judge(rules, known)}
 
 
 def node(facts: Mapping[str, Reading]) -> Tree:
-    """A machine of which just this is known; a collection that an item hangs on holds the named items and no others."""
+    """A machine with only these known facts; a collection contains exactly the items that they name."""
     machine: Mapping[paths.Path, Reading] = {}
     for text, reading in facts.items():
         machine = put(machine, paths.parse(text), reading)
@@ -74,7 +75,7 @@ def only(found: Mapping[str, Verdict], *statuses: Status) -> set[str]:
     return {rule for rule, verdict in found.items() if verdict.status in statuses}
 
 
-# ---- what they are made of -------------------------------------------------------------------------------------------
+# ---- their fragments -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -88,7 +89,7 @@ def test_a_server_is_linux_server_and_its_fragments_and_who_made_its_cpus(name: 
 
 
 def test_all_fragments_but_those_of_one_maker_go_together_over_a_node_with_gpus(tmp_path: Path) -> None:
-    """No two of them say the same rule, or the same param otherwise."""
+    """No two of them define the same rule, or the same param differently."""
     for own in ("epyc-performance", "grace-host", "xeon-performance"):
         kept = [f for f in FRAGMENTS if f not in {"epyc-performance", "grace-host", "xeon-performance"} or f == own]
         file = tmp_path / "all.yaml"
@@ -109,7 +110,7 @@ def test_what_captured_machines_alone_show_is_no_more_than_minor(name: str) -> N
     )
 
 
-def test_every_rule_across_nodes_asks_for_three_quarters_and_blocks_nobody() -> None:
+def test_every_rule_across_nodes_needs_three_quarters_and_is_no_blocker() -> None:
     rules = profile("nodes-alike").own
     assert {rule.across.quorum for rule in rules if rule.across is not None} == {75}
     assert all(rule.across is not None and rule.severity is not Severity.BLOCKER for rule in rules)
@@ -140,14 +141,14 @@ FINDINGS: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("xeon-gpu-host", HPE_INTEL): {"host.acs": "enabled"},
     ("xeon-gpu-host", DELL): {},
 }  # fmt: skip
-"""All that fails on each recorded machine that a fragment may be for, and the word its BIOS says."""
+"""All that fails on each recorded machine that a fragment may be for, and the word in its BIOS."""
 
-SILENT = re.compile(r"none of \d+ attributes is known as|this BMC has no|says nothing|HTTP 404")
-"""How a fact says that its BMC does not tell it."""
+SILENT = re.compile(r"none of \d+ attributes matches|has no value|this BMC has no|is null or missing|HTTP 404")
+"""Reasons of facts that their BMC does not report."""
 
 
 @pytest.mark.parametrize(("name", "machine"), FINDINGS)
-def test_what_fails_on_a_recorded_machine_is_what_its_bios_says_and_all_of_it(name: str, machine: str) -> None:
+def test_failures_on_a_recorded_machine_are_exactly_those_of_its_bios(name: str, machine: str) -> None:
     found = judged(name, Tree(tree_leaves(machine)))
     failed = only(found, Status.FAIL, Status.WARN)
     assert failed == set(FINDINGS[name, machine])
@@ -160,13 +161,13 @@ def bmc_only(rule: Rule) -> bool:
 
 
 @pytest.mark.parametrize(("name", "machine"), [*FINDINGS, *(("bmc-security", machine) for machine in ALL)])
-def test_what_is_unknown_on_a_recorded_bmc_is_what_it_does_not_tell(name: str, machine: str) -> None:
+def test_unknowns_on_a_recorded_bmc_are_the_values_it_does_not_report(name: str, machine: str) -> None:
     found = judged(name, Tree(tree_leaves(machine)))
     unknown = [rule for rule in profile(name).own if found[rule.id].status is Status.UNKNOWN]
     assert [(r.id, found[r.id].reason) for r in unknown if bmc_only(r) and not SILENT.search(found[r.id].reason)] == []
-    # The rest waits for the operating system, which nobody asked here.
+    # The rest needs the operating system, which is not read here.
     waits = [found[r.id].reason for r in unknown if not bmc_only(r)]
-    assert all("nothing that was asked tells it" in reason for reason in waits)
+    assert all("no collected source reports it" in reason for reason in waits)
 
 
 TELNET, IPMI, NTP = "security.no_telnet", "security.no_ipmi", "security.time_server"
@@ -177,7 +178,7 @@ OPEN: Mapping[str, set[str]] = {
 
 
 @pytest.mark.parametrize("machine", ALL)
-def test_a_bmc_is_found_open_where_its_services_say_so_and_fails_for_telnet_alone(machine: str) -> None:
+def test_a_bmc_is_found_open_where_its_services_show_it_and_fails_for_telnet_alone(machine: str) -> None:
     found = judged("bmc-security", Tree(tree_leaves(machine)))
     assert only(found, Status.FAIL, Status.WARN) == OPEN.get(machine, set())
     assert only(found, Status.FAIL) <= {TELNET}
@@ -202,7 +203,7 @@ def epyc() -> BmcCapture:
 
 
 def altered(changes: Mapping[str, object]) -> dict[str, Verdict]:
-    """The verdicts on the recorded EPYC server, some attributes of its BIOS changed, and those of its next start."""
+    """The verdicts on the recorded EPYC server with some BIOS attributes changed, now and for the next boot."""
     bodies = dict(epyc().bodies)
     for uri, body in epyc().bodies.items():
         if uri.lower().startswith(BIOS.lower()) and isinstance(body, Mapping) and "Attributes" in body:
@@ -214,7 +215,7 @@ def altered(changes: Mapping[str, object]) -> dict[str, Verdict]:
     return judged("epyc-performance", Tree(collect([probe], BmcCapture(bodies), "2026-01-01T00:00:00Z")))
 
 
-def test_an_epyc_server_that_is_set_as_amd_says_fails_nothing() -> None:
+def test_an_epyc_server_set_as_amd_recommends_fails_nothing() -> None:
     assert only(altered({}), Status.FAIL) == {rule for rule, _ in TUNED.values()}
     assert only(altered({a: value for a, (_, value) in TUNED.items()}), Status.FAIL) == set()
 
@@ -266,7 +267,7 @@ def test_amd_gpus_without_sr_iov_want_the_kernel_to_leave_their_windows(
 
 @cache
 def debian() -> Tree:
-    """A small Debian guest, each probe's own recording of it."""
+    """A small Debian guest, from each probe's own recording."""
     found: dict[str, Leaf] = {}
     for name, probe in os_probes().items():
         place = OURS / name / "debian-vm.json"
@@ -292,11 +293,17 @@ def debian() -> Tree:
         ),
     ],
 )  # fmt: skip
-def test_what_a_small_guest_that_nobody_tuned_is_told(name: str, failed: set[str], warned: set[str]) -> None:
+def test_a_small_untuned_guest_fails_and_warns_as_expected(name: str, failed: set[str], warned: set[str]) -> None:
     found = judged(name, debian())
     assert (only(found, Status.FAIL), only(found, Status.WARN)) == (failed, warned)
     unknown = {rule: found[rule].reason for rule in only(found, Status.UNKNOWN)}
-    assert all(re.search(r"nothing that was asked|not found|Host is down", why) for why in unknown.values()), unknown
+    assert all(
+        re.search(
+            r"no collected source|not found|Host is down|no memory controller has an EDAC driver|no pstore is mounted",
+            why,
+        )
+        for why in unknown.values()
+    ), unknown
 
 
 @pytest.mark.parametrize(
@@ -307,7 +314,7 @@ def test_what_a_small_guest_that_nobody_tuned_is_told(name: str, failed: set[str
         ("os.environment/NCCL_DEBUG.value", "fail"),
     ],
 )
-def test_nccl_of_a_guest_is_told_of_its_topology_in_either_place(place: str, status: str) -> None:
+def test_the_topology_file_of_nccl_in_a_guest_is_found_in_either_place(place: str, status: str) -> None:
     nowhere = {"os.environment": (), "os.nccl_conf": ()}
     found = judged("virtualized-guest", node({**nowhere, place: "/opt/topo.xml"}), ("nccl_topology", "/opt/topo.xml"))
     assert found["guest.nccl_topology"].status == status
@@ -326,23 +333,28 @@ def case(probes: Iterable[str], name: str = "written") -> dict[str, Leaf]:
 
 
 def laid(facts: Mapping[str, Reading], below: Mapping[str, Leaf]) -> Tree:
-    """Facts over those of a recording."""
+    """Facts that replace those of a recording."""
     made = node(facts)
     listed = [str(path) for path in map(paths.parse, facts)]
     held = {text: made.leaf(paths.parse(text)) for text in listed}
     return Tree({**below, **{text: leaf for text, leaf in held.items() if leaf is not None}})
 
 
-def test_a_worn_drive_is_found_and_one_that_nobody_may_ask_is_unknown() -> None:
+def health_of_drives(known: Tree) -> dict[str, Verdict]:
+    """The verdicts on the drives' own reports of damage."""
+    return {i: verdict for i, verdict in judged("hardware-health", known).items() if i.startswith("nvme.")}
+
+
+def test_a_worn_drive_is_found_and_an_inaccessible_one_is_unknown() -> None:
     health = {path: leaf.reading for path, leaf in case(["nvme_health"], "worn-and-refused").items()}
     drives = {f"nvme/nvme{n}.transport": "pcie" for n in (0, 1)}
     known = node({**{p: r for p, r in health.items() if p.startswith(("nvme/nvme0.", "nvme/nvme1."))}, **drives})
-    found = judged("nvme", known)
+    found = judged("nvme", known) | health_of_drives(known)
     assert only(found, Status.FAIL) == {"nvme.no_warning", "nvme.no_media_error", "nvme.wear"}
     assert only(found, Status.WARN) == {"nvme.not_too_hot"}
     refused = node({p: r for p, r in {**health, **drives}.items() if p.startswith("nvme/nvme1.")})
     assert {"nvme.no_warning", "nvme.no_media_error", "nvme.wear", "nvme.not_too_hot"} <= only(
-        judged("nvme", refused), Status.UNKNOWN
+        judged("nvme", refused) | health_of_drives(refused), Status.UNKNOWN
     )
 
 
@@ -355,7 +367,7 @@ def test_a_drive_warns_before_its_rated_life_is_over(used: float, status: str) -
 SLURM = ("slurm", "slurm_node", "slurm_ping")
 
 
-def test_a_node_that_slurm_uses_as_written_passes_and_the_site_says_which_gpus_it_counts() -> None:
+def test_a_node_that_slurm_uses_as_written_passes_and_the_gpu_type_is_a_site_value() -> None:
     found = judged("slurm-node", Tree(case(SLURM)), ("slurm_gres", "gpu:h100:8*"), ("slurm", "23.11.7"))
     written = {"devices_confined", "cores_confined", "memory_confined", "processes_tracked", "tasks_confined"}
     asked = {f"slurm.{word}" for word in (*written, "in_use", "controllers", "gres", "version")}
@@ -384,7 +396,7 @@ def test_what_keeps_slurm_from_using_a_node_well_is_found_alone(fact: str, readi
     assert only(after, Status.FAIL) - only(before, Status.FAIL) == {rule}
 
 
-def test_a_node_that_gets_slurms_files_from_its_controller_is_not_asked_for_them() -> None:
+def test_a_node_that_gets_slurms_files_from_its_controller_skips_their_rules() -> None:
     found = judged("slurm-node", debian())
     assert found["slurm.devices_confined"].status is Status.NA
     assert found["slurm.processes_tracked"].status is Status.NA
@@ -428,7 +440,7 @@ def test_the_host_side_of_grace(rule: str, known: Mapping[str, Reading], status:
     assert judged("grace-host", node(known))[rule].status == status
 
 
-def test_what_is_right_on_x86_and_wrong_on_grace_is_asked_of_x86_alone() -> None:
+def test_settings_right_on_x86_and_wrong_on_grace_are_tested_on_x86_alone() -> None:
     facts = {str(path) for rule in profile("grace-server").own for path in rule.facts()}
     assert facts & {"bios.acs", "bios.pcie_aspm", "bios.ten_bit_tag"} == set()
     assert (
@@ -457,12 +469,12 @@ def test_the_example_of_a_site_shows_each_thing_that_a_site_does_once() -> None:
 
 
 @pytest.mark.parametrize("name", [*FRAGMENTS, *SERVERS, "example-site"])
-def test_profile_check_has_nothing_to_say_against_it(name: str) -> None:
+def test_profile_check_reports_no_problem_in_it(name: str) -> None:
     done = rackcheck("profile", "check", name)
     assert (done.status, done.err) == (0, ""), done.err
 
 
-def test_an_audit_says_of_what_the_site_has_not_said_that_it_was_not_judged(
+def test_an_audit_reports_rules_with_unset_site_values_as_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))

@@ -1,4 +1,4 @@
-"""The profile xeon-performance: a tuned server passes all of it, and each setting that is changed is named, alone."""
+"""The profile xeon-performance: a tuned server passes all of it, and only a changed setting is reported."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ REGISTRY = f"{BIOS}/BiosRegistry"
 
 
 ELSEWHERE = frozenset({"MemFrequency", "IntelSgx"})
-"""Attributes whose only value that this machine's registry lists is the one they have."""
+"""Attributes whose current value is the only one in this machine's registry."""
 
 
 @cache
@@ -44,12 +44,12 @@ def rule(rule_id: str) -> Rule:
 
 @cache
 def capture() -> BmcCapture:
-    """What an audit brings home of the recorded server, read once over HTTPS."""
+    """An audit's capture of the recorded server, read once over HTTPS."""
     return read(DELL, None, "bmc_bios")
 
 
 def judged(changes: Mapping[str, object] | None = None) -> dict[str, Verdict]:
-    """Every rule's verdict on the recorded server, some attributes of its BIOS changed."""
+    """Every rule's verdict on the recorded server with some BIOS attributes changed."""
     body = capture().bodies[BIOS]
     assert isinstance(body, Mapping)
     attributes = body["Attributes"]
@@ -61,7 +61,7 @@ def judged(changes: Mapping[str, object] | None = None) -> dict[str, Verdict]:
 
 @cache
 def values() -> dict[str, set[str]]:
-    """What the server's registry lets each attribute be."""
+    """The values that the server's registry allows for each attribute."""
     entries: Any = resource(DELL, REGISTRY)["RegistryEntries"]
     return {e["AttributeName"]: {v["ValueName"] for v in e.get("Value", ())} for e in entries["Attributes"]}
 
@@ -100,8 +100,8 @@ def wanted(test: operator.Test) -> str:
 
 
 @pytest.mark.parametrize("rule_id", CHANGES)
-@pytest.mark.parametrize("value", [None, "", "A word nobody knows", ["Enabled"]])
-def test_a_value_that_nobody_can_read_is_unknown_and_never_passes(rule_id: str, value: object) -> None:
+@pytest.mark.parametrize("value", [None, "", "An unknown word", ["Enabled"]])
+def test_an_unreadable_value_is_unknown_and_never_passes(rule_id: str, value: object) -> None:
     attribute, _, _ = CHANGES[rule_id]
     after = judged({attribute: value})
     assert after[rule_id].status is Status.UNKNOWN
@@ -118,14 +118,14 @@ def test_a_setting_that_waits_for_a_reboot_is_no_tuned_machine() -> None:
     assert {i for i, v in found.items() if v.status is Status.FAIL} == {"bios.none_pending"}
 
 
-def test_a_site_that_wants_clusters_says_so() -> None:
+def test_a_site_sets_clusters_by_a_param() -> None:
     own = library.load("xeon-performance", registry().catalogue, {"sub_numa": "2"})
     (clause,) = next(r for r in own.own if r.id == "bios.snc").clauses
     assert [t.operand for t in clause.tests] == ["2"]
 
 
 @pytest.mark.parametrize("rule_id", [*CHANGES, "bios.none_pending"])
-def test_every_rule_says_why_and_what_to_do_and_names_a_source(rule_id: str) -> None:
+def test_every_rule_states_why_and_a_fix_and_names_a_source(rule_id: str) -> None:
     one = rule(rule_id)
     assert one.title
     assert one.why.endswith(".")
@@ -182,7 +182,7 @@ def audit(folder: Path, bodies: Mapping[str, object] | None, *words: str) -> tup
     return done.status, done.out
 
 
-def test_the_audit_of_the_tuned_server_passes_and_of_an_untuned_copy_tells_what_to_do(
+def test_the_audit_of_the_tuned_server_passes_and_of_an_untuned_copy_states_the_fixes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))

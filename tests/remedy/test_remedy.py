@@ -1,4 +1,4 @@
-"""Remedies: each line, once run, makes its rule pass; a body, once applied, does; and no word of a node gets in."""
+"""Remedies: each line, once run, makes its rule pass; so does each applied body; neither contains a node's text."""
 
 import json
 import re
@@ -45,7 +45,7 @@ NUMBER = "65"
 
 
 def concrete(write: Write) -> str:
-    """A fact of a pattern as a profile may name it: items of whole collections by their star."""
+    """A fact of a pattern as a profile may name it: whole collections with a star."""
     if write.pattern == "sysctl.**":
         return "sysctl.vm.swappiness"
     if write.whole:
@@ -88,7 +88,7 @@ case $0 in */sysctl) n=${2%%=*}; case $n in */*) ;; *) n=$(echo "$n" | tr . /);;
 
 
 def ran(lines: tuple[str, ...], root: Path, files: Mapping[str, str]) -> dict[str, str]:
-    """Run lines on a copy of a node's files, with tools that note what they are told; give all files then."""
+    """Run lines on a copy of a node's files, with tools that record their arguments; return all files afterwards."""
     for name in ("sysctl", "systemctl", "nvidia-smi", "modprobe", "tuned-adm", "update-grub"):
         tool = root / "bin" / name
         tool.parent.mkdir(exist_ok=True)
@@ -128,7 +128,7 @@ BEFORE = {
        for s in ("hard", "soft")},
     "kernel.modules.option/*.value": {"/etc/modprobe.d/a.conf": ""},
 }  # fmt: skip
-"""Files that tell a fact, before it is written."""
+"""Files that contain a fact, before it is written."""
 
 WRITTEN = [case for case in CASES if case[0].pattern in BEFORE]
 
@@ -138,7 +138,7 @@ def test_a_line_writes_what_the_probe_of_its_fact_reads(write: Write, fact: str,
     path = paths.parse(fact)
     lines = write.filled(path, write.spelt(value) or "")
     files = {f: c for f, c in ran(lines, tmp_path, BEFORE[write.pattern]).items() if f != "/called"}
-    # The kernel shows a choice among its words with brackets around the one that holds.
+    # The kernel shows a choice among its words with brackets around the active one.
     shown = {
         f: f"other [{c.strip()}]" if f.startswith(THP) and not c.strip().isdigit() else c for f, c in files.items()
     }
@@ -168,7 +168,7 @@ def test_a_line_writes_what_the_probe_of_its_fact_reads(write: Write, fact: str,
         ("cmdline.argument/iommu.value", "pt", "update-grub "),
     ],
 )
-def test_a_tool_is_told_the_value_that_the_profile_wants(fact: str, value: str, called: str, tmp_path: Path) -> None:
+def test_a_tool_gets_the_value_that_the_profile_expects(fact: str, value: str, called: str, tmp_path: Path) -> None:
     path = paths.parse(fact)
     write, spelt = found(path, value)  # type: ignore[misc]
     files = ran(write.filled(path, spelt), tmp_path, {"/proc/sys/vm/swappiness": "60"})
@@ -196,7 +196,7 @@ def test_a_value_that_is_none_of_its_kind_is_never_written(write: Write) -> None
         assert write.spelt(value) is None, value
 
 
-# ---- which value, of those that a rule takes ---------------------------------------------------------------------------
+# ---- which value, of those that a rule takes -------------------------------------------------------------------------
 
 
 def clause(fact: str, *tests: tuple[str, Any]) -> Clause:
@@ -219,7 +219,7 @@ def clause(fact: str, *tests: tuple[str, Any]) -> Clause:
         ([("present", False)], ABSENT, ""),
     ],
 )
-def test_one_value_is_chosen_and_it_is_said_why(tests: list[tuple[str, Any]], text: str, how: str) -> None:
+def test_one_value_is_chosen_and_the_reason_stated(tests: list[tuple[str, Any]], text: str, how: str) -> None:
     found = wanted(clause("sysctl.vm.swappiness", *tests))
     assert isinstance(found, WantedValue)
     assert (found.text, found.how) == (text, how)
@@ -269,7 +269,7 @@ def test_two_rules_that_want_one_fact_otherwise_are_left_to_a_person() -> None:
     passing = Verdict("high", Status.PASS)
     (only,) = remedies([low, high], [failed(low, "sysctl.vm.swappiness"), passing])
     assert isinstance(only, ByHand)
-    assert "rule high does not take 1" in only.why
+    assert "rule high rejects 1" in only.why
     (alone,) = remedies([low, high], [failed(low, "sysctl.vm.swappiness"), Verdict("high", Status.NA)])
     assert isinstance(alone, Lines)
 
@@ -304,8 +304,8 @@ def test_what_was_counted_is_mended_by_no_setting() -> None:
 
 
 @given(st.text(min_size=1, max_size=40))
-def test_nothing_that_a_node_said_gets_into_a_line(said: str) -> None:
-    mark = f"<{said}>"  # no line of the table has such brackets around a text
+def test_no_text_from_a_node_gets_into_a_line(message: str) -> None:
+    mark = f"<{message}>"  # no line of the table has such brackets around a text
     loaded = library.load("linux-server", registry().catalogue)
     verdicts = []
     for one in loaded.own:
@@ -385,7 +385,7 @@ SPOILT: Mapping[str, Mapping[str, object]] = {
     LENOVO: {},
     HPE_INTEL: {},
 }
-"""What is put wrong in a recorded BIOS, beside what the profile finds in it as it is."""
+"""Wrong values in a recorded BIOS, beside what the profile finds in the original."""
 
 
 @pytest.mark.parametrize("name", [SUPERMICRO, LENOVO, HPE_INTEL])
@@ -401,7 +401,7 @@ def test_other_makers_bodies_make_the_rules_pass_that_they_are_for(name: str) ->
     assert {after[r].status for r in rules} == {Status.PASS}
     assert not rules & set(left)
     worse = {r for r in before if before[r].status is Status.PASS and after[r].status is not Status.PASS}
-    assert worse <= {"bios.none_pending"}  # the copy's settings object still says what was there before
+    assert worse <= {"bios.none_pending"}  # the copy's settings object still contains the earlier values
 
 
 @pytest.mark.parametrize("name", [SUPERMICRO, LENOVO, DELL])
@@ -413,13 +413,13 @@ def test_every_value_of_a_body_is_one_that_the_makers_registry_allows(name: str)
     made, _ = mended(altered(name, SPOILT[name]))
     changes = [c for patch in made for c in patch.changes if entries.get(c.attribute, {}).get("Value")]
     assert len(changes) >= 3
-    unlisted = {"MemFrequency", "IntelSgx"}  # whose registry lists the value they have, and that alone
+    unlisted = {"MemFrequency", "IntelSgx"}  # whose registry lists only their current value
     for change in changes:
         words = {v.get(k) for v in entries[change.attribute]["Value"] for k in ("ValueName", "ValueDisplayName")}
         assert change.value in words or change.attribute in unlisted
 
 
-def test_what_the_registry_allows_beats_what_the_table_knows() -> None:
+def test_the_registrys_allowed_values_override_the_table() -> None:
     entry: dict[str, Any] = {
         "AttributeName": "LogicalProc",
         "Value": [{"ValueName": "Enable"}, {"ValueName": "Disabled"}],
@@ -454,7 +454,7 @@ def test_a_settings_object_that_is_no_plain_place_of_this_bmc_is_not_written_to(
     assert (made, left) == ([], ["bios.smt"])
 
 
-def test_a_word_that_nobody_knows_is_not_guessed() -> None:
+def test_an_unknown_word_is_not_guessed() -> None:
     found = altered(LENOVO, {"Processors_UncoreFrequencyScaling": "Auto"})
     made, left = mended(found)
     assert "bios.uncore_frequency" in left
@@ -466,7 +466,7 @@ def test_a_word_that_nobody_knows_is_not_guessed() -> None:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stored run of the untuned R750, with hostile words beside the true ones."""
+    """A stored run of the untuned R750, with hostile texts beside the real ones."""
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("BMC_PASSWORD", "calvin")
     from rackcheck.cli import remedy as module  # noqa: PLC0415
@@ -491,10 +491,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "run"
 
 
-def test_the_command_says_first_that_nothing_was_applied_and_folds_what_is_alike(run: Path) -> None:
+def test_the_command_states_first_that_nothing_was_applied_and_folds_duplicates(run: Path) -> None:
     done = rackcheck("remedy", run)
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("# Nothing of this was applied")
+    assert done.out.startswith("# Nothing was applied")
     assert done.out.count("body=") == 1
     assert '"LogicalProc": "Enabled"' in done.out
     assert '"ProcCStates": "Disabled"' in done.out
@@ -521,13 +521,13 @@ def test_json_and_a_folder_hold_the_same_and_a_folder_is_never_written_over(run:
     assert "--data @n1.bios.json" in script
     again = rackcheck("remedy", run, "-o", tmp_path / "mend")
     assert again.status == 2
-    assert "never written over" in again.err
+    assert "never overwritten" in again.err
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(("--nodes", "n3"), "no node n3"), (("--rule", "bios.smtt"), "did you mean bios.smt")]
+    ("words", "text"), [(("--nodes", "n3"), "no node n3"), (("--rule", "bios.smtt"), "did you mean bios.smt")]
 )
-def test_a_name_that_is_not_there_is_a_mistake_with_the_nearest(run: Path, words: tuple[str, ...], said: str) -> None:
+def test_an_unknown_name_is_an_error_with_the_nearest(run: Path, words: tuple[str, ...], text: str) -> None:
     done = rackcheck("remedy", run, *words)
     assert done.status == 2
-    assert said in done.err
+    assert text in done.err

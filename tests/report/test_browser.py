@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: asks for nothing, is reachable by everybody, and its table of nodes works."""
+"""The HTML report in a real browser: it loads nothing from elsewhere, is accessible, and its table of nodes works."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def test_axe_finds_nothing_serious(browser: Chromium, reports: dict[str, Path], 
 
 
 @pytest.mark.parametrize("name", ["small", "hostile", "hall"])
-def test_nothing_is_asked_for_and_the_console_stays_silent(
+def test_nothing_is_requested_and_the_console_stays_empty(
     browser: Chromium, reports: dict[str, Path], name: str
 ) -> None:
     browser.open(reports[name])
@@ -74,9 +74,7 @@ def test_nothing_is_asked_for_and_the_console_stays_silent(
     assert browser.complaints() == []
 
 
-def test_the_policy_stops_a_script_that_somebody_smuggled_in(
-    browser: Chromium, reports: dict[str, Path], tmp_path: Path
-) -> None:
+def test_the_policy_stops_an_injected_script(browser: Chromium, reports: dict[str, Path], tmp_path: Path) -> None:
     broken = tmp_path / "smuggled.html"
     written = reports["small"].read_text(encoding="utf-8")
     broken.write_text(written.replace("</main>", "<script>window.smuggled = 1</script></main>"), encoding="utf-8")
@@ -105,7 +103,7 @@ def test_nodes_are_found_by_text_set_verdict_and_rule(browser: Chromium, reports
     assert browser.value(ROWS) == [node.name for node in made.nodes if node.outcome.value == "INCOMPLETE"]
 
 
-def test_columns_sort_both_ways_and_say_so(browser: Chromium, reports: dict[str, Path]) -> None:
+def test_columns_sort_both_ways_and_indicate_it(browser: Chromium, reports: dict[str, Path]) -> None:
     browser.open(reports["hall"])
     browser.value("document.querySelectorAll('#node-table .sort')[0].click()")
     assert browser.value(ROWS)[0] == "dgx0001"

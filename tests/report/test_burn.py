@@ -1,4 +1,4 @@
-"""A burn-in in the document: what was done and found stands there with its place, drawn within bounds, for every reader."""
+"""A burn-in in the document: all that was done and found, with its place, drawn within bounds, in every format."""
 
 import csv
 import importlib
@@ -44,7 +44,7 @@ FLIP = ills("gpu-bitflip", gpu="6")
 
 
 def document_of(found: Mapping[int, BurnCapture], *, targets: str = "all") -> Dossier:
-    """Give the document of one run over nodes, as their captures by number tell it."""
+    """Return the document of one run over nodes, from their captures by number."""
     of = job(len(found))
     names = tuple(node.name for node in of.nodes)
     assert of.profile is not None
@@ -141,7 +141,7 @@ def test_an_envelope_holds_every_curve_it_is_of() -> None:
     assert all(a[1] <= b[1] <= c[1] for a, b, c in zip(low, middle, high, strict=True))
 
 
-# ---- what is told ----------------------------------------------------------------------------------------------------
+# ---- content ---------------------------------------------------------------------------------------------------------
 
 
 def test_what_was_done_stands_there_with_tier_seed_seconds_version_and_that_it_was_simulated() -> None:
@@ -169,7 +169,7 @@ def test_a_finding_has_its_gpu_serial_slot_sm_address_bits_and_the_command_that_
         assert output in text
 
 
-def test_each_table_says_lowest_median_highest_and_who_they_are_over_the_whole_fleet() -> None:
+def test_each_table_states_lowest_median_highest_and_odd_ones_over_the_whole_fleet() -> None:
     table = next(table for table in burned(rack()).tables if table.kind == "GPUs")
     rate = next(n for n, each in enumerate(table.figures) if each.name == "tensor rate")
     of, values = table.figures[rate], {(row.node, row.item): row.values[rate] for row in table.rows}
@@ -181,14 +181,14 @@ def test_each_table_says_lowest_median_highest_and_who_they_are_over_the_whole_f
     assert [(row.node, row.item) for row in table.rows if row.odd] == [("n03", "gpu/6")]
 
 
-def test_figures_that_no_rule_asks_for_are_told_too_with_their_limits_and_what_may_explain_the_rest() -> None:
+def test_figures_without_a_rule_are_reported_too_with_their_limits_and_possible_causes() -> None:
     limits = {each.name: each for each in burned(rack()).limits}
     assert limits["from the host"].known == 128
     assert 0 < float(limits["from the host"].median) <= 100
     assert limits["tensor rate"].gaps or limits["tensor rate"].known
 
 
-def test_what_was_not_tested_is_said_and_a_figure_nobody_told_is_never_a_number() -> None:
+def test_an_untested_part_is_listed_and_a_missing_figure_is_never_a_number() -> None:
     whole = capture(1, SEED, chips=1)
     cut = BurnCapture(
         tuple(
@@ -280,12 +280,12 @@ def test_the_gpu_with_a_finding_alone_is_heavy_and_bears_its_name() -> None:
     assert len(widths) == 2
 
 
-def test_every_drawing_is_said_in_words_and_stands_in_figures_beside() -> None:
+def test_every_drawing_has_a_text_and_its_figures_beside() -> None:
     text = page(lone())
     found = drawings(text)
     assert len(found) == len(burned(lone()).charts[0].panels)
     assert all("n01" in (each.get("aria-label") or "") and "over" in (each.get("aria-label") or "") for each in found)
-    assert "In figures: lowest and highest of each line" in text
+    assert "Values: lowest and highest of each line" in text
 
 
 def test_nothing_is_drawn_outside_of_its_drawing() -> None:
@@ -315,11 +315,11 @@ def test_panels_of_one_kind_share_a_scale() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(-(10**11), 10**11), st.integers(-(10**11), 10**11)), max_size=5))
-def test_any_points_can_be_drawn(told: list[tuple[int, int]]) -> None:
-    line = BurnLine("GPU 1", "odd", " ".join(f"{t},{value}" for t, value in sorted(told)))
+def test_any_points_can_be_drawn(values: list[tuple[int, int]]) -> None:
+    line = BurnLine("GPU 1", "odd", " ".join(f"{t},{value}" for t, value in sorted(values)))
     panel = BurnPanel("GPU power", "W", (line,))
     only = replace(burned(lone()).charts[0], panels=(panel,))
-    ET.fromstring(chart.svg(only, panel, chart.scales([only])["GPU power"], said=chart.words(panel, "n1")))
+    ET.fromstring(chart.svg(only, panel, chart.scales([only])["GPU power"], text=chart.words(panel, "n1")))
 
 
 def test_128_nodes_of_eight_gpus_under_load_for_a_minute_stay_below_three_million_bytes() -> None:
@@ -341,11 +341,11 @@ def test_128_nodes_of_eight_gpus_under_load_for_a_minute_stay_below_three_millio
 # ---- renderings ------------------------------------------------------------------------------------------------------
 
 
-def test_a_simulation_says_so_on_every_page_and_a_machine_never() -> None:
+def test_a_simulation_is_marked_on_every_page_and_a_machine_never() -> None:
     assert rack().simulated
     text = page(lone())
     assert '@top-center { content: "SIMULATION"; }' in text
-    assert "No machine was asked" in text
+    assert "No machine was read" in text
     assert "**SIMULATION**" in markdown.text(lone(), "0" * 64)
     assert 'name="rackcheck.simulation" value="yes"' in junit.text(lone(), "0" * 64)
     assert all("SIMULATION" in each for each in pdf_pages(lone()))
@@ -357,7 +357,7 @@ def test_a_simulation_says_so_on_every_page_and_a_machine_never() -> None:
     assert document_of({1: capture(1, SEED)}, targets="all 8 nodes of sim:dgx-h100").simulated
 
 
-def test_the_pdf_tells_what_the_page_tells() -> None:
+def test_the_pdf_has_the_content_of_the_page() -> None:
     text = "".join(pdf_pages(lone())).replace("\r\n", "").replace("\n", "").replace(" ", "")
     fault = burned(lone()).faults[0]
     for output in (
@@ -365,7 +365,7 @@ def test_the_pdf_tells_what_the_page_tells() -> None:
         f"--seed{SEED}",
         "GPUs:NVIDIAH100",
         "tensorrate",
-        "Besidewhatphysicsallows",
+        "Ratesagainstphysicallimits",
         "Curves",
         "GPU6",
     ):
@@ -387,7 +387,7 @@ def test_the_annex_has_every_figure_of_every_thing() -> None:
 
 
 def hostile(output: str) -> BurnCapture:
-    """A burn-in of a node that writes one text wherever a text may stand."""
+    """A burn-in of a node that writes one text wherever text is allowed."""
     about = {"model": output, "serial": output, "pci": output, "uuid": output}
     records: list[dict[str, Any]] = [
         {"k": "hello", "t": 0.0, "wire": 1, "tier": output, "seed": 1, "version": output, "cpu": output},
@@ -420,9 +420,9 @@ def hostile(output: str) -> BurnCapture:
     return BurnCapture(tuple(records))
 
 
-@pytest.mark.parametrize("said", HOSTILE)
-def test_what_a_node_says_is_text_in_page_drawing_and_annex(said: str) -> None:
-    found = document_of({1: hostile(said)})
+@pytest.mark.parametrize("message", HOSTILE)
+def test_text_from_a_node_is_escaped_in_page_drawing_and_annex(message: str) -> None:
+    found = document_of({1: hostile(message)})
     text = page(found)
     assert text.count("<script") == 2
     assert "<img src=x" not in text
@@ -472,14 +472,14 @@ def test_a_secret_that_a_node_plants_in_its_words_is_gone_from_every_copy_but_th
         assert "10.1.2.3" not in renderings(redact.redacted(found, level))
 
 
-def test_a_document_without_a_burn_in_says_so_and_draws_nothing() -> None:
+def test_a_document_without_a_burn_in_states_it_and_draws_nothing() -> None:
     done = rackcheck("report", folder() / "first", "--format", "html", "-q", "-o", "-")
     assert done.status == 0, done.err
     assert "No burn-in was run" in done.out
     assert not drawings(done.out)
 
 
-def test_rules_that_say_they_are_unverified_are_named() -> None:
+def test_rules_marked_as_unverified_are_named() -> None:
     of = rack()
     gates = tuple(
         replace(g, why=f"{g.why} Unverified on hardware.") if g.id == "burnin.gpu_heat" else g for g in of.gates

@@ -1,4 +1,4 @@
-"""A brand: names, parties and a logo that only draws; what is anything else is one mistake with its place."""
+"""A brand: names, parties and a logo that only draws; anything else is one error with its place."""
 
 import os
 from pathlib import Path
@@ -37,29 +37,29 @@ def test_what_stands_in_the_file_stands_on_the_cover(tmp_path: Path) -> None:
     assert (found.logo.kind, found.logo.data) == ("png", PNG)
 
 
-def test_nobody_named_is_integrator_and_customer(tmp_path: Path) -> None:
+def test_unnamed_parties_are_integrator_and_customer(tmp_path: Path) -> None:
     assert load(tmp_path, "  title: x\n").parties == Brand().parties
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("  titel: x\n", "site.yaml:3:3: no such key: `titel`; did you mean `title`?"),
         ("  parties: []\n", "it is empty"),
-        ("  parties: [{ role: a }, { role: a }]\n", "two parties are called a"),
+        ("  parties: [{ role: a }, { role: a }]\n", "two parties have the name a"),
         ("  parties: [{ name: Jo }]\n", "`role`"),
         ("  title: [a]\n", "must be a single value"),
         ("  logo: none.png\n", "cannot read"),
         ("  logo: .\n", "a folder"),
         ('  logo: "a\\0b"\n', "site.yaml:3:9: logo: "),
-        ("  logo: site.yaml\n", "no PNG, JPEG or SVG"),
+        ("  logo: site.yaml\n", "not a PNG, JPEG or SVG"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_an_error_is_reported_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadFile) as error:
         load(tmp_path, text)
     assert str(error.value).startswith("site.yaml:")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("way", ["../logo.png", "absolute", "link"])
@@ -125,7 +125,7 @@ def test_an_svg_with_a_document_type_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-7", "nonsense", "shift_jis", "rot13", "zlib"])
-def test_an_svg_in_any_encoding_is_a_logo_or_one_mistake(tmp_path: Path, encoding: str) -> None:
+def test_an_svg_in_any_encoding_is_a_logo_or_one_error(tmp_path: Path, encoding: str) -> None:
     head = f'<?xml version="1.0" encoding="{encoding}"?>'
     with pytest.raises(BadFile, match="logo"):
         drawn(tmp_path, "<script/>", head)
@@ -133,7 +133,7 @@ def test_an_svg_in_any_encoding_is_a_logo_or_one_mistake(tmp_path: Path, encodin
 
 @settings(max_examples=200)
 @given(st.one_of(st.binary(max_size=80), st.text(alphabet='<>/"= svgonhref#&;!-[]', max_size=60).map(str.encode)))
-def test_any_bytes_are_a_logo_or_one_mistake(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+def test_any_bytes_are_a_logo_or_one_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.getbasetemp()
     for begin in (b"", b"<svg>", b"<svg "):
         (folder / "logo.svg").write_bytes(begin + data)
@@ -144,7 +144,7 @@ def test_any_bytes_are_a_logo_or_one_mistake(tmp_path_factory: pytest.TempPathFa
 
 
 @given(st.text(max_size=200))
-def test_nonsense_is_one_mistake(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_nonsense_is_a_single_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     file = tmp_path_factory.getbasetemp() / "site.yaml"
     file.write_text(text, encoding="utf-8", errors="surrogatepass")
     try:

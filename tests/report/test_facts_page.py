@@ -1,4 +1,4 @@
-"""The page of all facts is what the code gives, in order, whole, and nothing in it breaks its tables."""
+"""The page of all facts lists what the code provides, in order and completely, and nothing in it breaks its tables."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_every_fact_stands_once_and_in_the_order_of_names_below_its_area() -> No
     items = [row[0].strip("`") for row in rows()]
     assert sorted(items) == sorted(registry().catalogue.entries)
     headings = re.findall(r"^## (\S+)$", PAGE, re.MULTILINE)
-    assert headings == [*sorted({area(pattern) for pattern in items}), "Questions"]
+    assert headings == [*sorted({area(pattern) for pattern in items}), "Requests"]
     for part in PAGE.split("\n## ")[1:-1]:
         name, _, body = part.partition("\n")
         patterns = [row[0].strip("`") for row in rows(body)]
@@ -63,7 +63,7 @@ def test_every_area_has_a_sentence_and_every_link_leads_to_a_heading() -> None:
     assert set(re.findall(r"\]\(#([^)]*)\)", PAGE)) <= headings
 
 
-def test_every_row_tells_type_unit_class_and_the_probe_and_whether_it_needs_root() -> None:
+def test_every_row_states_type_unit_class_and_the_probe_and_whether_it_needs_root() -> None:
     roots = {p.name for p in registry().probes if isinstance(p.ask, Shell) and p.ask.root}
     entries = registry().catalogue.entries
     for fact, says, kind, cls, came in rows():
@@ -77,7 +77,7 @@ def test_every_row_tells_type_unit_class_and_the_probe_and_whether_it_needs_root
 
 
 def test_every_probe_stands_by_its_question_and_roots_by_theirs() -> None:
-    asked = PAGE.partition("\n## Questions\n")[2]
+    asked = PAGE.partition("\n## Requests\n")[2]
     names = [name for line in re.findall(r"^- (.*)$", asked, re.MULTILINE) for name in line.split(", ")]
     assert sorted(names) == sorted([p.name for p in registry().probes] + [j.name for j in registry().joins])
     first = re.split(r"^### .*$", asked, flags=re.MULTILINE)[1]
@@ -86,7 +86,7 @@ def test_every_probe_stands_by_its_question_and_roots_by_theirs() -> None:
     assert sorted(", ".join(re.findall(r"^- (.*)$", first, re.MULTILINE)).split(", ")) == sorted(roots)
 
 
-def test_nothing_that_a_probe_of_others_says_breaks_a_table_or_its_list() -> None:
+def test_no_text_of_a_third_party_probe_breaks_a_table_or_its_list() -> None:
     @probe(
         Shell("echo '```' |\n\n# cut\nx"),
         gives={

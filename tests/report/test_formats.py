@@ -128,17 +128,17 @@ def test_reading_refuses_with_its_place_exactly_what_the_schema_refuses() -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        ("", "no JSON"), ("[" * 100_000, "no JSON"), ('{"rackcheck": 2}', "format 1"), ("[1]", "format 1"),
+        ("", "not JSON"), ("[" * 100_000, "not JSON"), ('{"rackcheck": 2}', "format 1"), ("[1]", "format 1"),
         ('{"rackcheck": true, "report": {}}', "format 1"), ('{"rackcheck": 1, "rackcheck": 1}', "twice"),
         ('{"rackcheck": 1, "report": []}', "report must be an object, not a list"),
-        ('{"rackcheck": 1, "report": {"\\u001b[2J": 1}}', r"report lacks level"), ("9" * 9999, "no JSON"),
+        ('{"rackcheck": 1, "report": {"\\u001b[2J": 1}}', r"report lacks level"), ("9" * 9999, "not JSON"),
     ],
     ids=range(9),
 )  # fmt: skip
-def test_a_text_that_is_no_record_is_one_printable_line(text: str, told: str) -> None:
-    with pytest.raises(UserError, match=told) as caught:
+def test_a_text_that_is_no_record_is_one_printable_line(text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message) as caught:
         record.read(text)
     assert str(caught.value).isprintable()
 
@@ -222,7 +222,7 @@ def test_junit_has_the_form_that_build_servers_read() -> None:
     assert len(names) == dossier.tally.total  # GitLab keeps one of equal names
 
 
-def test_junit_tells_of_a_waiver_its_truth_and_its_end_and_of_a_warning_that_it_is_one() -> None:
+def test_junit_shows_the_true_verdict_and_end_of_a_waiver_and_marks_a_warning_as_one() -> None:
     root = ET.fromstring(junit.text(sample()))
     skipped = [e.attrib["message"] for e in root.iter("skipped")]
     assert any(m.startswith("the true verdict is fail; waived until 2027-02-01") for m in skipped)
@@ -268,7 +268,7 @@ def test_the_annexes_hold_every_verdict_part_and_answer() -> None:
         assert sum(row[1:].count(status.value) for row in matrix) == dossier.tally.counts[status]
 
 
-def test_what_nobody_could_read_is_said_and_never_empty() -> None:
+def test_an_unread_value_is_marked_and_never_empty() -> None:
     dossier = sample(1, 5)
     silent = replace(
         dossier,
@@ -348,18 +348,23 @@ def test_markdown_is_bounded_and_counts_what_it_leaves_out() -> None:
     shown = sum(line.startswith("- node `n") for line in text.splitlines())
     assert 0 < shown < 500
     assert f"- and {500 - shown} more: unchecked.csv\n" in text
-    assert all(f"### {word}" in text for word in ("What was not", "Findings", "Exceptions", "Punch list", "Rework"))
+    assert all(f"### {word}" in text for word in ("Not checked", "Findings", "Exceptions", "Punch list", "Rework"))
     assert text.count("more: findings.csv") == 1
 
 
-def test_markdown_says_the_verdict_with_its_denominator_and_why_a_section_is_empty() -> None:
+def test_markdown_states_the_verdict_with_its_denominator_and_why_a_section_is_empty() -> None:
     assert markdown.text(sample(), "0" * 64).startswith("## ❌ FAIL: 2 of 8 nodes pass\n")
     text = markdown.text(EMPTY, "0" * 64)
-    for words in ("Everything in scope was checked.", "Nothing but passes.", "No waivers.", "Nothing is left to do."):
+    for words in (
+        "Everything in scope was checked.",
+        "No findings: all rules that apply pass.",
+        "No waivers.",
+        "No open items.",
+    ):
         assert words in text
 
 
-def test_an_empty_rework_says_whether_there_was_anything_to_compare() -> None:
+def test_an_empty_rework_states_whether_there_was_anything_to_compare() -> None:
     several = replace(sample(), rework=())
     one = replace(several, subject=replace(several.subject, readings=several.subject.readings[-1:]))
     written = {
@@ -367,5 +372,5 @@ def test_an_empty_rework_says_whether_there_was_anything_to_compare() -> None:
         for count, dossier in ((2, several), (1, one))
     }
     assert written == {
-        2: "No verdict and no tracked part turned between runs.\n\n", 1: "One run: nothing to compare.\n\n",
+        2: "No verdict and no tracked part changed between runs.\n\n", 1: "One run: nothing to compare.\n\n",
     }  # fmt: skip

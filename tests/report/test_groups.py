@@ -1,4 +1,4 @@
-"""Racks and the fleet in every document: each a finding as a node's is, counted among its own, and redacted by name."""
+"""Racks and the fleet in every document: findings appear like a node's, counted apart, redacted by name."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -72,14 +72,14 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 
 
 def leaf(path: str, reading: Reading) -> Leaf:
-    """A fact as the plane tells it that the catalogue names."""
+    """A fact from the plane that the catalogue names."""
     entry = registry().catalogue.find(parse(path))
     assert entry is not None
     return Leaf(reading, entry.kind, entry.plane, "somewhere", "2026-11-20T00:00:00Z")
 
 
 def tray(*, whole: bool) -> Mapping[str, Leaf]:
-    """What a tray of four GPUs tells, or of three: it has no leak detector, and nobody asked for its BIOS."""
+    """The facts of a tray of four GPUs, or of three: it has no leak detector, and its BIOS was not read."""
     return {"gpu": leaf("gpu", tuple("0123" if whole else "012")), "leak": leaf("leak", ())}
 
 
@@ -120,7 +120,7 @@ def document(held: Profile, waivers: Sequence[Waiver] = (), names: Sequence[str]
 
 
 def waiver(held: Profile, *names: str) -> Waiver:
-    """Somebody answers for the rack that has seven GPUs."""
+    """A waiver for the rack that has seven GPUs."""
     digest = next(rule.digest for rule in held.own if rule.id == "rack.gpus")
     pins = (Pin("rack.gpu_count", "7"),)
     return Waiver("rack.gpus", digest, names, pins, "2027-02-01", "Jo", "T-1", "spare ordered", "w.yaml:3:3")
@@ -174,7 +174,7 @@ def test_a_finding_of_a_rack_is_on_the_punch_list_and_an_unknown_one_among_what_
 def test_racks_that_are_unknown_alike_are_one_finding_each_of_them_for_a_node_of_its_own(rules: Profile) -> None:
     (lost,) = (f for f in summary(rules, names=["a01", "a02", "a03"]).findings if f.rule.id == "rack.bios")
     assert lost.nodes == ("@rack:a01", "@rack:a02", "@rack:a03")
-    hidden = "rack.alike.bios unknown (not collected: a01-tray1: nothing that was asked tells it)"
+    hidden = "rack.alike.bios unknown (not collected: a01-tray1: no collected source reports it)"
     assert lost.reason == f"{hidden}; and 2 more like this"
 
 
@@ -212,7 +212,7 @@ def test_one_rack_alone_is_named_and_not_counted(rules: Profile) -> None:
     assert "of 1 rack" not in text
 
 
-def test_the_json_of_a_run_tells_the_scope_of_each_finding(rules: Profile) -> None:
+def test_the_json_of_a_run_has_the_scope_of_each_finding(rules: Profile) -> None:
     doc = json.loads(machine.text(machine.document(summary(rules))))
     first = doc["findings"][0]
     assert (first["rule"], first["scope"], first["nodes"]) == ("rack.gpus", "rack", ["@rack:a02"])
@@ -224,12 +224,12 @@ def test_the_json_of_a_run_tells_the_scope_of_each_finding(rules: Profile) -> No
 
 def test_the_page_shows_a_rack_as_it_shows_a_node(rules: Profile) -> None:
     written = page(document(rules), DIGEST)
-    for said_so in (
+    for stated in (
         "1 of 2 racks pass as a whole; ", '<span class="set">rack a02</span>', '<span class="set">the fleet</span>',
         "rack.gpu_count is 7, must be 8", "A missing GPU shrinks the NVLink domain.", "Racks and the fleet, each as a whole",
         '<dt>Sources</dt><dd><a href="#source-dgx-gb200.guide">', "read from <code>gpu, gpu/*.fabric.cluster",
     ):  # fmt: skip
-        assert said_so in written, said_so
+        assert stated in written, stated
     assert "@rack:a02</" not in written
     assert 'data-rule="gpu.some"' in written
     assert 'data-rule="rack.gpus"' not in written, "no node has a verdict of it that could be shown"
@@ -238,8 +238,8 @@ def test_the_page_shows_a_rack_as_it_shows_a_node(rules: Profile) -> None:
 def test_the_page_counts_only_rules_about_nodes_among_those_that_nodes_pass(rules: Profile) -> None:
     written = page(document(rules), DIGEST)
     assert (
-        "<strong>3 alike</strong>, and 1 other pattern over 1 node. 1 of 3 rules pass wherever they apply to nodes."
-        in written
+        "<strong>Most common pattern of verdicts: 3 nodes</strong>; 1 other pattern on 1 node. "
+        "1 of 3 rules pass wherever they apply to nodes." in written
     )
 
 
@@ -255,7 +255,7 @@ def test_the_sign_off_document_shows_a_rack_as_it_shows_a_node(rules: Profile) -
     assert lost["where"] == "all 2 racks: a[01-02]"
 
 
-def test_the_ticket_the_build_server_and_the_tables_tell_of_racks(rules: Profile) -> None:
+def test_the_ticket_the_build_server_and_the_tables_report_racks(rules: Profile) -> None:
     found = document(rules)
     text = markdown.text(found, DIGEST)
     assert "- ❌ FAIL: `1 of 2 racks: a02`\n" in text
@@ -325,7 +325,7 @@ def test_the_customer_keeps_the_names_of_racks(rules: Profile) -> None:
     assert redacted(found, "customer").findings == found.findings
 
 
-# ---- words -----------------------------------------------------------------------------------------------------------
+# ---- wording ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -347,14 +347,14 @@ def test_nodes_racks_and_the_fleet_are_each_counted_among_their_own(
     assert share(names, of) == counted
 
 
-def test_all_racks_are_told_in_a_word_and_named_where_that_is_asked() -> None:
+def test_all_racks_are_summed_up_in_a_word_and_named_where_requested() -> None:
     both = ("@rack:a01", "@rack:a02")
     assert counted_names(both, Whole(9, 2), names_text) == "all 2 racks"
     assert counted_names(both, Whole(9, 2), names_text, every=True) == "all 2 racks: a[01-02]"
     assert counted_names(both[:1], Whole(9, 1), names_text) == "rack a01"
 
 
-def test_one_is_told_in_the_singular() -> None:
+def test_one_is_written_in_the_singular() -> None:
     assert passing(0, 1, "node") == "0 of 1 node passes"
     assert passing(1, 2, "rack") == "1 of 2 racks pass"
     assert among(999, 1000, "row") == "999 of 1,000 rows"

@@ -1,4 +1,4 @@
-"""The PDF: every section is there, nothing a node says is more than text, and the same record gives the same bytes."""
+"""The PDF: every section is there, a node's text is never markup, and the same record gives the same bytes."""
 
 import hashlib
 import importlib
@@ -25,7 +25,7 @@ from rackcheck.views.locations import Whole
 
 
 def needed(name: str) -> Any:
-    """Give a module; where the extra is not installed these tests are skipped, but never where they must run."""
+    """Return a module; where the extra is not installed these tests are skipped, except where they must run."""
     return importlib.import_module(name) if os.environ.get("CI") else pytest.importorskip(name)
 
 
@@ -35,20 +35,20 @@ pypdfium2 = needed("pypdfium2")
 DIGEST = hashlib.sha256(b"record").hexdigest()
 
 SECTIONS = (
-    "Verdict", "What was not checked", "Scope and method", "Gates agreed beforehand", "Inventory", "Bill of materials",
-    "Firmware and software", "Settings compliance", "Findings", "Performance", "Exceptions", "Punch list", "Rework log",
-    "Baseline fingerprint", "Signatures", "Evidence index", "Appendix: rule catalogue",
+    "Verdict", "Not checked", "Scope and method", "Gates agreed beforehand", "Inventory", "Bill of materials",
+    "Firmware and software", "Settings", "Findings", "Performance", "Exceptions", "Punch list", "Rework",
+    "Baseline", "Signatures", "Evidence index", "Appendix: rule catalogue",
 )  # fmt: skip
 
 
 def pages(data: bytes) -> list[str]:
-    """Give the text of each page."""
+    """Return the text of each page."""
     with pypdfium2.PdfDocument(data) as read:
         return [page.get_textpage().get_text_range() for page in read]
 
 
 def packed(text: str) -> str:
-    """Take blanks and line ends out, for a long word may break anywhere."""
+    """Remove blanks and line ends, because a long word may break anywhere."""
     return re.sub(r"\s", "", text)
 
 
@@ -68,15 +68,15 @@ def hostile() -> Pdf:
 
 def test_every_section_stands_in_its_order_and_the_outline_leads_to_it(plain: Pdf) -> None:
     with pypdfium2.PdfDocument(plain.data) as read:
-        marks = [
-            (re.sub(r"^[0-9. ]+", "", mark.get_title()).strip(), mark.get_dest().get_index()) for mark in read.get_toc()
-        ]
+        toc = [(re.sub(r"^[0-9. ]+", "", mark.get_title()).strip(), mark) for mark in read.get_toc()]
+        marks = [(title, mark.get_dest().get_index()) for title, mark in toc]
+    assert {title for title, mark in toc if mark.level == 0} <= set(SECTIONS)
     assert [title for title, _ in marks if title in SECTIONS] == list(SECTIONS)
     rows = pages(plain.data)
     assert all(packed(title) in packed(rows[page]) for title, page in marks)
 
 
-def test_a_document_over_nothing_says_of_each_section_that_it_is_empty() -> None:
+def test_a_document_without_content_states_for_each_section_that_it_is_empty() -> None:
     full = sample()
     tally = replace(full.tally, nodes={}, counts={}, severe={}, total=0)
     empty = replace(
@@ -87,24 +87,24 @@ def test_a_document_over_nothing_says_of_each_section_that_it_is_empty() -> None
     )  # fmt: skip
     text = whole(document(empty, DIGEST).data)
     for words in (
-        "No rule was judged", "No waiver was given", "No version was read", "No bill of materials was given",
-        "No raw answer was kept", "No part told an identity", "Nothing was measured", "No party was named",
-        "No run counts here", "One run: nothing to compare", "The profile has no rules", "Nothing is in this class", "Acceptance report", "not given",
+        "No rule was judged", "No waivers.", "No version was read", "No bill of materials to compare",
+        "No answers: none was collected", "No part with an identity was read", "No burn-in was run", "No party was named",
+        "No runs: this document has no data", "One run: nothing to compare", "The profile has no rules", "No open items.", "Acceptance report", "not set",
     ):  # fmt: skip
         assert packed(words) in text, words
 
 
-def test_two_runs_between_which_nothing_turned_say_so() -> None:
+def test_two_runs_without_a_change_between_them_state_it() -> None:
     text = whole(document(replace(sample(2, 5), rework=()), DIGEST).data)
-    assert packed("No verdict and no tracked part turned between runs.") in text
+    assert packed("No verdict and no tracked part changed between runs.") in text
     assert packed("nothing to compare") not in text
 
 
-@pytest.mark.parametrize("said", HOSTILE)
-def test_what_a_node_says_is_printed_letter_by_letter(hostile: Pdf, said: str) -> None:
-    shown = packed(visible(said.strip()))
-    if said == "東京データセンター":
-        shown = packed(f"[{' '.join(f'U+{ord(c):04X}' for c in said)}]")
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_from_a_node_is_printed_letter_by_letter(hostile: Pdf, text: str) -> None:
+    shown = packed(visible(text.strip()))
+    if text == "東京データセンター":
+        shown = packed(f"[{' '.join(f'U+{ord(c):04X}' for c in text)}]")
     assert shown in whole(hostile.data)
 
 
@@ -123,7 +123,7 @@ def test_no_character_leaves_its_page(hostile: Pdf) -> None:
             assert all(left >= 40 and right <= width - 40 for left, _, right, _ in boxes if right > left)
 
 
-def test_a_character_without_a_glyph_is_named_by_its_code_point_and_said(hostile: Pdf, plain: Pdf) -> None:
+def test_a_character_without_a_glyph_is_written_by_code_point_and_noted(hostile: Pdf, plain: Pdf) -> None:
     assert plain.notes == ()
     (note,) = hostile.notes
     assert note.startswith("7 characters are not in the PDF's fonts")
@@ -170,7 +170,7 @@ def test_a_thousand_nodes_are_fewer_than_sixty_pages_and_name_their_annexes() ->
         assert annex in body
 
 
-def test_a_list_without_an_end_is_cut_and_says_how_much_more_there_is() -> None:
+def test_an_endless_list_is_cut_and_states_how_much_more_there_is() -> None:
     full = sample()
     many = replace(full, notes=tuple(f"note number {n}" for n in range(5000)), findings=full.findings * 400)
     made = document(many, DIGEST)
@@ -178,7 +178,7 @@ def test_a_list_without_an_end_is_cut_and_says_how_much_more_there_is() -> None:
     assert packed("and 4,970 more: report.json") in whole(made.data)
 
 
-def test_an_unread_serial_is_said_to_be_unread() -> None:
+def test_an_unread_serial_is_marked_as_not_read() -> None:
     full = sample(2, 5)
     made = document(replace(full, parts=tuple(replace(part, serial="") for part in full.parts)), DIGEST)
     text = whole(made.data)
@@ -240,7 +240,7 @@ def test_a_time_that_is_none_gives_no_date_and_no_error() -> None:
 
 
 def site(tmp_path: Path, text: str) -> Path:
-    """Give a site's own template folder, its main file `text`."""
+    """Return a site's own template folder with the main file `text`."""
     folder = tmp_path / "ours"
     folder.mkdir()
     (folder / "report.typ").write_text(f"#set document(date: datetime(year: 2026, month: 1, day: 1))\n{text}")
@@ -270,7 +270,7 @@ def test_a_template_that_would_load_a_package_is_refused_with_its_line(tmp_path:
         document(sample(2, 5), DIGEST, site(tmp_path, '#import "@preview/cetz:0.3.0": canvas'))
 
 
-def test_a_folder_without_a_template_is_said(tmp_path: Path) -> None:
+def test_a_folder_without_a_template_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no report\.typ"):
         document(sample(2, 5), DIGEST, tmp_path)
 

@@ -1,4 +1,4 @@
-"""INCOMPLETE comes with its reason in every output, and a machine that the profile is not for is mended nowhere."""
+"""INCOMPLETE comes with its reason in every output, and none has a fix for a machine that the profile is not for."""
 
 import csv
 import io
@@ -54,11 +54,11 @@ def shown(of: Summary, width: int = 200, *, every: bool = False) -> list[str]:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["n1", "n2", "n3", "n4", "n5"]), st.sampled_from(Outcome), st.text())))
-def test_every_incomplete_node_stands_behind_its_own_reason_and_nobody_else_does(
-    told: list[tuple[str, Outcome, str]],
+def test_every_incomplete_node_is_listed_under_its_own_reason_and_no_other_node_is(
+    values: list[tuple[str, Outcome, str]],
 ) -> None:
-    made = reasons.gathered(told)
-    wanted = {(name, reason) for name, outcome, reason in told if outcome is Outcome.INCOMPLETE and reason}
+    made = reasons.gathered(values)
+    wanted = {(name, reason) for name, outcome, reason in values if outcome is Outcome.INCOMPLETE and reason}
     assert {(name, reason) for reason, names in made for name in names} == wanted
     assert [len(names) for _, names in made] == sorted((len(names) for _, names in made), reverse=True)
 
@@ -79,7 +79,7 @@ def test_reasons_are_bounded_in_number_and_length_and_move_no_terminal(
 # The terminal
 
 
-def test_the_terminal_says_below_the_verdict_why_and_what_to_type(rules: Profile) -> None:
+def test_the_terminal_states_below_the_verdict_why_and_the_next_command(rules: Profile) -> None:
     lines = shown(summary(rules, other("me")))
     at = lines.index("Verdict: INCOMPLETE")
     assert lines[at + 1] == f"Why:     {OTHER}"
@@ -99,7 +99,7 @@ def test_the_findings_of_another_machine_are_one_line_and_nothing_is_to_be_mende
     assert FIX not in text + everything
 
 
-def test_what_fails_on_a_machine_of_the_profile_is_told_without_the_others(rules: Profile) -> None:
+def test_failures_on_a_machine_of_the_profile_are_reported_without_the_others(rules: Profile) -> None:
     of = summary(rules, node("dgx01", Outcome.FAIL), other("dgx02"))
     text = "\n".join(shown(of))
     assert "1 of 2: dgx01" in text
@@ -108,14 +108,14 @@ def test_what_fails_on_a_machine_of_the_profile_is_told_without_the_others(rules
     assert f"INCOMPLETE 1 of 2 nodes, dgx02: {OTHER}" in text
 
 
-def test_a_fragment_shows_its_rules_and_says_that_it_gives_no_verdict(rules: Profile) -> None:
+def test_a_fragment_shows_its_rules_and_states_that_it_gives_no_verdict(rules: Profile) -> None:
     output = "made-up is a fragment and gives no verdict on a machine; did you mean h100-hgx?"
     text = "\n".join(shown(summary(rules, node("me", Outcome.INCOMPLETE, output, Match.FRAGMENT))))
     assert "gpu.some" in text
     assert text.endswith(f"Verdict: INCOMPLETE\nWhy:     {output}")
 
 
-def test_a_node_that_nobody_judged_has_a_reason_among_all_that_were_asked(rules: Profile) -> None:
+def test_an_unjudged_node_has_a_reason_among_all_that_were_requested(rules: Profile) -> None:
     assert shown(summary(rules, node("n1", Outcome.PASS), asked=("n2",)))[-1] == (
         f"Why:     1 of 2 nodes, n2: {reasons.NEVER_READ}"
     )
@@ -155,7 +155,7 @@ def test_a_rack_or_the_fleet_has_its_reason_too(rules: Profile) -> None:
 
 
 def texts(dossier: Dossier) -> dict[str, str]:
-    """Every rendering, as text with its marks taken out where a line may break."""
+    """Every rendering, as text without marks where a line may break."""
     return rendered(dossier) | {"pdf": json.dumps(model(dossier, DIGEST), ensure_ascii=False)}
 
 
@@ -210,11 +210,11 @@ def test_the_table_of_nodes_has_the_reason_and_the_machine() -> None:
     assert (second["reason"], second["fit"], second["fit words"]) == (OTHER, "other", "ThinkPad X1, board 20XW")
 
 
-def test_documents_tell_the_findings_of_other_machines_in_one_line() -> None:
+def test_documents_fold_the_findings_of_other_machines_into_one_line() -> None:
     dossier = document(nodes=8)
     folded = "2 rules fail and 1 is unknown there; they do not decide: findings.csv lists them"
     value = model(dossier, DIGEST)["findings"]
-    assert value["aside"][0]["said"] == folded
+    assert value["aside"][0]["text"] == folded
     assert {row["status"] for row in value["rows"]} <= {"warn", "waived"} or not value["rows"]
     assert folded in page(dossier, DIGEST)
     assert folded in markdown.text(dossier, DIGEST)
@@ -228,7 +228,7 @@ def test_other_machines_are_alike_for_their_reason_whatever_their_rules_are() ->
 
 def test_a_page_of_other_machines_alone_claims_no_rule_that_passes() -> None:
     html = page(document(nodes=2, alone=True), DIGEST)
-    assert "All nodes are not what the profile is for: no rule decides." in html
+    assert "The profile is not for any of these nodes: no rule decides." in html
     assert "wherever they apply" not in html
 
 

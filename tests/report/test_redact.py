@@ -1,4 +1,4 @@
-"""Redaction: no rendering of a copy holds what its reader must not see, and what was found stays what it was."""
+"""Redaction: no rendering of a copy contains what its reader must not see, and the findings stay the same."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -25,13 +25,13 @@ IDENTITY = {
     How.PERSON, How.TICKET, How.REASON, How.PARAM,
 }  # fmt: skip
 REACH = {How.ADDRESS, How.LOGIN}
-"""What the customer does not see either."""
+"""What is hidden from the customer as well."""
 
 CORE = st.text(st.sampled_from("abcXYZ019-_.ßÄı東Ｑ"), max_size=12)
 
 
 class Planting:
-    """Puts a value of its own into every field of an identity, and some of these into every other text."""
+    """Puts a unique value into every field of an identity, and some of these values into every other text."""
 
     def __init__(self, core: str, seed: int) -> None:
         self._core, self._chance = core, random.Random(seed)
@@ -39,17 +39,17 @@ class Planting:
         self.stem = f"zn{core}n" if core else "znode"
 
     def own(self, how: How, value: str) -> str:
-        """Give the value that is planted where this one stood."""
+        """Return the planted value that replaces this one."""
         name = f"{self.stem}{len(self.values):03}" if how is How.NODE else f"zq{how[0]}{self._core}v{len(self.values)}k"
         name = f"https://{name}/redfish" if how is How.ADDRESS and "://" in value else name
         return self.values.setdefault((how, value), name)
 
     def gathered(self, value: Any, how: Any) -> Any:
-        """Give a copy in which every identity is a planted one."""
+        """Return a copy in which every identity is a planted one."""
         return self._walked(value, how, lambda how, text: self.own(how, text) if how in IDENTITY and text else text)
 
     def planted(self, value: Any, how: Any) -> Any:
-        """Give a copy in which every other text holds some of them, in some spelling, and a node set."""
+        """Return a copy in which every other text contains some of them, in some spelling, and a node set."""
         return self._walked(value, how, lambda how, text: text if how in IDENTITY else self._sown(text))
 
     def _sown(self, text: str) -> str:
@@ -74,7 +74,7 @@ class Planting:
         hows = {name: both[1] for name, both in TABLE[type(value)].items()}
         if isinstance(value, Exhibit):
             hows["observed"] = How.TEXT
-        closed = {name for cls, name in FORMS if cls is type(value)}  # words that a record refuses to have changed
+        closed = {name for cls, name in FORMS if cls is type(value)}  # words that a record does not allow to change
         names = [f.name for f in fields(value) if f.name not in closed]
         return replace(value, **{name: self._walked(getattr(value, name), hows.get(name), turn) for name in names})
 
@@ -265,7 +265,7 @@ def test_a_copy_for_the_public_never_becomes_one_for_the_customer() -> None:
     ],
     ids=range(9),
 )  # fmt: skip
-def test_addresses_are_told_from_times_versions_and_pci_addresses(text: str, left: str) -> None:
+def test_addresses_are_distinguished_from_times_versions_and_pci_addresses(text: str, left: str) -> None:
     assert addressless(text) == left
 
 
@@ -280,7 +280,7 @@ def test_addresses_are_told_from_times_versions_and_pci_addresses(text: str, lef
     ],
     ids=range(8),
 )  # fmt: skip
-def test_ids_and_folders_are_told_from_numbers_digests_and_paths_of_the_system(text: str, left: str) -> None:
+def test_ids_and_folders_are_distinguished_from_numbers_digests_and_system_paths(text: str, left: str) -> None:
     assert nameless(text) == left
 
 
@@ -292,30 +292,30 @@ NO_VERSIONS = [
 
 
 @pytest.mark.parametrize("level", ["customer", "public"])
-@pytest.mark.parametrize("told", NO_VERSIONS, ids=range(len(NO_VERSIONS)))
-def test_a_field_of_versions_hides_no_address_and_no_identity(told: str, level: str) -> None:
+@pytest.mark.parametrize("text", NO_VERSIONS, ids=range(len(NO_VERSIONS)))
+def test_a_field_of_versions_hides_no_address_and_no_identity(text: str, level: str) -> None:
     dossier = sample(2, 5)
-    nodes = (replace(dossier.nodes[0], vendor=told, product=told), dossier.nodes[1])
-    parts = (replace(dossier.parts[0], model=told, part_number=told), *dossier.parts[1:])
-    group = Versions("driver.version", "os", ((told, ("dgx1",)), ("570.86.15", ("dgx2",))))
+    nodes = (replace(dossier.nodes[0], vendor=text, product=text), dossier.nodes[1])
+    parts = (replace(dossier.parts[0], model=text, part_number=text), *dossier.parts[1:])
+    group = Versions("driver.version", "os", ((text, ("dgx1",)), ("570.86.15", ("dgx2",))))
     copy = redacted(replace(dossier, nodes=nodes, parts=parts, firmware=(group,)), level)
     hidden = ("secrethost", "dead:beef", "2001:db8", "b8:ce", "4C4C4544", "jo.doe", "/home")
-    assert leaks(copy, [word for word in hidden if word in told]) == []
+    assert leaks(copy, [word for word in hidden if word in text]) == []
     assert copy.firmware[0].groups[1][0] == "570.86.15"
     assert redacted(replace(copy, level="full"), level) == copy
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         "96.00.5E.00.01", "24.09.17.1", "5.15.0-1058-nvidia", "4.18.0-553.el8_10.x86_64", "NVIDIA H100 80GB HBM3",
         "2024.0912.0001", "G520.0200.00.05", "22.04.3 LTS (Jammy)", "SAMSUNG MZWLO3T8HCLS-00A07", "PSUF2_5.0.rc",
     ],
 )  # fmt: skip
-def test_a_version_or_a_model_stays_as_it_is(told: str) -> None:
-    group = Versions("firmware.bmc", "bmc", ((told, ("dgx1",)),))
+def test_a_version_or_a_model_stays_as_it_is(text: str) -> None:
+    group = Versions("firmware.bmc", "bmc", ((text, ("dgx1",)),))
     for level in ("customer", "public"):
-        assert redacted(replace(sample(2, 5), firmware=(group,)), level).firmware[0].groups[0][0] == told
+        assert redacted(replace(sample(2, 5), firmware=(group,)), level).firmware[0].groups[0][0] == text
 
 
 def test_a_firmware_that_bears_its_nodes_serial_is_named_by_the_serials_pseudonym() -> None:
@@ -347,7 +347,7 @@ def test_a_node_that_calls_itself_as_it_is_called_leaves_the_customer_its_name()
     assert copy.nodes[0].name == "dgx1"
 
 
-def test_hosts_are_told_from_versions() -> None:
+def test_hosts_are_distinguished_from_versions() -> None:
     assert hostless("n1.pod7.example, n1.lan. x1.lan/y") == "[address], [address]. [address]/y"
     for text in ("1.2.3", "v1.2.rc", "5.10.0-a.lan5", "el8.x86_64", "Dell.Inc", "hostname", "a.b", "x" * 99 + ".a.b"):
         assert hostless(text) == text

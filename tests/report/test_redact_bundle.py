@@ -1,4 +1,4 @@
-"""The copies of a real bundle: no file of them tells what their level withholds, nor loses what it keeps."""
+"""The copies of a real bundle: no file contains what its level withholds, or loses what the level keeps."""
 
 import csv
 import io
@@ -81,7 +81,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @cache
 def texts(bundle: Path) -> dict[str, str]:
-    """Every file of a bundle as one text without blanks at its line ends; a PDF's pages and its own words."""
+    """Every file of a bundle as one text without blanks at its line ends; of a PDF its pages and its metadata."""
     found = {}
     for path in sorted(path for path in bundle.rglob("*") if path.is_file()):
         if path.suffix == ".pdf":
@@ -95,12 +95,12 @@ def texts(bundle: Path) -> dict[str, str]:
 
 
 def full(bundles: dict[str, Path]) -> Dossier:
-    """The document as it is before anything is taken out."""
+    """The document before redaction."""
     return record.read((bundles["full"] / "report.json").read_text())
 
 
 def identities(dossier: Dossier) -> set[str]:
-    """What names a node, a thing or a person of the site."""
+    """Names of nodes, things and persons of the site."""
     names = {node.name for node in dossier.nodes} | {node.serial for node in dossier.nodes}
     for part in dossier.parts:
         names |= {part.serial, *(part.other.get(word, "") for word in ("uuid", "guid", "serial", "mac"))}
@@ -114,12 +114,12 @@ def identities(dossier: Dossier) -> set[str]:
 
 
 def hosts(dossier: Dossier) -> set[str]:
-    """How nodes and BMCs are reached."""
+    """Addresses of nodes and BMCs."""
     return {text for node in dossier.nodes for text in (node.host, node.bmc) if text}
 
 
 def left(bundle: Path, words: set[str]) -> list[tuple[str, str]]:
-    """Give each file that still has one of these words, whatever its case, with the word."""
+    """Return each file that still has one of these words, in any case, with the word."""
     bare = {word: re.sub(r"\s", "", word).casefold() for word in words}
     found = []
     for name, text in texts(bundle).items():
@@ -144,7 +144,7 @@ def test_no_run_of_the_public_copy_is_called_as_it_is(bundles: dict[str, Path]) 
     assert left(bundles["public"], runs) == []
 
 
-def test_no_file_for_the_customer_tells_how_nodes_are_reached_or_who_logged_in(bundles: dict[str, Path]) -> None:
+def test_no_file_for_the_customer_reveals_how_nodes_are_reached_or_who_logged_in(bundles: dict[str, Path]) -> None:
     dossier = full(bundles)
     logins = {reading.operator for reading in dossier.subject.readings if len(reading.operator) > 3}
     names = {node.name for node in dossier.nodes}
@@ -158,7 +158,7 @@ def test_no_file_for_the_customer_tells_how_nodes_are_reached_or_who_logged_in(b
 
 
 @pytest.mark.parametrize("file", ["report.html", "report.pdf"])
-def test_what_is_withheld_is_said_to_be(bundles: dict[str, Path], file: str) -> None:
+def test_withheld_values_are_marked_as_withheld(bundles: dict[str, Path], file: str) -> None:
     if file.endswith(".pdf") and not (bundles["public"] / file).is_file():
         pytest.skip("typst is not installed")
     output = re.sub(r"\s", "", "withheld at this level")

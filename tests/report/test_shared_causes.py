@@ -1,4 +1,4 @@
-"""One cause is said once, and nothing that differs is folded away."""
+"""One cause is printed once, and different causes are never merged."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def test_what_differs_in_anything_stands_for_itself(other: FindingEntry) -> None
     assert [block.findings for block in made] == [(unknown("a", DENIED, "n1"),), (other,)]
 
 
-def test_what_a_rule_of_a_block_holds_up_is_told_with_it() -> None:
+def test_rules_blocked_by_a_rule_of_a_block_are_listed_with_it() -> None:
     held = FindingEntry("c", Status.UNKNOWN, "blocked by b", ("n1",))
     further = FindingEntry("d", Status.UNKNOWN, "blocked by c", ("n1",))
     elsewhere = FindingEntry("e", Status.UNKNOWN, "blocked by b", ("n2",))
@@ -86,13 +86,13 @@ def test_every_finding_is_in_exactly_one_block() -> None:
 
 
 def silent(nodes: int = 8) -> Dossier:
-    """A document in which the last node's BMC said nothing: all rules of that plane are unknown."""
+    """A document in which the last node's BMC returned nothing: all rules of that plane are unknown."""
     made = sample(nodes, 40)
     bmc = [gate for gate in made.gates if gate.planes == ("bmc",)]
     return replace(made, findings=(*made.findings, *(unknown(gate.id, DENIED, made.nodes[-1].name) for gate in bmc)))
 
 
-def test_a_block_says_its_plane_and_its_gravest_severity() -> None:
+def test_a_block_states_its_plane_and_its_gravest_severity() -> None:
     made = silent()
     gates = {gate.id: gate for gate in made.gates}
     (block,) = (block for block in blocks(made.findings) if block.causes)
@@ -100,7 +100,7 @@ def test_a_block_says_its_plane_and_its_gravest_severity() -> None:
     assert block.severity(gates) is Severity.BLOCKER
 
 
-def test_pages_and_summaries_say_the_cause_once_and_the_tables_say_all() -> None:
+def test_pages_and_summaries_state_the_cause_once_and_the_tables_for_each_rule() -> None:
     made = silent()
     bmc = [gate.id for gate in made.gates if gate.planes == ("bmc",)]
     html = page(made, DIGEST).split('id="findings"')[1].split("</section>")[0]
@@ -161,7 +161,7 @@ def test_parts_of_one_make_share_a_shelf_and_the_unread_stand_apart() -> None:
     assert [(one.label, one.identity, one.why) for one in made] == [
         ("gpu/[0-6]", "serial", ""), ("gpu/7", "uuid", ""), ("psu/0", "", "not read (denied)"),
     ]  # fmt: skip
-    assert made[0].told[3] == ("3", "165003")
+    assert made[0].identities[3] == ("3", "165003")
     assert hardware_groups.unread([*read, other, nothing]) == (("gpu", 1, "uuid"), ("psu", 1, ""))
 
 
@@ -173,7 +173,7 @@ def test_the_odd_nodes_come_before_the_many_that_are_alike() -> None:
     assert len(made[0].nodes) == 1
 
 
-def test_what_a_level_withholds_is_never_said_to_be_none() -> None:
+def test_a_value_withheld_at_a_level_is_never_shown_as_none() -> None:
     assert all(missing(level, what) == WITHHELD for level, hidden in HIDDEN.items() for what in hidden)
     assert not any(missing("full", what) == WITHHELD for what in MISSING)
     assert set(MISSING) >= HIDDEN["public"] >= HIDDEN["customer"]

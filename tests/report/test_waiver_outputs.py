@@ -1,4 +1,4 @@
-"""Waivers in every output: what they hide stays beside its true verdict, and those that hide nothing are named."""
+"""Waivers in every output: a waived finding keeps its true verdict beside it, and waivers without effect are named."""
 
 import json
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Made:
-    """A run that was judged with five waivers, of which one hides something."""
+    """A run that was judged with five waivers, one of which has an effect."""
 
     home: Path
     audit: Done
@@ -135,7 +135,7 @@ def test_every_rendering_names_each_that_hides_nothing_and_why(
     assert "OS.USED" in squeezed(text)
     assert "expired:expired" not in squeezed(text)
     if form in {"html", "pdf"}:
-        assert squeezed("1 waiver in force, 4 of no effect") in squeezed(text)
+        assert squeezed("1 waiver in force, 4 without effect") in squeezed(text)
     if form == "junit":
         assert "the true verdict is fail; waived until" in text
         assert "fail: waived until" not in text

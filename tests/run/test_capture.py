@@ -1,4 +1,4 @@
-"""A capture: what was answered is in it and nothing else of anybody's, and what reads it reads what the asking read."""
+"""A capture: it contains the answers and no other data, and reading it gives what the original read gave."""
 
 import json
 import os
@@ -61,7 +61,7 @@ NODE = Node("n1", host="n1.invalid", bmc=BmcAccess("https://n1.invalid"))
 
 @pytest.fixture(scope="module")
 def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
-    """Two nodes, over real SSH and HTTPS; the second one's BMC refuses us."""
+    """Two nodes, over real SSH and HTTPS; the second one's BMC refuses the login."""
     folder = tmp_path_factory.mktemp("rack")
     (folder / "two.yaml").write_text(TWO)
     with Rack(scenario.load(folder / "two.yaml"), folder) as up:
@@ -79,7 +79,7 @@ def taken(rack: Rack, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def anonymised(rack: Rack, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both nodes, without what tells whose they are."""
+    """Both nodes, without what identifies their owner."""
     folder = tmp_path_factory.mktemp("anonymised") / "for-others"
     assert rackcheck("capture", "-i", rack.inventory, "-o", folder, "--anonymise", "-q").status == 3
     return folder
@@ -87,7 +87,7 @@ def anonymised(rack: Rack, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hosts(rack: Rack, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One node's operating system, without what tells whose it is, in another capture; the command told the head."""
+    """One node's operating system, without its owner's identity, in another capture; the command printed the head."""
     folder = tmp_path_factory.mktemp("hosts") / "c"
     words = ("dgx01", "-i", rack.inventory, "--planes", "os", "-o", folder, "--anonymise", "-q", "--json")
     done = rackcheck("capture", *words)
@@ -108,7 +108,7 @@ def read(folder: Path, name: str) -> Tree:
 
 
 def written(folder: Path, capture: BmcCapture | NodeCapture, **more: Any) -> Path:
-    """A capture of one node, of which one plane gave this."""
+    """A capture of one node with this answer of one plane."""
     folder.mkdir(parents=True)
     writer = captured.CaptureWriter(folder, [NODE])
     plane = Plane.BMC if isinstance(capture, BmcCapture) else Plane.OS
@@ -124,7 +124,7 @@ def files(folder: Path) -> Iterator[Path]:
 # ---- what is in it ---------------------------------------------------------------------------------------------------
 
 
-def test_a_capture_says_who_was_asked_when_and_what_came_of_it(taken: Path) -> None:
+def test_a_capture_records_the_nodes_read_when_and_the_result(taken: Path) -> None:
     doc = document((taken / "capture.json").read_text())
     assert doc["rackcheck"] == 1
     assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{5}", doc["capture"])
@@ -173,36 +173,36 @@ def test_a_secret_of_the_inventory_is_in_no_file(rack: Rack, taken: Path) -> Non
         assert str(rack.folder) not in text
 
 
-def test_one_plane_is_kept_where_one_is_asked(hosts: Path) -> None:
+def test_only_the_requested_plane_is_kept(hosts: Path) -> None:
     assert not list(hosts.rglob("index.json"))
     found = captured.load(hosts)
     assert found.planes == ("os",)
-    assert all(node.bmc is not None for node in found.nodes), "that it has one is known, and was not asked"
+    assert all(node.bmc is not None for node in found.nodes), "the inventory has one, and it was not read"
     judged = rackcheck("audit", "--from", hosts, "-p", "h100-dgx", "-q")
     assert judged.out.rstrip().endswith("(os plane only)")
 
 
 @pytest.mark.parametrize("planes", ["bmc", "os,bmc"])
-def test_a_plane_that_is_named_and_that_no_node_has_is_a_mistake_and_keeps_nothing(tmp_path: Path, planes: str) -> None:
+def test_a_named_plane_that_no_node_has_is_an_error_and_keeps_nothing(tmp_path: Path, planes: str) -> None:
     done = rackcheck("capture", "localhost", "--planes", planes, "-o", tmp_path / "c")
     output = "rackcheck: localhost has no BMC in an inventory (-i FILE): nothing would be captured\n"
     assert (done.status, done.out, done.err) == (2, "", output)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_node_of_which_nothing_is_asked_is_said_and_is_no_success(tmp_path: Path) -> None:
+def test_a_node_without_the_requested_plane_is_reported_and_is_no_success(tmp_path: Path) -> None:
     nodes = 'n1: { host: localhost }, "n[2-3]": { bmc: { url: "https://{node}.invalid" } }'
     (tmp_path / "i.yaml").write_text(f"rackcheck: 1\nnodes: {{ {nodes} }}\n")
     done = rackcheck("capture", "-i", tmp_path / "i.yaml", "-o", tmp_path / "c", "--planes", "os")
     assert done.status == 3, done.err
-    assert "rackcheck: nothing is asked of n[2-3]: the inventory names no way to os\n" in done.err
+    assert "rackcheck: n[2-3] not read: the inventory has no address for os\n" in done.err
     alone = rackcheck("capture", "n2", "-i", tmp_path / "i.yaml", "-o", tmp_path / "d", "--planes", "os")
     assert (alone.status, "n2 has no host in the inventory" in alone.err) == (2, True)
     assert not (tmp_path / "d").exists()
 
 
-def test_where_no_probe_asks_a_plane_nothing_is_captured_of_it() -> None:
-    with pytest.raises(UserError, match="no probe asks the os plane"):
+def test_a_plane_without_a_probe_is_not_captured() -> None:
+    with pytest.raises(UserError, match="no probe reads the os plane"):
         captures.asking([Node("n1", host="x.invalid")], Plan(()), frozenset({Plane.OS, Plane.BMC}), named=False)
 
 
@@ -215,7 +215,7 @@ def test_the_lines_for_what_is_next_can_be_typed_whatever_the_folder_is_called(t
 
 
 @pytest.mark.parametrize("how", [(), ("--anonymise",)])
-def test_nobody_but_its_owner_may_read_a_capture(tmp_path: Path, how: tuple[str, ...]) -> None:
+def test_only_its_owner_may_read_a_capture(tmp_path: Path, how: tuple[str, ...]) -> None:
     before = os.umask(0o022)
     try:
         assert rackcheck("capture", "localhost", "--planes", "os", "-q", "-o", tmp_path / "c", *how).status in {0, 3}
@@ -229,22 +229,22 @@ def test_nobody_but_its_owner_may_read_a_capture(tmp_path: Path, how: tuple[str,
     assert (tmp_path / "c").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_file_hostname_tells_the_nodes_stand_in(tmp_path: Path) -> None:
+def test_the_file_hostname_has_the_nodes_pseudonym(tmp_path: Path) -> None:
     rackcheck("capture", "localhost", "--planes", "os", "-q", "-o", tmp_path / "c", "--anonymise")
     (folder,) = (path for path in (tmp_path / "c").iterdir() if path.is_dir())
     assert document((folder / "host.json").read_text())["files"]["/proc/sys/kernel/hostname"] == "node1\n"
 
 
-def test_a_folder_that_is_not_what_a_command_takes_is_told_with_what_it_is(taken: Path, tmp_path: Path) -> None:
+def test_a_folder_of_the_wrong_kind_is_reported_with_what_it_is(taken: Path, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     for words in (("facts", "localhost", "--from"), ("audit", "-p", "linux-server", "--from"), ("report",)):
         done = rackcheck(*words, tmp_path / "d")
-        output = f"rackcheck: {tmp_path / 'd'} is no run and no capture: it holds neither run.json nor capture.json\n"
+        output = f"rackcheck: {tmp_path / 'd'} is neither a run nor a capture: it contains neither run.json nor capture.json\n"
         assert (done.status, done.out, done.err) == (2, "", output), words
     for command in ("report", "tui"):
         done = rackcheck(command, taken)
         assert (done.status, done.out) == (2, ""), command
-        assert done.err.startswith(f"rackcheck: {taken} is a capture, and no run: ")
+        assert done.err.startswith(f"rackcheck: {taken} is a capture, not a run: ")
         assert "audit --from, facts --from" in done.err
 
 
@@ -296,14 +296,14 @@ def test_a_capture_is_judged_by_the_profile_that_is_named(rack: Rack, taken: Pat
     assert rackcheck("audit", "--from", taken, "-p", "h100-dgx", "--json").out == done.out
 
 
-def test_a_capture_has_no_profile_and_says_so(taken: Path) -> None:
+def test_a_capture_has_no_profile_and_reports_it(taken: Path) -> None:
     done = rackcheck("audit", "--from", taken)
     assert done.status == 2
     assert "is a capture, which has no profile: -p NAME; there are: " in done.err
     assert "h100-dgx" in done.err
 
 
-def test_a_node_that_is_not_in_it_is_told_with_the_nearest(taken: Path) -> None:
+def test_a_node_missing_in_it_is_reported_with_the_nearest(taken: Path) -> None:
     done = rackcheck("facts", "dgx011", "--from", taken)
     assert (done.status, done.out) == (2, "")
     assert "did you mean dgx01?" in done.err
@@ -324,21 +324,21 @@ def test_a_capture_is_a_rack_of_its_nodes(taken: Path, tmp_path: Path) -> None:
     both = [{rule: value for rule, value in each.items() if rule not in alone} for each in status]
     assert both[0] == both[1]
     many = rackcheck("facts", "dgx01", "--rack", f"sim:{taken}:3")
-    assert (many.status, "has nodes of its own" in many.err) == (2, True)
+    assert (many.status, "has a fixed number of nodes" in many.err) == (2, True)
 
 
 # ---- anonymised ------------------------------------------------------------------------------------------------------
 
 
 def identities(tree: Tree) -> set[str]:
-    """Every value of a fact that tells one machine from another of its kind."""
+    """Every value of a fact that distinguishes one machine from another of its kind."""
     found: set[str] = set()
     for path, leaf in tree.leaves.items():
         if leaf.kind.cls is Class.IDENTITY and path.rpartition(".")[2] not in ALIKE:
             found |= {
                 v for v in (leaf.reading if isinstance(leaf.reading, tuple) else (leaf.reading,)) if isinstance(v, str)
             }
-    # Of private networks all have the same: that each address became another one is for another test.
+    # Private networks are the same everywhere; another test checks that each address is replaced.
     found = {value for value in found if not re.fullmatch(r"[0-9.]+(/[0-9]+)?", value) or value.isdecimal()}
     place = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"  # on a bus: every machine of the kind has it
     return {value for value in found if not re.fullmatch(rf"[0:.-]*|{place}", value)}
@@ -353,7 +353,7 @@ def test_an_anonymised_capture_holds_no_identity_of_any_node(taken: Path, anonym
     assert short == {"a01"}, "what is too short to be looked for would stay"
     every = "\n".join(f"{path.relative_to(anonymised)}\n{path.read_text()}" for path in files(anonymised)).casefold()
     left = [v for v in sorted(bare) if v in every and re.search(rf"(?<![0-9a-z]){re.escape(v)}(?![0-9a-z])", every)]
-    assert left == [], "is it an identity? where any other machine has it, too, ALIKE should name its fact"
+    assert left == [], "is it an identity? if other machines have it too, add its fact to ALIKE"
 
 
 def test_every_address_became_another_one(taken: Path, anonymised: Path) -> None:
@@ -381,12 +381,12 @@ def test_nothing_of_the_inventory_is_in_an_anonymised_capture(rack: Rack, anonym
 
 
 def hidden(path: str, hiding: Anonymous) -> str:
-    """A fact's path with stand-ins in its keys: its words are ours."""
+    """A fact's path with stand-ins in its keys; all other words are rackcheck's."""
     return re.sub(r'(?<=/)(?:"[^"]*"|[^."/]+)', lambda key: hiding.text(key[0]), path)
 
 
 @pytest.mark.parametrize("name", [DELL, LENOVO, DMTF])
-def test_a_recorded_bmc_tells_its_make_and_not_whose_it_is(name: str) -> None:
+def test_a_recorded_bmc_shows_its_make_and_not_its_owner(name: str) -> None:
     top = recorded_tree(name)
     uris = {"/" + file.parent.relative_to(top).as_posix(): file for file in (top / "redfish").rglob("index.json")}
     asked = re.compile(
@@ -410,7 +410,7 @@ def test_a_recorded_bmc_tells_its_make_and_not_whose_it_is(name: str) -> None:
                 hiding.text(v) if isinstance(v, str) else hiding.unknown(v) if isinstance(v, Unknown) else v
                 for v in mine
             )
-            if isinstance(reading, tuple):  # a collection stands in the order of its keys, and stand-ins sort otherwise
+            if isinstance(reading, tuple):  # a collection is sorted by its keys, and stand-ins sort differently
                 assert sorted(reading) == sorted(map(str, put)), path
             else:
                 assert reading in put, path
@@ -428,7 +428,7 @@ OWN = re.compile(
 
 
 def personal(value: object, name: str = "") -> Iterator[str]:
-    """Every text of a body under a name that tells whose it is, as far as it is long enough to be looked for."""
+    """Every text of a body under a name that identifies the owner, if it is long enough to be searched for."""
     match value:
         case dict():
             for key, inner in value.items():
@@ -449,7 +449,7 @@ def facts_of(bmc: BmcCapture) -> dict[str, Leaf]:
     return found
 
 
-def test_an_anonymised_capture_tells_the_same_of_the_machine(taken: Path, anonymised: Path) -> None:
+def test_an_anonymised_capture_gives_the_same_facts_of_the_machine(taken: Path, anonymised: Path) -> None:
     plain, made = read(taken, "dgx01"), read(anonymised, "node1")
     assert plain.leaves.keys() == made.leaves.keys()
     steady = {Class.CONFIG, Class.VERSION, Class.COUNTER}
@@ -463,7 +463,7 @@ def test_an_anonymised_capture_tells_the_same_of_the_machine(taken: Path, anonym
 
 
 def test_the_planes_of_an_anonymised_node_still_agree(taken: Path, anonymised: Path) -> None:
-    """Every two facts that told the same tell the same, and every two that differed differ."""
+    """Every two facts with equal values stay equal, and every two that differed still differ."""
     plain, made = read(taken, "dgx01").leaves, read(anonymised, "node1").leaves
     tellers = [
         p for p in plain if p.rpartition(".")[2] in {"serial", "mac", "mac_permanent", "uuid", "switch_id", "guid"}
@@ -487,7 +487,7 @@ def test_an_anonymised_capture_is_judged_as_the_plain_one(taken: Path, anonymise
     assert status[0] == status[1]
 
 
-def test_its_words_name_nobody_either(anonymised: Path) -> None:
+def test_its_capture_json_is_anonymised_too(anonymised: Path) -> None:
     doc = document((anonymised / "capture.json").read_text())
     assert doc["anonymised"] is True
     assert [(n, d["rack"], d["u"]) for n, d in doc["nodes"].items()] == [("node1", "rack1", 1), ("node2", "rack1", 9)]
@@ -518,7 +518,7 @@ def test_harmless_headers_are_kept_and_no_others() -> None:
         capture, trouble = redfish.read(at, ("Systems/*",), trace=trace)
         again, _ = redfish.read(at, ("Systems/*",))
     assert trouble is None
-    # The handshake has the second in which it was made.
+    # The handshake contains the second of its time.
     one, two = ({uri: body for uri, body in each.bodies.items() if uri != HANDSHAKE} for each in (capture, again))
     assert (one, capture.bodies.keys()) == (two, again.bodies.keys())
     kept = trace.headers["/redfish/v1/Systems"]
@@ -551,7 +551,7 @@ def test_whatever_a_bmc_calls_its_resources_they_lie_inside_and_come_back(tmp_pa
     assert answer.capture.bodies == bodies
     assert answer.capture.times == {URIS[0]: "2026-11-21T08:00:00.123+00:00"}
     lie = [path.relative_to(folder) for path in folder.rglob("*")]
-    assert len({str(path).casefold() for path in lie}) == len(lie), "a filesystem may take no heed of letter case"
+    assert len({str(path).casefold() for path in lie}) == len(lie), "a filesystem may ignore letter case"
     assert all(re.fullmatch(r"[A-Za-z0-9._~$=,+@()&!%/-]+", str(path)) for path in lie)
     assert all(len(name) <= 120 for path in lie for name in path.parts)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c"]
@@ -662,7 +662,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "body is a list": lambda f: write_text(f, "[]"),
     "body is no JSON": lambda f: write_text(f, "{"),
     "body is no UTF-8": lambda f: (f / "n1/redfish/v1/index.json").write_bytes(b'{"a": "\xff"}'),
-    "body is no number": lambda f: write_text(f, '{"a": NaN}'),
+    "body is not a number": lambda f: write_text(f, '{"a": NaN}'),
     "link": linked,
     "folder is a link": lambda f: (f / "n1/redfish/v1/up").symlink_to("/"),
     "twice": twice,
@@ -728,9 +728,9 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     old = written(tmp_path / "old", NodeCapture())
     before = (old / "capture.json").read_text()
     for name, output in (
-        ("mine", "holds other things"),
-        ("file", "no folder"),
-        ("link", "no folder"),
+        ("mine", "contains other files"),
+        ("file", "is not a folder"),
+        ("link", "is not a folder"),
         ("old", "never"),
     ):
         done = rackcheck("capture", "localhost", "--planes", "os", "-q", "-o", tmp_path / name)
@@ -742,7 +742,7 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
 
 def limited(*words: object, room: int) -> "subprocess.CompletedProcess[str]":
-    """Capture in a process of its own, whose files may have so many bytes: what a full disk does, for root, too."""
+    """Capture in a separate process with a limit on file size: the effect of a full disk, also for root."""
 
     def small() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -759,7 +759,7 @@ def test_a_full_disk_leaves_nothing_that_is_called_a_capture(
     target = tmp_path / "kept" / "c"
     done = limited("dgx01", "-i", rack.inventory, "-o", target, "-q", *how, room=room)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"rackcheck: cannot write a capture to {target}: File too large; nothing of it was kept\n"
+    assert done.stderr == f"rackcheck: cannot write a capture to {target}: File too large; no part of it was kept\n"
     assert list((tmp_path / "kept").iterdir()) == []
     assert not [up.bmc.sessions for up in rack.stations if up.bmc is not None and up.bmc.sessions]
 
@@ -780,11 +780,11 @@ def test_a_disk_without_room_for_all_of_it_keeps_nothing(rack: Rack, tmp_path: P
     with small_disk(tmp_path / "small") as small:
         done = rackcheck("capture", "dgx01", "-i", rack.inventory, "-o", small / "c", "-q", "--planes", "os")
         assert done.status == 2
-        assert "No space left on device; nothing of it was kept" in done.err
+        assert "No space left on device; no part of it was kept" in done.err
         assert list(small.iterdir()) == []
 
 
-def test_a_capture_that_is_stopped_keeps_what_came_and_says_so(tmp_path: Path) -> None:
+def test_a_capture_that_is_stopped_keeps_what_arrived_and_states_it(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "one.yaml").write_text(
         "rackcheck: 1\nscenario: one\nnodes: { n1: { machine: dgx-h100 } }\nfaults: [{ nodes: n1, fault: hanging-bmc }]\n"
@@ -801,7 +801,7 @@ def test_a_capture_that_is_stopped_keeps_what_came_and_says_so(tmp_path: Path) -
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "Interrupted: 0 of 1 node answered wholly; capture.json says which" in err
+    assert "Interrupted: 0 of 1 node complete; capture.json shows which" in err
     doc = document((tmp_path / "c" / "capture.json").read_text())
     assert doc["interrupted"] is True
     assert doc["nodes"]["n1"]["planes"]["bmc"]["trouble"]["detail"] in {"interrupted", "the run was interrupted"}

@@ -1,4 +1,4 @@
-"""Events: what a run writes down is what it reads back, byte for byte and whatever a node printed."""
+"""Events: a run reads back exactly what it wrote, byte for byte, whatever a node printed."""
 
 import json
 from random import Random
@@ -16,7 +16,7 @@ from rackcheck.run.event import (
     Answered,
     FactsRead,
     Judged,
-    NodeAsked,
+    NodeRequested,
     RunDone,
     RunStarted,
     facts_json,
@@ -40,7 +40,7 @@ JUDGED = st.builds(
 
 
 def written(event: object) -> dict[str, object]:
-    """What a line of the store holds."""
+    """The content of a line of the store."""
     doc = to_json(event)  # type: ignore[arg-type]  # one of the union, by the tests below
     line = json.dumps(doc, ensure_ascii=True)
     assert len(line.splitlines()) == 1
@@ -50,7 +50,7 @@ def written(event: object) -> dict[str, object]:
 
 
 @given(JUDGED)
-def test_a_judgement_is_read_back_as_it_was_given(event: Judged) -> None:
+def test_a_judgement_is_read_back_unchanged(event: Judged) -> None:
     assert judged_from_json(written(event)) == event
 
 
@@ -145,4 +145,4 @@ def test_the_beginning_and_the_end_hold_what_a_replay_needs() -> None:
 
 
 def test_what_only_matters_while_it_happens_is_not_stored() -> None:
-    assert to_json(NodeAsked("n1", Plane.OS)) is None
+    assert to_json(NodeRequested("n1", Plane.OS)) is None

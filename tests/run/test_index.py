@@ -1,4 +1,4 @@
-"""The index: it says what the folders say, loses nothing that it acknowledged, and nobody needs it."""
+"""The index: it agrees with the folders, loses nothing that it acknowledged, and is optional."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def caught_up() -> list[tuple[object, ...]]:
-    """What the index says after catching up."""
+    """The content of the index after catching up."""
     with file.opened(file.place()) as db:
         catch_up(db)
         return list(queries.logical(db))
@@ -157,13 +157,13 @@ HOSTILE: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("event", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_run_of_a_form_that_none_of_ours_has_is_told_by_its_line_and_the_others_are_listed(
+def test_a_run_of_an_unknown_format_is_reported_by_its_line_and_the_others_are_listed(
     event: dict[str, Any],
 ) -> None:
     made("good", {"n1": FACTS})
     items = events("hostile", {"n1": FACTS})
     stored("hostile", [items[0], event, *items[1:]])
-    for _ in range(2):  # the second time from what the index remembers, without reading it
+    for _ in range(2):  # the second time from the index, without reading the run
         done = rackcheck("runs", "list", "--json")
         assert [row["run"] for row in json.loads(done.out)] == ["good"]
         assert "line 2, an event" in done.err
@@ -202,7 +202,7 @@ def test_more_nodes_than_any_run_has_are_refused_before_they_cost_memory() -> No
     assert f"{rows.NODES + 1} nodes" in rackcheck("runs", "list").err
 
 
-def test_a_damaged_index_is_told_the_list_is_read_from_the_folders_and_rebuild_mends_it() -> None:
+def test_a_damaged_index_is_reported_the_list_is_read_from_the_folders_and_rebuild_repairs_it() -> None:
     for number in range(40):
         made(f"r{number:02}", {"n1": {**FACTS, "x": ("config", "y" * 3000 + str(number))}})
     before, place = caught_up(), file.place()
@@ -260,7 +260,7 @@ def test_an_index_of_the_first_step_is_brought_up_with_its_rows() -> None:
         assert run.fails == 1
 
 
-def test_a_second_writer_waits_for_the_first_and_says_so_when_it_gives_up() -> None:
+def test_a_second_writer_waits_for_the_first_and_reports_when_it_gives_up() -> None:
     made("r1", {"n1": FACTS})
     caught_up()
     made("r2", {"n1": FACTS})
@@ -325,7 +325,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged() -> None:
     done = subprocess.run(words, capture_output=True, text=True, preexec_fn=small, check=False)
     assert done.returncode == 0
     assert len(json.loads(done.stdout)) == 30
-    assert "make room" in done.stderr
+    assert "or use a path on a local disk" in done.stderr
     assert len(caught_up()) == 30
     with file.opened(file.place()) as db:
         assert db.execute("PRAGMA quick_check").fetchone() == ("ok",)
@@ -491,7 +491,7 @@ def test_a_folder_without_write_permission_leaves_the_list(home: Path) -> None:
 
 @pytest.fixture
 def open_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home of runs in a folder that any user may enter, with two runs that the index knows."""
+    """A home of runs in a folder that any user may enter, with two runs in the index."""
     place = Path(tempfile.mkdtemp(prefix="rackcheck-test-"))
     place.chmod(0o755)
     monkeypatch.setenv("RACKCHECK_HOME", str(place / "home"))
@@ -504,7 +504,7 @@ def open_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @contextmanager
 def shut(folder: Path, mode: int = 0) -> Iterator[None]:
-    """Take a folder's permissions away, and root's rights with them."""
+    """Remove a folder's permissions, and root's right to bypass them."""
     before, root = folder.stat().st_mode & 0o777, os.geteuid() == 0
     folder.chmod(mode)
     if root:
@@ -519,7 +519,7 @@ def shut(folder: Path, mode: int = 0) -> Iterator[None]:
 
 @pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["show", "last"], ["show", "r1"]])
 @pytest.mark.parametrize(("name", "mode"), [("runs", 0), ("runs", 0o111), (".", 0), (".", 0o444)])
-def test_a_folder_that_may_not_be_read_is_named_and_never_said_to_be_empty(
+def test_an_unreadable_folder_is_named_and_never_reported_as_empty(
     open_home: Path, words: list[str], name: str, mode: int
 ) -> None:
     with shut(open_home / name, mode):
@@ -528,7 +528,7 @@ def test_a_folder_that_may_not_be_read_is_named_and_never_said_to_be_empty(
     assert done.err == f"rackcheck: cannot read {open_home / name}: Permission denied\n"
 
 
-def test_a_run_that_may_not_be_read_is_told_and_stays_in_the_index(open_home: Path) -> None:
+def test_an_unreadable_run_is_reported_and_stays_in_the_index(open_home: Path) -> None:
     with file.opened(file.place()) as db:
         before = list(queries.logical(db))
     with shut(open_home / "runs" / "r2"):

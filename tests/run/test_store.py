@@ -1,4 +1,4 @@
-"""A run on disk: what was given is there, what was damaged is told, and a replay is the run."""
+"""A run on disk: everything written is there, damage is reported, and a replay equals the run."""
 
 import gzip
 import hashlib
@@ -39,7 +39,7 @@ def test_a_run_holds_its_head_its_events_its_answers_and_its_profile(run: Path) 
         "judged",
         "run done",
     ]
-    included = {"burn-in.yaml", "burn-tools.yaml"}
+    included = {"burn-in.yaml", "burn-tools.yaml", "hardware-health.yaml", "links-clean.yaml"}
     assert {p.name for p in (run / "profile").iterdir()} == {"linux-server.yaml", "sources.yaml", *included}
 
 
@@ -54,7 +54,7 @@ def test_a_torn_last_line_costs_that_event_only(run: Path) -> None:
     assert json.loads(replayed.out)["outcome"] == "INCOMPLETE"
 
 
-def test_a_damaged_line_in_the_middle_is_told_by_its_number(run: Path) -> None:
+def test_a_damaged_line_in_the_middle_is_reported_by_its_number(run: Path) -> None:
     lines = events(run)
     (run / "events.jsonl").write_text(lines[0] + lines[1][:40] + "\n" + "".join(lines[2:]))
     done = rackcheck("runs", "show", run)
@@ -124,7 +124,7 @@ def test_a_raw_answer_that_was_damaged_on_disk_is_one_clear_line(run: Path) -> N
     assert "cannot read" in rackcheck("audit", "--from", run).err
 
 
-def test_a_run_without_its_events_or_with_broken_bytes_in_them_is_told(run: Path) -> None:
+def test_a_run_without_its_events_or_with_broken_bytes_in_them_is_reported(run: Path) -> None:
     whole = (run / "events.jsonl").read_bytes()
     (run / "events.jsonl").write_bytes(whole.replace(b'"answered"', b'"answ\xff\xfered', 1))
     assert "line 2 is damaged" in rackcheck("audit", "--from", run).err
@@ -181,10 +181,10 @@ def test_an_answer_of_a_node_that_the_run_does_not_know_is_refused(run: Path) ->
     (run / "events.jsonl").write_text("".join([lines[0], lines[1].replace("localhost", "other"), *lines[2:]]))
     done = rackcheck("audit", "--from", run)
     assert (done.status, done.out) == (2, "")
-    assert "other, which is none of its nodes" in done.err
+    assert "other, which is not one of its nodes" in done.err
 
 
-def test_a_damaged_raw_answer_is_told(run: Path) -> None:
+def test_a_damaged_raw_answer_is_reported(run: Path) -> None:
     (raw,) = (run / "raw").iterdir()
     raw.write_bytes(raw.read_bytes()[:60] + b"xxxxxxxx" + raw.read_bytes()[68:])
     done = rackcheck("audit", "--from", run)
@@ -199,7 +199,7 @@ def rewritten(run: Path, event: str, **changes: object) -> None:
 
 
 def swapped(run: Path, data: bytes) -> None:
-    """Put another raw answer in the place of the one there is, under its own true name."""
+    """Replace a raw answer with another one, under the digest of the new one."""
     digest = hashlib.sha256(data).hexdigest()
     (run / "raw" / f"{digest}.json.gz").write_bytes(gzip.compress(data))
     rewritten(run, "answered", raw=digest)
@@ -301,7 +301,7 @@ def test_a_node_of_another_shape_is_refused_by_name(run: Path, node: object) -> 
 
 
 @pytest.mark.parametrize("name", ["run.json", "events.jsonl"])
-def test_a_stored_file_that_is_a_pipe_is_refused_and_nobody_waits(run: Path, name: str) -> None:
+def test_a_stored_file_that_is_a_pipe_is_refused_without_waiting(run: Path, name: str) -> None:
     (run / name).unlink()
     os.mkfifo(run / name)
     done = subprocess.run(
@@ -325,20 +325,20 @@ def test_a_damaged_run_is_one_line_of_the_list_and_of_the_simulator(run: Path) -
     assert "is damaged" in done.err
 
 
-def test_an_edited_profile_is_told_and_judged_by_only_on_purpose(run: Path) -> None:
+def test_an_edited_profile_is_reported_and_used_only_on_request(run: Path) -> None:
     kept = run / "profile" / "linux-server.yaml"
     kept.write_text(kept.read_text().replace("severity: major", "severity: minor"))
     refused(run, f"the run's profile was changed: {kept}; judge with -p {kept}", facts=False)
     assert rackcheck("audit", "--from", run, "-p", kept, "--json").status in {0, 1, 3}
 
 
-def test_a_head_that_tells_of_another_profile_than_the_first_event_is_refused(run: Path) -> None:
+def test_a_head_that_names_another_profile_than_the_first_event_is_refused(run: Path) -> None:
     value = json.loads((run / "run.json").read_text())["profile"]
     headed(run, {"profile": {**value, "digest": "0" * 64}})
     refused(run, "the run's profile was changed", facts=False)
 
 
-def test_a_value_given_today_is_no_change_of_the_runs_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_set_later_is_no_change_of_the_runs_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
     chosen = tmp_path / "p.yaml"
     chosen.write_text(

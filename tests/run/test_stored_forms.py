@@ -1,6 +1,6 @@
-"""What earlier versions wrote is read today: runs, captures, acceptances, signed bundles, profiles, packages of a site.
+"""Files of earlier versions are still read: runs, captures, acceptances, signed bundles, profiles, packages of a site.
 
-The artefacts lie in tests/kept; its README names the versions that made them, and the commands.
+The artefacts are in tests/kept; its README lists the versions and commands that made them.
 """
 
 import json
@@ -46,7 +46,7 @@ def unpacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture
 def kept(unpacked: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same as a user has them: the folder that a shell stands in, with the state folder in it."""
+    """The same as on a user's machine: a working directory with the state folder in it."""
     monkeypatch.setenv("RACKCHECK_HOME", str(unpacked / "home"))
     monkeypatch.chdir(unpacked)
     return unpacked
@@ -59,14 +59,14 @@ def document(*words: object, status: int) -> Any:
 
 
 def stored(run: Path) -> list[tuple[str, str, str]]:
-    """What a run's file has of each node: node, rule, status."""
+    """The verdicts in a run's file: node, rule, status."""
     events = [json.loads(line) for line in (run / "events.jsonl").read_text("utf-8").splitlines()]
     judged = [event for event in events if event["event"] == "judged"]
     return [(event["node"], verdict["rule"], verdict["status"]) for event in judged for verdict in event["verdicts"]]
 
 
 def own(verdicts: Iterable[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
-    """Those of the site's own rules that are no pass; documents of a run name no others."""
+    """Verdicts of the site's own rules other than pass; documents of a run contain no others."""
     built_in = ("identity.", "silence.")
     return {found for found in verdicts if found[2] != "pass" and not found[1].startswith(built_in)}
 

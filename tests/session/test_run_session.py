@@ -1,4 +1,4 @@
-"""The desk over real runs: what it tells of a stored one, and that a live one asks again only whom it is told to ask."""
+"""The desk over real runs: what it returns for a stored one, and that a live one rereads only the requested nodes."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
-from desks import LATER, RUN, Told, numbered, stored
+from desks import LATER, RUN, Answer, numbered, stored
 from mockup_server import WatchedRack
 from rack_runs import accepted, copied, folder
 from waiting import until
@@ -34,7 +34,7 @@ from rackcheck_tui.controllers.event_feed import Feed
 
 UNTIL = str(datetime.now(UTC).date() + timedelta(days=9))
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
-TOLD: dict[str, Told] = {"n1": {"tainted": "128\n"}, "n2": {}, "n3": SILENT}
+ANSWERS: dict[str, Answer] = {"n1": {"tainted": "128\n"}, "n2": {}, "n3": SILENT}
 
 
 @pytest.fixture(autouse=True)
@@ -48,9 +48,9 @@ def found(run: object = RUN) -> RunSession:
     return RunSession(found=subject.find(str(run)))
 
 
-def small(run: str = RUN, told: dict[str, Told] | None = None) -> RunSession:
-    nodes = [node for node in numbered(3, 1, "n") if node.name in (told or TOLD)]
-    stored(run, told or TOLD, nodes=nodes, racks={"r01": Rack("r01", row="a")})
+def small(run: str = RUN, values: dict[str, Answer] | None = None) -> RunSession:
+    nodes = [node for node in numbered(3, 1, "n") if node.name in (values or ANSWERS)]
+    stored(run, values or ANSWERS, nodes=nodes, racks={"r01": Rack("r01", row="a")})
     return found(run)
 
 
@@ -89,7 +89,7 @@ def test_answers_come_without_their_raw_side_and_it_is_read_when_it_is_wanted() 
     (capture,) = desk.replies("n1").values()
     assert isinstance(capture, NodeCapture)
     assert capture.files["/proc/sys/kernel/tainted"] == "128\n"
-    assert desk.replies("n3") == {}, "who was silent has said nothing"
+    assert desk.replies("n3") == {}, "a node that did not answer has no replies"
 
 
 def test_a_nodes_tree_is_the_one_that_it_was_judged_by() -> None:
@@ -101,14 +101,14 @@ def test_a_nodes_tree_is_the_one_that_it_was_judged_by() -> None:
     assert desk.tree("n1") is desk.tree("n1"), "it is read once"
 
 
-def test_a_node_that_is_none_is_a_mistake_with_the_nearest() -> None:
+def test_an_unknown_node_is_an_error_with_the_nearest() -> None:
     desk = small()
     list(desk.events())
     with pytest.raises(UserError, match="no node n4 in"):
         desk.tree("n4")
 
 
-def test_a_damaged_answer_is_a_mistake_that_names_the_run() -> None:
+def test_a_damaged_answer_is_an_error_that_names_the_run() -> None:
     desk = small()
     list(desk.events())
     for file in (store.runs_folder() / RUN / "raw").iterdir():
@@ -117,7 +117,7 @@ def test_a_damaged_answer_is_a_mistake_that_names_the_run() -> None:
         desk.replies("n1")
 
 
-def test_it_tells_places_racks_and_what_commands_call_it_by() -> None:
+def test_it_gives_places_racks_and_the_name_that_commands_use() -> None:
     desk = small()
     assert (desk.name, desk.run_of("n1"), desk.run_of()) == (RUN, RUN, RUN)
     assert (desk.nodes["n1"].rack, desk.nodes["n1"].u) == ("r01", 3)
@@ -130,18 +130,18 @@ def test_it_tells_places_racks_and_what_commands_call_it_by() -> None:
 
 
 def test_a_run_elsewhere_is_called_by_its_folder(tmp_path: Path) -> None:
-    place = stored(RUN, TOLD, folder=tmp_path / "elsewhere")
+    place = stored(RUN, ANSWERS, folder=tmp_path / "elsewhere")
     assert found(place).run_of("n1") == str(place)
 
 
-def test_a_stored_runs_nodes_cannot_be_asked_and_it_says_why() -> None:
+def test_a_stored_runs_nodes_cannot_be_read_again_and_it_states_why() -> None:
     desk = small()
     assert "a stored run is shown" in desk.mute
     with pytest.raises(UserError, match="a stored run is shown"):
         list(desk.again(["n1"]))
 
 
-def test_it_knows_what_a_fact_is_who_tells_it_and_what_is_called_like_it() -> None:
+def test_it_returns_a_facts_kind_its_probe_and_similar_names() -> None:
     desk = small()
     kind, probe = desk.kind("kernel.tainted"), desk.probe("kernel.tainted")
     assert kind is not None
@@ -161,16 +161,16 @@ def test_it_knows_what_a_fact_is_who_tells_it_and_what_is_called_like_it() -> No
 
 def test_a_command_is_called_in_a_process_that_has_no_terminal_and_no_colour() -> None:
     desk = small()
-    result = desk.say(("groups", RUN))
+    result = desk.run_command(("groups", RUN))
     assert result.status == 1
     assert "kernel.clean" in result.text
     assert "\x1b" not in result.text
     assert max(map(len, result.text.splitlines())) <= 100
-    assert desk.say(("groups", "no-such-run")).status == 2
+    assert desk.run_command(("groups", "no-such-run")).status == 2
 
 
-def test_it_tells_the_past_of_a_node_and_of_a_rule() -> None:
-    small(told={"n1": {}})
+def test_it_returns_the_past_of_a_node_and_of_a_rule() -> None:
+    small(values={"n1": {}})
     desk = small(LATER, {"n1": {"tainted": "128\n"}})
     kind, runs = desk.past("n1")
     assert (kind, [run["newest"]["run"] for run in runs]) == ("node", [LATER, RUN])
@@ -178,11 +178,11 @@ def test_it_tells_the_past_of_a_node_and_of_a_rule() -> None:
     assert kind == "rule"
     assert runs[0]["counts"]["fail"] == 1
     with pytest.raises(UserError):
-        desk.past("nobody.knows")
+        desk.past("no.such_fact")
 
 
-def test_it_tells_since_when_a_verdict_stands() -> None:
-    small(told={"n1": {"tainted": "128\n"}})
+def test_it_returns_since_when_a_verdict_stands() -> None:
+    small(values={"n1": {"tainted": "128\n"}})
     desk = small(LATER, {"n1": {"tainted": "128\n"}})
     assert desk.since("n1", "kernel.clean").startswith("fail since 2026-01-01T00:00:00Z (2 runs")
     assert desk.since("n1", "no.rule") == ""
@@ -190,7 +190,7 @@ def test_it_tells_since_when_a_verdict_stands() -> None:
 
 def test_what_a_node_can_be_held_against_are_acceptances_then_other_runs_the_newest_first() -> None:
     accepted("pod", "first")
-    small(told={"n1": {}})
+    small(values={"n1": {}})
     desk = small(LATER, {"n1": {}})
     names = [name for name, _ in desk.baselines()]
     assert names == ["pod", RUN]
@@ -202,7 +202,7 @@ def test_what_a_node_can_be_held_against_are_acceptances_then_other_runs_the_new
 def test_a_file_of_waivers_is_judged_with_from_then_on_and_in_place_of_what_it_was_before(tmp_path: Path) -> None:
     desk = small()
     words = ("waive", "kernel.clean", "--from", RUN, "--nodes", "n1", "--until", UNTIL, "--by", "Jo", "--ticket", "T-1")
-    assert desk.say((*words, "--reason", "ordered")).status == 0
+    assert desk.run_command((*words, "--reason", "ordered")).status == 0
     desk.waived("waivers.yaml")
     assert [w.rule for w in desk.waivers] == ["kernel.clean"]
     now = board(desk)
@@ -215,7 +215,7 @@ def test_a_file_of_waivers_is_judged_with_from_then_on_and_in_place_of_what_it_w
     assert board(desk).counts[Status.FAIL] == 1
 
 
-def test_a_file_of_waivers_that_is_none_is_a_mistake_and_changes_nothing(tmp_path: Path) -> None:
+def test_an_invalid_file_of_waivers_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
     desk = small()
     (tmp_path / "waivers.yaml").write_text("waivers: 3\n")
     with pytest.raises(UserError):
@@ -236,7 +236,7 @@ def test_both_planes_of_a_real_run_have_their_answers_and_a_refusal_has_none(tmp
     assert Plane.BMC in desk.tree("n3").silent
 
 
-def test_an_acceptance_is_told_as_one_run_of_all_its_nodes_with_what_its_summary_says() -> None:
+def test_an_acceptance_is_shown_as_one_run_of_all_its_nodes_that_equals_its_summary() -> None:
     assert accepted("pod", "first", "os").status == 0
     desk, shown = found("pod"), subject.shown(subject.find("pod"))
     now = board(desk)
@@ -291,7 +291,7 @@ def outcome(now: Board) -> Outcome:
     return now.done.outcome
 
 
-def test_a_node_whose_fault_was_mended_turns_from_fail_to_pass_when_it_is_asked_again(tmp_path: Path) -> None:
+def test_a_node_whose_fault_was_fixed_turns_from_fail_to_pass_when_it_is_read_again(tmp_path: Path) -> None:
     with live(tmp_path) as (rack, desk):
         assert desk.mute == ""
         assert not desk.replays
@@ -310,7 +310,7 @@ def test_a_node_whose_fault_was_mended_turns_from_fail_to_pass_when_it_is_asked_
         assert outcome(now) is Outcome.PASS
     first, later = store.ids()
     assert first == desk.name
-    assert store.find("last").folder.name == first, "some nodes asked again are not the newest run"
+    assert store.find("last").folder.name == first, "a second reading of some nodes is not the newest run"
     assert desk.run_of("n1") == later
     assert desk.run_of("n2") == first, "the newest run that read the node"
     assert desk.run_of("n1", "n2") == first, "the newest run that read both"
@@ -343,7 +343,7 @@ def test_stopping_ends_a_reading_keeps_what_came_and_leaves_the_rest_unknown(tmp
     assert folder().is_dir()
 
 
-def test_a_reading_that_is_left_is_ended_and_its_record_says_so(tmp_path: Path) -> None:
+def test_a_reading_that_is_left_is_ended_and_recorded_as_interrupted(tmp_path: Path) -> None:
     with live(tmp_path) as (rack, desk):
         for up in rack.stations:
             assert up.node is not None

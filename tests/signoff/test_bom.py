@@ -1,4 +1,4 @@
-"""A bill of materials: every row ends in one place, nothing is missing that nobody looked for, nonsense is one mistake."""
+"""A bill of materials: every row has one result, no unread part is called missing, invalid input gives one error."""
 
 import hashlib
 import json
@@ -78,9 +78,9 @@ def test_missing_needs_every_serial_of_its_kind_read() -> None:
         tree(nic=("0",), nic_0="B"),
         tree(),
     ],
-    ids=["a serial", "a serial that is not told", "a fact", "the list", "a silent plane", "another kind", "nothing"],
+    ids=["a serial", "an unknown serial", "a fact", "the list", "a silent plane", "another kind", "nothing"],
 )
-def test_what_nobody_could_look_for_is_unread(unread: Tree) -> None:
+def test_an_unsearchable_part_is_unread(unread: Tree) -> None:
     assert ("unread", "A") in held({"n1": unread}, GPU)
     assert ("unread", "A") in held({"n0": tree(gpu=Absent()), "n1": unread}, ("", "", "gpu", "A"))
 
@@ -96,9 +96,9 @@ def test_doubt_of_one_kind_is_no_doubt_of_another() -> None:
     assert ("unread", "A") in held(values | {"n2": silent["n1"]}, ("", "", "gpu", "A"))
 
 
-@pytest.mark.parametrize(("run", "said"), [("first", "missing"), ("bmc", "unread")])
-def test_a_gpu_that_no_node_has_is_missing_where_all_were_asked_and_unread_where_none_was(
-    run: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("run", "text"), [("first", "missing"), ("bmc", "unread")])
+def test_a_gpu_on_no_node_is_missing_where_all_were_read_and_unread_where_none_was(
+    run: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path))
     (tmp_path / "bill.csv").write_text("node,kind,serial\nn1,gpu,NONE1\n,gpu,NONE2\nn3,psu,NONE3\n")
@@ -107,9 +107,9 @@ def test_a_gpu_that_no_node_has_is_missing_where_all_were_asked_and_unread_where
     found = json.loads(done.out)["report"]
     boards = [p for p in found["parts"] if p["item"] == "bmc.system/HGX_Baseboard_0"]
     assert boards
-    assert {p["serial"] for p in boards} == {""}, "the baseboard tells no serial"
+    assert {p["serial"] for p in boards} == {""}, "the baseboard reports no serial number"
     values = {d["serial"]: d["kind"] for d in found["bill"]["differences"] if d["line"]}
-    assert values == {"NONE1": said, "NONE2": said, "NONE3": "unread"}  # the BMC of n3 was silent
+    assert values == {"NONE1": text, "NONE2": text, "NONE3": "unread"}  # the BMC of n3 did not answer
 
 
 def test_a_node_that_was_never_read_may_hold_what_is_missing_elsewhere() -> None:
@@ -121,7 +121,7 @@ def test_a_node_that_was_never_read_may_hold_what_is_missing_elsewhere() -> None
     assert held({}, anywhere) == [("unread", "A")]
 
 
-def test_a_row_that_does_not_say_what_it_is_cannot_be_missing() -> None:
+def test_a_row_without_a_kind_cannot_be_missing() -> None:
     assert held({"n1": tree(gpu=Absent())}, ("n1", "", "", "A")) == [("unread", "A")]
     assert held({"n1": tree(gpu=Absent())}, ("n1", "gpu/7", "", "A")) == [("missing", "A")]
     assert held({"n1": tree(node="B")}, ("n1", "node", "", "A")) == [("missing", "A"), ("extra", "B")]
@@ -133,19 +133,19 @@ def test_what_is_elsewhere_is_swapped_and_no_extra() -> None:
     assert held(trees, ("n1", "gpu/1", "", "B"), ("n2", "", "", "A")) == [("swapped", "B")]
 
 
-def test_one_thing_that_two_planes_tell_is_one_thing() -> None:
+def test_one_part_reported_by_two_planes_is_one_part() -> None:
     trees = {"n1": tree(node="S", **{"bmc.system": ("1",)}, bmc_1="S")}
     assert held(trees, ("n1", "node", "system", "S")) == []
     assert held(trees, ("n1", "", "", "S")) == []
     assert held(trees | {"n2": tree(node="T", bmc_1="T")}, ("n1", "", "system", "S")) == [("extra", "T")]
 
 
-def test_a_serial_that_stands_twice_on_the_machines_is_told() -> None:
+def test_a_duplicate_serial_on_the_machines_is_reported() -> None:
     trees = {"n1": tree(gpu=("0", "1"), gpu_0="A", gpu_1="A"), "n2": tree(gpu=("0",), gpu_0="A")}
     found = compared(ordered(GPU), list(parts(trees)), trees).differences
     assert [(d.node, d.item, d.said) for d in found] == [
-        ("n1", "gpu/1", "found a second time"),
-        ("n2", "gpu/0", "found a second time"),
+        ("n1", "gpu/1", "found twice"),
+        ("n2", "gpu/0", "found twice"),
     ]
 
 
@@ -160,17 +160,17 @@ def test_another_part_number_with_the_right_serial_does_not_match_and_a_models_n
 
     assert against("692-2g  520") == (1, [])
     assert against("") == (1, [])
-    assert against("900-1") == (0, ["the bill says part number 900-1, and it tells 692-2G 520"])
-    assert against("", "psu") == (0, ["the bill says kind psu, and it tells gpu"])
+    assert against("900-1") == (0, ["the bill has part number 900-1, the part reports 692-2G 520"])
+    assert against("", "psu") == (0, ["the bill has kind psu, the part reports gpu"])
 
 
-def test_zeros_that_a_spreadsheet_lost_are_told_as_that_and_a_number_it_made_is_refused(tmp_path: Path) -> None:
+def test_zeros_lost_by_a_spreadsheet_are_reported_as_such_and_a_number_it_made_is_refused(tmp_path: Path) -> None:
     trees = {"n1": tree(gpu=("0",), gpu_0="00650001")}
     one = Bom("b", "", (BomLine(2, "n1", "gpu/0", "gpu", "", "", "650001"),))
     (billed,) = compared(one, list(parts(trees)), trees).differences
-    assert (billed.kind, billed.said) == ("unread", "perhaps its leading zeros were lost: n1 gpu/0 tells 00650001")
+    assert (billed.kind, billed.said) == ("unread", "its leading zeros may have been lost: n1 gpu/0 reports 00650001")
     (tmp_path / "b.csv").write_text("serial\n6.50001E+11\n")
-    with pytest.raises(UserError, match=r"b.csv:2: serial 6.50001E\+11: a spreadsheet made a number of it"):
+    with pytest.raises(UserError, match=r"b.csv:2: serial 6.50001E\+11: converted to a number by a spreadsheet"):
         bom.load(tmp_path / "b.csv")
 
 
@@ -292,29 +292,29 @@ def test_what_a_spreadsheet_writes_is_read(tmp_path: Path, mark: str, end: str, 
         ("n1", "1, 2; 3", "A"),
         ("", "", "B"),
     ]
-    assert found.digest == hashlib.sha256(text.encode()).hexdigest()  # as sha256sum tells it
+    assert found.digest == hashlib.sha256(text.encode()).hexdigest()  # as sha256sum prints it
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "needs the column `serial`"),
         ("node,serail\n", "did you mean serial?"),
-        ("serial,serial\n", "stands there twice"),
+        ("serial,serial\n", "appears twice"),
         ("node\nn1\n", "needs the column `serial`"),
-        ("serial,node\nA\n", "bill.csv:2: 1 cells, and the header has 2"),
-        ("serial,node\nA,n1\nB,n1\nA,n2\n", "bill.csv:4: serial A stands here twice; first at row 2"),
-        ('serial\n"A\n', "no CSV"),
-        ("serial\n" + "A" * 200_000 + "\n", "no CSV"),
-        ("serial,item\nA,GPU 3\n", "bill.csv:2: item 'GPU 3' is none of ours"),
-        (b"serial\n\xff\xfe\n", "no UTF-8 text"),
+        ("serial,node\nA\n", "bill.csv:2: 1 cells; the header has 2"),
+        ("serial,node\nA,n1\nB,n1\nA,n2\n", "bill.csv:4: serial A appears twice; first at row 2"),
+        ('serial\n"A\n', "not CSV"),
+        ("serial\n" + "A" * 200_000 + "\n", "not CSV"),
+        ("serial,item\nA,GPU 3\n", "bill.csv:2: item 'GPU 3' is not a fact path"),
+        (b"serial\n\xff\xfe\n", "not UTF-8 text"),
         (b"s\x00erial\n", "no "),
     ],
 )
-def test_nonsense_is_one_mistake_with_its_row(tmp_path: Path, text: str | bytes, said: str) -> None:
+def test_nonsense_is_one_error_with_its_row(tmp_path: Path, text: str | bytes, message: str) -> None:
     with pytest.raises(UserError) as error:
         load(tmp_path, text)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
         st.binary(max_size=60),
     )
 )
-def test_any_bytes_are_a_bill_or_one_mistake(tmp_path_factory: pytest.TempPathFactory, text: str | bytes) -> None:
+def test_any_bytes_are_a_bill_or_one_error(tmp_path_factory: pytest.TempPathFactory, text: str | bytes) -> None:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     for begin in (b"", b"serial\n", b"serial;node;kind\n"):
         try:

@@ -1,4 +1,4 @@
-"""Waivers inside a profile: used as those of a file, told as those of a file, kept with the run, and told of when changed."""
+"""Waivers inside a profile: used and reported like those of a file, stored with the run, and reported when changed."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from rackcheck.signoff import waivers
 
 RULE = "nic.rate"
 UNTIL = str(datetime.now(UTC).date() + timedelta(days=9))
-"""Who waives does so today: `waive` alone has a clock."""
+"""A waiver is dated today: only `waive` has a clock."""
 
 PROFILE = "rackcheck: 1\nprofile: ours\nversion: 1\nextends: h100-dgx@2026.11\n"
 
@@ -95,16 +95,16 @@ def test_a_rule_changed_by_a_child_makes_the_waiver_lapse(entry: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "text"),
     [
         (("rule: nic", "rul: nic"), "no such key: `rul`; did you mean `rule`?"),
         (("nodes: n1", "nodes: 'n[1'"), "ours.yaml:8:12: "),
-        (("by: Jo Doe", "by: ''"), "`by` is empty: somebody answers for a waiver"),
+        (("by: Jo Doe", "by: ''"), "`by` is empty: a waiver needs one"),
         (("reason: ordered", "reason: ordered\n    more: x"), "no such key: `more`"),
     ],
 )
-def test_a_mistake_in_a_waiver_is_told_with_its_place_before_anybody_is_asked(
-    entry: str, wrong: tuple[str, str], said: str
+def test_an_error_in_a_waiver_is_reported_with_its_place_before_any_node_is_read(
+    entry: str, wrong: tuple[str, str], text: str
 ) -> None:
     file = profile(entry.replace(*wrong))
     assert file.read_text() != PROFILE + entry
@@ -114,7 +114,7 @@ def test_a_mistake_in_a_waiver_is_told_with_its_place_before_anybody_is_asked(
         ("audit", "--from", folder() / "first", "-p", file),
     ):
         done = rackcheck(*words)
-        assert (done.status, said in done.err, "ours.yaml:" in done.err) == (2, True, True), done.err
+        assert (done.status, text in done.err, "ours.yaml:" in done.err) == (2, True, True), done.err
 
 
 TINY = "rackcheck: 1\nprofile: tiny\nversion: 1\nrules:\n  os.nine: { fact: os.release.id, is: plan9 }\n"
@@ -154,7 +154,7 @@ def test_other_waivers_take_the_place_of_files_and_not_of_the_profile_s(run: Pat
 
 
 @pytest.mark.parametrize("change", [("a joke", "no joke"), ("nodes: localhost", "nodes: n1"), ("all", "")])
-def test_waivers_changed_in_a_stored_profile_are_told(run: Path, change: tuple[str, str]) -> None:
+def test_waivers_changed_in_a_stored_profile_are_reported(run: Path, change: tuple[str, str]) -> None:
     file = run / "profile/tiny.yaml"
     text = file.read_text()
     file.write_text(TINY if change == ("all", "") else text.replace(*change))
@@ -163,7 +163,7 @@ def test_waivers_changed_in_a_stored_profile_are_told(run: Path, change: tuple[s
     assert (done.status, "the waivers in the run's profile were changed" in done.err) == (2, True), done.err
 
 
-def test_waivers_put_into_the_profile_of_a_stored_run_are_told(run: Path) -> None:
+def test_waivers_put_into_the_profile_of_a_stored_run_are_reported(run: Path) -> None:
     granted = (run / "profile/tiny.yaml").read_text().removeprefix(TINY)
     assert rackcheck("audit", "--from", "bare").status == 1
     with Path("bare/profile/tiny.yaml").open("a") as file:

@@ -1,4 +1,4 @@
-"""`rackcheck waive`: pins what a run saw, and what it writes makes just that finding waived, nowhere else and no longer."""
+"""`rackcheck waive`: pins what a run found, and its output waives just that finding, only there and only that long."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from rack_runs import accepted, folder
 from rackcheck.signoff import waivers
 
 TODAY = datetime.now(UTC).date()
-"""Who waives does so today: this command alone has a clock."""
+"""A waiver is dated today: only this command has a clock."""
 
 RULE = "nic.rate"
 
@@ -77,31 +77,31 @@ def test_what_stands_in_the_file_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         ({"nodes": "n2"}, "nic.rate is pass on n2: only a fail or a warn can be waived; it fails on n1"),
         ({"nodes": "n[1-2]"}, "on n2: only a fail or a warn"),
         ({"nodes": "n9"}, "not judged on n9"),
         ({"nodes": "n[1"}, "n[1"),
-        ({"until": str(TODAY - timedelta(days=1))}, "is past"),
+        ({"until": str(TODAY - timedelta(days=1))}, "is in the past"),
         ({"until": str(TODAY + timedelta(days=400))}, "more than a year ahead"),
-        ({"until": "2026-02-30"}, "no day"),
-        ({"until": TODAY.strftime("%Y%m%d")}, "it is written YYYY-MM-DD"),
-        ({"item": "gpu/0"}, "nothing known to be wrong with gpu/0 on n1"),
+        ({"until": "2026-02-30"}, "not a date"),
+        ({"until": TODAY.strftime("%Y%m%d")}, "use YYYY-MM-DD"),
+        ({"item": "gpu/0"}, "no known finding for gpu/0 on n1"),
         ({"by": " "}, "`by` is empty"),
         ({"file": "waivers.txt"}, "ends in .yaml"),
         ({"file": "none/waivers.yaml"}, "none/waivers.yaml"),
     ],
 )
-def test_a_mistake_is_told_and_nothing_is_written(tmp_path: Path, options: dict[str, str], said: str) -> None:
+def test_an_error_is_reported_and_nothing_is_written(tmp_path: Path, options: dict[str, str], text: str) -> None:
     done = waive(**options)
     assert done.status == 2, done.err
-    assert said in done.err
+    assert text in done.err
     assert "Traceback" not in done.err
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
-def test_a_rule_that_is_none_is_told_with_the_nearest() -> None:
+def test_an_unknown_rule_is_reported_with_the_nearest() -> None:
     done = waive("nic.rat")
     assert (done.status, done.err) == (2, "rackcheck: profile h100-dgx has no rule nic.rat; did you mean nic.rate?\n")
 
@@ -146,43 +146,45 @@ def test_an_acceptance_is_waived_and_shows_it() -> None:
 
 @pytest.mark.parametrize("option", ["by", "ticket", "reason"])
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
-        ("two\nlines", "'two\\nlines': it holds a line break; write it in one line of plain words"),
-        ("two\u2028lines", "it holds a line break"),
-        ("red\x1b[31m", "it holds the control character \\x1b;"),
-        ("a\tb", "it holds the control character \\t;"),
-        ("half \udc80", "it holds the control character \\udc80;"),
+        ("two\nlines", "'two\\nlines' contains a line break; use one line of plain text"),
+        ("two\u2028lines", "contains a line break"),
+        ("red\x1b[31m", "contains the control character \\x1b;"),
+        ("a\tb", "contains the control character \\t;"),
+        ("half \udc80", "contains the control character \\udc80;"),
     ],
 )
-def test_words_of_several_lines_or_with_control_characters_are_one_mistake(
-    tmp_path: Path, option: str, words: str, said: str
+def test_words_of_several_lines_or_with_control_characters_are_one_error(
+    tmp_path: Path, option: str, words: str, text: str
 ) -> None:
     done = waive(**{option: words})
     assert done.status == 2
     assert done.err.startswith(f"rackcheck: --{option} ")
-    assert said in done.err
+    assert text in done.err
     assert len(done.err.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_count_is_waived_by_its_number_alone_and_not_by_what_it_left_out(tmp_path: Path) -> None:
-    raw = rackcheck("audit", "--from", folder() / "first", "--json", "-q")
-    (seen,) = (v for v in json.loads(raw.out)["nodes"]["n1"]["verdicts"] if v["rule"] == RULE)
-    assert len(seen["evidence"]) > 1, "the rule tells what it left out beside its count"
-    assert waive().status == 0
+    words = ("-p", "h100-hgx", "--set", "ports=8", "--planes", "os", "-q", "-o", tmp_path / "counted")
+    assert rackcheck("audit", "dgx02", "--rack", "sim:dgx-h100", *words).status == 1
+    raw = rackcheck("audit", "--from", tmp_path / "counted", "--json", "-q")
+    (seen,) = (v for v in json.loads(raw.out)["nodes"]["dgx02"]["verdicts"] if v["rule"] == RULE)
+    assert len(seen["evidence"]) > 1, "the rule lists what it left out beside its count"
+    assert waive(RULE, tmp_path / "counted", nodes="dgx02").status == 0
     (found,) = waivers.load(tmp_path / "waivers.yaml").waivers
     assert [pin.item.startswith("count of nic/*.port ") for pin in found.pins] == [True]
-    other = waive(RULE, None, "--item", seen["evidence"][1]["item"])
+    other = waive(RULE, tmp_path / "counted", "--item", seen["evidence"][1]["item"], nodes="dgx02")
     assert other.status == 2
-    assert "nothing known to be wrong with" in other.err
+    assert "no known finding for" in other.err
 
 
 # ---- the file --------------------------------------------------------------------------------------------------------
 
 
 def waived(place: Path, *, room: int) -> "subprocess.CompletedProcess[str]":
-    """Waive in a process of its own, whose files may have so many bytes: what a full disk does, for root, too."""
+    """Waive in a separate process with a limit on file size: the effect of a full disk, also for root."""
     until = str(TODAY + timedelta(days=9))
     words = ["waive", RULE, "--from", folder() / "first", "--nodes", "n1", "--until", until, "--by", "Jo Doe"]
     words += ["--ticket", "OPS-1", "--reason", "ordered " * 100, "--file", place]
@@ -234,7 +236,7 @@ def test_a_new_file_is_as_open_as_any_new_file(tmp_path: Path) -> None:
     assert (tmp_path / "waivers.yaml").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_links_in_a_circle_are_one_mistake(tmp_path: Path) -> None:
+def test_links_in_a_circle_are_one_error(tmp_path: Path) -> None:
     (tmp_path / "waivers.yaml").symlink_to("waivers.yaml")
     done = waive()
     assert done.status == 2

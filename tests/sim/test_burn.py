@@ -1,4 +1,4 @@
-"""The simulated rack under load: what a node writes, how it is told to end, and what an audit does not see of it."""
+"""The simulated rack under load: what a node writes, how it is stopped, and what an audit does not read from it."""
 
 import json
 import threading
@@ -92,11 +92,11 @@ def test_without_gpus_and_ports_in_the_capture_there_are_none_under_load() -> No
     assert [one.stage for one in read.stages] == [slot.stage for slot in slots(Tier.SMOKE) if slot.of == "cpu"]
 
 
-def test_hello_says_of_each_gpu_what_the_capture_says() -> None:
+def test_hello_describes_each_gpu_as_in_the_capture() -> None:
     gpu = Burn.of(records()).gpus["0"]
     assert gpu["model"] == "NVIDIA H100 80GB HBM3"
     assert (gpu["limit"], gpu["clock_max"], gpu["link_width_max"], gpu["nvlinks"]) == (700.0, 1.98e9, 16, 18)
-    # What a burn-in asks and an audit does not is of the design: it follows from the model's name.
+    # What a burn-in reads and an audit does not is a property of the model: it follows from its name.
     assert (gpu["sms"], gpu["cc"], gpu["memory_width"]) == (132, "9.0", 5120)
 
 
@@ -167,7 +167,7 @@ def test_a_fault_of_a_load_changes_what_a_node_writes_and_every_record_of_it_is_
 
 
 @pytest.mark.parametrize(
-    ("kind", "words", "said"),
+    ("kind", "words", "text"),
     [
         ("gpu-slow", {"gpu": "8"}, "no GPU 8: the machine has 0 to 7"),
         ("gpu-slow", {"gpu": "1", "percent": "100"}, "`percent` is a whole number from 1 to 99, not '100'"),
@@ -181,10 +181,10 @@ def test_a_fault_of_a_load_changes_what_a_node_writes_and_every_record_of_it_is_
         ("link-narrow-under-load", {"gpu": "1", "lanes": "32"}, "`lanes` is one of 1, 2, 4, 8, 16, not '32'"),
     ],
 )
-def test_a_fault_that_cannot_be_is_told(kind: str, words: dict[str, str], said: str) -> None:
+def test_an_impossible_fault_is_reported(kind: str, words: dict[str, str], text: str) -> None:
     with pytest.raises(UserError) as error:
         faults.lay(station(), kind, words)
-    assert said in str(error.value)
+    assert text in str(error.value)
 
 
 def test_the_same_fault_is_not_laid_twice_on_one_thing() -> None:
@@ -210,12 +210,12 @@ def test_the_plan_is_read_out_of_the_payload_that_the_controller_sends() -> None
     plan = document(Tier.SMOKE, seed=99)
     text = pack.payload(plan)
     assert {**burn.plan_of(text.encode())} | plan == dict(burn.plan_of(text.encode()))
-    assert burn.asked(pack.command(len(text))) == len(text)
+    assert burn.payload_size(pack.command(len(text))) == len(text)
 
 
 @pytest.mark.parametrize("command", ["sh -s", "hostname", "python3 -c 1", pack.command(burn.LARGEST + 1), "sh -c 'x'"])
 def test_no_other_command_begins_a_burn_in(command: str) -> None:
-    assert burn.asked(command) is None
+    assert burn.payload_size(command) is None
 
 
 def _plan(**words: object) -> bytes:
@@ -253,7 +253,7 @@ def rack(folder: Path, *, pace: int = 1, laid: str = "[]", nodes: str = "n1") ->
 
 
 def spoken(up: Rack, speak: Callable[[CommandStream], None], text: bytes = b"", command: str = "") -> None:
-    """Begin a burn-in on the rack's first node as the controller does, and let `speak` have the line."""
+    """Begin a burn-in on the rack's first node as the controller does, and pass the connection to `speak`."""
     payload = text or pack.payload(document(Tier.SMOKE, seed=3)).encode()
 
     def begun(line: CommandStream) -> Unknown:
@@ -267,7 +267,7 @@ def spoken(up: Rack, speak: Callable[[CommandStream], None], text: bytes = b"", 
 
 
 def heard(line: CommandStream, enough: Callable[[list[Row]], bool]) -> list[Row]:
-    """Read records until there are enough, or no more come."""
+    """Read records until there are enough, or the stream ends."""
     data, end = b"", time.monotonic() + PATIENCE
     while time.monotonic() < end:
         more = line.receive(0.2)
@@ -278,7 +278,7 @@ def heard(line: CommandStream, enough: Callable[[list[Row]], bool]) -> list[Row]
     raise AssertionError("no end")
 
 
-def test_records_come_in_their_own_time_and_at_the_pace_that_a_scenario_asks_for(tmp_path: Path) -> None:
+def test_records_come_in_their_own_time_and_at_the_pace_of_the_scenario(tmp_path: Path) -> None:
     took: list[float] = []
 
     def speak(line: CommandStream) -> None:
@@ -301,17 +301,21 @@ def test_the_load_ends_long_before_its_plan_once_the_line_ends(tmp_path: Path) -
         begun = time.monotonic()
         rows = heard(line, lambda _: False)
         assert time.monotonic() - begun < 10  # of 15
-        assert (rows[-1]["k"], rows[-1]["status"], rows[-1]["why"]) == ("verdict", "stopped", "the line was closed")
+        assert (rows[-1]["k"], rows[-1]["status"], rows[-1]["why"]) == (
+            "verdict",
+            "stopped",
+            "the connection was closed",
+        )
         assert line.ended()[0] == 1
 
     with rack(tmp_path) as up:
         spoken(up, speak)
 
 
-def test_the_load_ends_where_nobody_says_that_they_live(tmp_path: Path) -> None:
+def test_the_load_ends_without_signs_of_life(tmp_path: Path) -> None:
     def speak(line: CommandStream) -> None:
         rows = heard(line, lambda _: False)
-        assert (rows[-1]["status"], rows[-1]["why"]) == ("stopped", "the line is silent")
+        assert (rows[-1]["status"], rows[-1]["why"]) == ("stopped", "the connection is silent")
         assert rows[-1]["t"] == pytest.approx(1.0, abs=0.9)
 
     plan = document(Tier.SMOKE, seed=3) | {"pulse": 0.8}
@@ -364,7 +368,7 @@ def test_a_burn_in_of_the_shipped_rack_finds_the_four_by_name_and_place_and_is_s
     assert {one["rule"]: (one["nodes"], one["reason"]) for one in findings if one["status"] != "warn"} == {
         "burnin.gpu_work": (["dgx01"], "burnin.gpu/3.among.work is slow, must be fine"),
         "burnin.gpu_correct": (["dgx04"], "burnin.gpu/6.mismatches is 2, must be 0"),
-        # A fault of this rack that an audit sees as well: its link has half of its lanes at any time.
+        # A fault of this rack that an audit finds as well: its link always has half of its lanes.
         "burnin.link_full": (["dgx05"], "burnin.gpu/2.link.width is 8, must equal link.max_width"),
         "burnin.gpu_heat": (["dgx06"], "burnin.gpu/5.among.heat is hot, must be fine"),
         "burnin.nic_stayed_up": (["dgx07"], "burnin.nic/mlx5_9.stayed is false, must be true"),

@@ -1,4 +1,4 @@
-"""What `rackcheck sim` and `--rack` say: all of it, as wide as the terminal, in the words that our user typed."""
+"""Output of `rackcheck sim` and `--rack`: complete, as wide as the terminal, with the names that the user typed."""
 
 import json
 import re
@@ -54,14 +54,14 @@ def test_a_word_that_is_wider_than_its_column_goes_on_below(width: int) -> None:
 
 def test_a_rack_is_up_by_its_name_or_by_its_machine() -> None:
     done = rackcheck("sim", "up", "clean", "--machine", "dgx-h100")
-    assert (done.status, "one of the two" in done.err) == (2, True)
+    assert (done.status, "either a rack's name or --machine" in done.err) == (2, True)
     done = rackcheck("sim", "up", "hall:3", "--nodes", "5")
-    assert (done.status, "one of the two" in done.err) == (2, True)
+    assert (done.status, "either NAME:COUNT or --nodes" in done.err) == (2, True)
     done = rackcheck("sim", "up")
     assert (done.status, "which rack?" in done.err) == (2, True)
 
 
-def test_a_machine_that_is_none_is_told_with_those_there_are() -> None:
+def test_an_unknown_machine_is_reported_with_the_existing_ones() -> None:
     done = rackcheck("sim", "up", "--machine", "dgx-h10")
     assert done.status == 2
     assert "no machine dgx-h10; did you mean dgx-h100? (there are dgx-h100" in done.err
@@ -77,7 +77,7 @@ def test_the_last_run_is_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [station.name for station in scenario.find(_machine("last")).stations] == ["localhost"]
 
 
-def test_a_number_for_a_rack_that_does_not_grow_is_our_users_mistake() -> None:
+def test_a_number_for_a_rack_that_does_not_grow_is_a_user_error() -> None:
     for command in (
         ("sim", "up", "clean", "--nodes", "3"),
         ("audit", "--rack", "sim:clean:3", "-p", "h100-dgx"),
@@ -87,7 +87,7 @@ def test_a_number_for_a_rack_that_does_not_grow_is_our_users_mistake() -> None:
 
 
 @pytest.mark.parametrize("command", [("facts",), ("probe", "run", "kernel")])
-def test_a_command_for_one_node_of_a_rack_says_which_there_are(command: tuple[str, ...]) -> None:
+def test_a_command_for_one_node_of_a_rack_lists_the_existing_ones(command: tuple[str, ...]) -> None:
     done = rackcheck(*command, "--rack", "sim:clean")
     assert (done.status, done.err) == (2, "rackcheck: which node of sim:clean? it has dgx[01-08]\n")
 
@@ -100,7 +100,7 @@ def test_a_rack_is_named_as_our_user_did_and_never_by_its_temporary_folder(targe
         assert not TEMPORARY.search(done.err)
 
 
-def test_an_audit_of_a_rack_says_of_which(tmp_path: Path) -> None:
+def test_an_audit_of_a_rack_names_it(tmp_path: Path) -> None:
     words = ("--rack", "sim:clean", "-p", "h100-dgx", "--planes", "bmc", "-o", tmp_path / "run")
     done = rackcheck("audit", "dgx01", *words)
     assert "1 of 8 nodes of sim:clean" in done.err

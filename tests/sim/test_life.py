@@ -1,4 +1,4 @@
-"""A simulated rack's life: it comes up beside others, answers what is typed, and leaves nothing, however it ends."""
+"""A simulated rack's life: it starts beside others, answers commands, and leaves nothing behind, however it ends."""
 
 import os
 import shlex
@@ -23,7 +23,7 @@ from rackcheck.sim.rack_folder import FILES
 from rackcheck.sim.shell import SimShell
 
 SILENT = "faults: [{ nodes: n1, fault: silent-node }, { nodes: n1, fault: silent-bmc }]\n"
-"""So that an audit lasts until somebody ends it."""
+"""So that an audit lasts until the test ends it."""
 
 
 def scenario(folder: Path, *, nodes: str = "n[1-2]", faults: str = "") -> Path:
@@ -34,7 +34,7 @@ def scenario(folder: Path, *, nodes: str = "n[1-2]", faults: str = "") -> Path:
 
 @contextmanager
 def started(temporary: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
-    """Start `rackcheck WORDS…` as a shell would, with a place of its own for what is temporary."""
+    """Start `rackcheck WORDS…` as a shell would, with a separate temporary folder."""
     temporary.mkdir(exist_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "rackcheck", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -48,7 +48,7 @@ def started(temporary: Path, *words: object) -> Iterator[subprocess.Popen[str]]:
 
 
 def heard(process: subprocess.Popen[str], word: str) -> list[str]:
-    """Give what a command says on stdout, up to the line with a word in it."""
+    """Return what a command prints on stdout, up to the line with a word in it."""
     assert process.stdout is not None
     found: list[str] = []
     for line in process.stdout:
@@ -58,7 +58,7 @@ def heard(process: subprocess.Popen[str], word: str) -> list[str]:
     raise AssertionError(found)
 
 
-# ---- nothing is left -------------------------------------------------------------------------------------------------
+# ---- nothing left behind ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_command_that_is_ended_leaves_no_secret_of_its_rack(
         until(lambda: not list(temporary.iterdir()), f"{list(temporary.rglob('*'))} was left behind")
 
 
-def test_a_rack_whose_starter_leaves_while_it_comes_up_says_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_rack_whose_starter_leaves_while_it_starts_prints_nothing_and_leaves_nothing(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     process = subprocess.Popen(
@@ -148,7 +148,7 @@ def test_no_file_of_our_users_is_ever_written_over_or_removed(tmp_path: Path, na
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / name).write_text("mine")
     with (
-        pytest.raises(UserError, match=f"{name} is there already"),
+        pytest.raises(UserError, match=f"{name} already exists"),
         running(str(scenario(tmp_path)), tmp_path / "mine"),
     ):
         pass
@@ -159,12 +159,12 @@ def test_an_empty_name_is_no_folder(tmp_path: Path) -> None:
     with started(tmp_path / "temporary", "sim", "up", "clean", "-o", "") as process:
         _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
-        assert "no folder" in err
+        assert "the folder's name is empty" in err
 
 
 @pytest.mark.skipif(shutil.which("ssh") is None, reason="NO OPENSSH CLIENT HERE")
 def test_the_ssh_line_that_sim_up_prints_works_as_typed(tmp_path: Path) -> None:
-    temporary = tmp_path / "a place"  # with a blank, which is for the line to bear
+    temporary = tmp_path / "a place"  # with a blank, which the line must quote
     with started(temporary, "sim", "up", scenario(tmp_path, nodes="n[7-8]")) as process:
         (line,) = [line.strip() for line in heard(process, "Ctrl-C") if line.strip().startswith("ssh ")]
         done = typed(line, tmp_path)
@@ -174,7 +174,7 @@ def test_the_ssh_line_that_sim_up_prints_works_as_typed(tmp_path: Path) -> None:
 
 
 def typed(line: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line in a shell, as somebody who has never logged in anywhere."""
+    """Run a line in a shell, as a user without known hosts."""
     return subprocess.run(
         line, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         env={**os.environ, "HOME": str(home)},
@@ -202,7 +202,7 @@ def typed(line: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("", 127, ""),
     ],
 )
-def test_what_anybody_types_is_told_from_the_machine_and_nothing_is_run(command: str, status: int, out: str) -> None:
+def test_any_typed_command_is_answered_from_the_machine_and_nothing_is_run(command: str, status: int, out: str) -> None:
     shell = SimShell(machine.load(machine.shipped()["dgx-h100"], "n7", 7).host, "n7")
     found = shell.command(command)
     assert (found.status, found.out) == (status, out)
@@ -214,7 +214,7 @@ def test_uname_a_is_what_linux_prints() -> None:
     assert output == "Linux n7 5.15.0-1053-nvidia #54-Ubuntu SMP Wed May 8 14:41:53 UTC 2024 x86_64 GNU/Linux\n"
 
 
-def test_a_machine_that_tells_no_name_has_its_stations_and_no_kernel_of_its_own() -> None:
+def test_a_machine_without_a_name_has_its_stations_and_no_kernel_of_its_own() -> None:
     shell = SimShell(NodeCapture(commands={"id": Output(0, "")}), "n7")
     assert shell.command("hostname").out == "n7\n"
     assert shell.command("uname -r").status == 127

@@ -1,4 +1,4 @@
-"""Scenario files: every mistake is told with its place, and nothing that a rack could not be is brought up."""
+"""Scenario files: every mistake is reported with its place, and no impossible rack is started."""
 
 import json
 from pathlib import Path
@@ -27,14 +27,14 @@ def written(folder: Path, text: str) -> Path:
 
 
 def mistake(folder: Path, text: str) -> str:
-    """Load a scenario that cannot be; gives what is said of it."""
+    """Load an invalid scenario; returns the error."""
     with pytest.raises(UserError) as caught:
         scenario.load(written(folder, text))
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("gpu-mising, gpu: 1", "no fault gpu-mising; did you mean gpu-missing?"),
         ("frobnicate", "no fault frobnicate; rackcheck sim show --faults lists them"),
@@ -56,21 +56,21 @@ def mistake(folder: Path, text: str) -> str:
         ("bios-setting, attribute: SriovEnable, value: x", "has no attribute SriovEnable; did you mean SRIOVEnable?"),
         ("tool-missing, tool: frobnicate", "comes from frobnicate"),
         ("old-firmware, component: Nope, version: 1", "no firmware Nope"),
-        ("file, path: etc/fstab, text: x", "`path` is a whole path, from /, not 'etc/fstab'"),
-        ("unreadable-file, path: proc/cmdline", "`path` is a whole path, from /, not 'proc/cmdline'"),
+        ("file, path: etc/fstab, text: x", "`path` is an absolute path, not 'etc/fstab'"),
+        ("unreadable-file, path: proc/cmdline", "`path` is an absolute path, not 'proc/cmdline'"),
         ("unreadable-file, path: /proc/sys/kernel/taintd", "no file /proc/sys/kernel/taintd; did you mean /proc/sys/"),
         ("resource, uri: /redfish/v1/System/DGX, name: Model, value: x", "did you mean /redfish/v1/Systems/DGX?"),
         ("resource, uri: /redfish/v1/Systems/DGX, name: Modl, value: x", "no property Modl; did you mean Model?"),
         ("resource, uri: /redfish/v1/Systems/DGX, name: Status.Helth, value: x", "no property Helth; did you mean Health?"),
-        ("resource, uri: /redfish/v1/Systems/DGX, name: Status, value: x", "the property Status is no text; it has"),
+        ("resource, uri: /redfish/v1/Systems/DGX, name: Status, value: x", "the property Status is not a text; it has"),
         ("resource, uri: /redfish/v1/Systems/DGX, name: Model.x, value: x", "the property Model has none of its own"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_fault_is_told_with_its_place_and_the_nearest_right_word(
-    tmp_path: Path, fault: str, said: str
+def test_an_error_in_a_fault_is_reported_with_its_place_and_the_nearest_right_word(
+    tmp_path: Path, fault: str, message: str
 ) -> None:
     text = mistake(tmp_path, ONE + f"  - {{ nodes: n1, fault: {fault} }}\n")
-    assert said in text
+    assert message in text
     assert f"{tmp_path / 'rack.yaml'}:5:" in text
     assert len(text) < 400, "no list of all there is"
 
@@ -87,13 +87,13 @@ NUMBERS = {
     "bad-answers, how: busy, times": ("1", "1000000", "0", "1000001", "-1"),
     "xid, gpu": ("0", "7", "-1", "8"),
 }
-"""Every number that a fault takes: two that are within its bounds, and those that are not."""
+"""Every number that a fault takes: two within its bounds, and those outside."""
 
 ANYTHING = ("", "x", "1e3", "1.5", "٣", "999999999999999")
 
 
 @pytest.mark.parametrize("word", NUMBERS)
-def test_every_number_of_a_fault_has_bounds_and_is_told_beyond_them(tmp_path: Path, word: str) -> None:
+def test_every_number_of_a_fault_has_bounds_and_is_reported_beyond_them(tmp_path: Path, word: str) -> None:
     low, high, *beyond = NUMBERS[word]
     for value in (low, high):
         station = scenario.load(written(tmp_path, ONE + f"  - {{ nodes: n1, fault: {word}: {value} }}\n")).stations[0]
@@ -107,14 +107,14 @@ def test_every_number_of_a_fault_has_bounds_and_is_told_beyond_them(tmp_path: Pa
         assert ":5:" in mistake(tmp_path, ONE + f"  - {{ nodes: n1, fault: {word}: '{value}' }}\n"), value
 
 
-def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+def test_all_errors_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     faults = "  - { nodes: n1, fault: gpu-missing, gpu: 9 }\n  - { nodes: n2, fault: silent-node }\n"
     text = mistake(tmp_path, ONE + faults)
     assert [line.rpartition("rack.yaml:")[2][:2] for line in text.splitlines()] == ["5:", "6:"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("  - { fault: silent-node }\n", "item 1 of `faults` lacks `nodes`"),
         ("  - { nodes: n1, fault: silent-node }\n  - { nodes: n1 }\n", "item 2 of `faults` lacks `fault`"),
@@ -122,22 +122,22 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
         ("  - { nodes: [n1], fault: silent-node }\n", "`faults[1].nodes` "),
     ],
 )
-def test_an_entry_of_a_list_is_named_by_its_number_from_1(tmp_path: Path, text: str, said: str) -> None:
-    assert said in mistake(tmp_path, ONE + text)
+def test_an_entry_of_a_list_is_named_by_its_number_from_1(tmp_path: Path, text: str, message: str) -> None:
+    assert message in mistake(tmp_path, ONE + text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("nodes: { n1: { machin: dgx-h100 } }", "3:16: no such key: `machin`; did you mean `machine`"),
         ("nodes: { n1: { machine: dgx-h10 } }", "3:10: no machine dgx-h10; did you mean dgx-h100"),
         ("nodes: { n1: { machine: ./nowhere } }", "3:10: no machine ./nowhere"),
-        ("nodes: { 'n@{all}': { machine: dgx-h100 } }", "3:10: `count` is to say how many n@{all} are"),
-        ("count: 3\nnodes: { n1: { machine: dgx-h100 } }", "3:8: `count`, and no node set"),
+        ("nodes: { 'n@{all}': { machine: dgx-h100 } }", "3:10: `count` must set the number of n@{all}"),
+        ("count: 3\nnodes: { n1: { machine: dgx-h100 } }", "3:8: `count` is set, but no node set"),
         ("count: 0\nnodes: { 'n@{all}': { machine: dgx-h100 } }", "`count` is a whole number from 1 to 5000, not '0'"),
         ("count: 5001\nnodes: { 'n@{all}': { machine: dgx-h100 } }", "3:8: `count` is a whole number from 1 to 5000"),
         ("nodes: { 'n[1-5001]': { machine: dgx-h100 } }", "3:10: more than 5000 nodes"),
-        ("nodes: { 'n[1-2]': { machine: dgx-h100 }, n2: { machine: dgx-h100 } }", "n2 stands here twice"),
+        ("nodes: { 'n[1-2]': { machine: dgx-h100 }, n2: { machine: dgx-h100 } }", "n2 is here twice"),
         ("nodes: { 'a/b': { machine: dgx-h100 } }", "3:10: 'a/b' cannot be a node's name"),
         ("nodes: { 'a b;c': { machine: dgx-h100 } }", "cannot be a node's name"),
         ("nodes: { 'n[1': { machine: dgx-h100 } }", "3:10: not a node set"),
@@ -149,8 +149,8 @@ def test_an_entry_of_a_list_is_named_by_its_number_from_1(tmp_path: Path, text: 
         ("bmc: { milliseconds: 600001 }\nnodes: { n1: { machine: dgx-h100 } }", "`milliseconds` is a whole number from 0"),
     ],
 )  # fmt: skip
-def test_a_rack_that_could_not_come_up_is_told_before_it_does(tmp_path: Path, text: str, said: str) -> None:
-    assert said in mistake(tmp_path, HEAD + text + "\n")
+def test_a_rack_that_could_not_start_is_reported_before_it_does(tmp_path: Path, text: str, message: str) -> None:
+    assert message in mistake(tmp_path, HEAD + text + "\n")
 
 
 def test_a_fault_may_wait_for_a_node_of_a_larger_rack_and_for_no_other(tmp_path: Path) -> None:
@@ -164,14 +164,14 @@ def test_a_fault_may_wait_for_a_node_of_a_larger_rack_and_for_no_other(tmp_path:
 # ---- how many --------------------------------------------------------------------------------------------------------
 
 
-def test_a_rack_grows_as_asked_and_no_further() -> None:
+def test_a_rack_grows_as_requested_and_no_further() -> None:
     assert len(scenario.find("hall:10").stations) == 10
     for count in ("0", "5001", "x", "-3", ""):
         with pytest.raises(UserError, match="1 to 5000 nodes"):
             scenario.find(f"hall:{count}")
 
 
-def test_a_number_of_nodes_for_a_rack_that_does_not_grow_is_told_with_those_that_do(tmp_path: Path) -> None:
+def test_a_number_of_nodes_for_a_rack_that_does_not_grow_is_reported_with_those_that_do(tmp_path: Path) -> None:
     file = written(tmp_path, HEAD + "nodes: { n1: { machine: dgx-h100 } }\n")
     for name, shown in (("clean:5", "sim:clean"), (f"{file}:3", str(file))):
         with pytest.raises(UserError) as caught:
@@ -180,16 +180,16 @@ def test_a_number_of_nodes_for_a_rack_that_does_not_grow_is_told_with_those_that
         assert "racks that grow: hall" in str(caught.value)
 
 
-def test_a_stored_run_has_its_own_nodes_and_a_tree_as_many_as_asked(tmp_path: Path) -> None:
+def test_a_stored_run_has_its_own_nodes_and_a_tree_as_many_as_requested(tmp_path: Path) -> None:
     assert len(scenario.find(f"{tree('nvidia-dgx-h100')}:3").stations) == 3
     run = stored(tmp_path, ["n1", "n2"])
     assert [station.name for station in scenario.find(str(run)).stations] == ["n1", "n2"]
-    with pytest.raises(UserError, match="has nodes of its own, and no other number of them"):
+    with pytest.raises(UserError, match="has a fixed number of nodes: remove the count"):
         scenario.find(f"{run}:3")
 
 
 def stored(folder: Path, names: list[str]) -> Path:
-    """Write the least that a stored run is, of nodes that answered nothing."""
+    """Write a minimal stored run, of nodes that did not answer."""
     run = folder / "a run"
     run.mkdir()
     (run / "run.json").write_text('{"rackcheck": 1}')

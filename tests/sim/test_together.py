@@ -1,4 +1,4 @@
-"""Rules about several nodes, from the command line on: asked of a simulated rack over real SSH and HTTPS."""
+"""Rules about several nodes, from the command line on: run on a simulated rack over real SSH and HTTPS."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -88,21 +88,21 @@ def test_racks_and_the_fleet_are_judged_as_a_whole_and_named(runs: Path) -> None
     assert "1 of 2 racks: a02" in shown
 
 
-def test_what_cannot_be_judged_of_so_few_is_not_in_scope_and_said(runs: Path) -> None:
+def test_rules_that_need_more_nodes_are_not_in_scope_and_listed(runs: Path) -> None:
     for rule in ("bios.alike", "rack.gpus", "fleet.gpus"):
         assert statuses(runs / "two", rule) == {}
     shown = rackcheck("audit", "--from", runs / "two")
     text = " ".join(shown.out.split())
-    assert "1 rule across nodes not judged, for want of nodes to compare: bios.alike" in text
-    assert "2 rack rules not judged, no rack was asked whole: rack.gpus, rack.bios" in text
-    assert "1 fleet rule not judged, not all nodes were asked: fleet.gpus" in text
+    assert "1 rule across nodes not judged, for lack of nodes to compare: bios.alike" in text
+    assert "2 rack rules not judged, no rack was read completely: rack.gpus, rack.bios" in text
+    assert "1 fleet rule not judged, not all nodes were read: fleet.gpus" in text
     assert shown.status == 0
 
 
 def test_one_whole_rack_is_judged_beside_a_quorum_of_all_that_are_expected(runs: Path) -> None:
     assert statuses(runs / "one-rack", "rack.gpus") == {"@rack:a01": "pass"}
     assert statuses(runs / "one-rack", "fleet.gpus") == {}
-    # Three of four that were asked are three of five that are expected: no three quarters.
+    # Three of four nodes read are three of five expected: less than three quarters.
     assert set(statuses(runs / "one-rack", "bios.alike").values()) == {"unknown"}
 
 
@@ -111,7 +111,7 @@ def test_a_stored_run_is_judged_the_same_again(runs: Path) -> None:
     assert first == second
 
 
-def test_the_document_says_what_racks_came_to(runs: Path) -> None:
+def test_the_document_states_the_outcome_of_racks(runs: Path) -> None:
     done = rackcheck("report", runs / "all", "--format", "markdown")
     assert "**A** `rack.gpus` on `1 of 2 racks: a02`: `rack.gpu_count is 7, must be 32`" in done.out
     assert "- ❌ FAIL: `1 of 2 racks: a02, the fleet`" in done.out
@@ -131,7 +131,7 @@ def test_every_form_of_the_document_can_be_made(runs: Path, form: str, tmp_path:
 def test_a_run_with_verdicts_of_racks_is_listed_and_its_nodes_are_compared(runs: Path) -> None:
     done = rackcheck("diff", "n1", "n3", "--from", runs / "all")
     assert done.status in {0, 1}, done.err
-    assert "is none of the run's nodes" not in done.err
+    assert "is not a node of the run" not in done.err
 
 
 def test_what_is_wrong_with_the_fleet_is_waived_by_its_name(runs: Path, tmp_path: Path) -> None:

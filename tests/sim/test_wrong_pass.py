@@ -1,4 +1,4 @@
-"""What must never turn a sign-off to PASS: another item, another machine, a plane that nobody asked, a clock that runs ahead."""
+"""What must never turn a sign-off to PASS: another item, another machine, a plane that was not read, a fast clock."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def rack(folder: Path, *faults: str) -> Iterator[Path]:
-    """Two nodes with faults on the first; gives the inventory."""
+    """Two nodes with faults on the first; returns the inventory."""
     folder.mkdir()
     laid = "".join(f"  - {{ nodes: n1, {fault} }}\n" for fault in faults)
     text = "rackcheck: 1\nscenario: two\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n" + (
@@ -63,7 +63,10 @@ def test_a_waiver_of_one_port_that_is_down_does_not_hide_another(home: Path) -> 
     assert verdict(same, "nic.rate") == "waived"
     other = audit(home, "five", "fault: nic-down, nic: mlx5_5", words=PROFILE)
     assert verdict(other, "nic.rate") == "fail"
-    assert any("waiver of nic.rate on n1 (T-1" in note and "lapsed" in note for note in json.loads(other.out)["notes"])
+    assert any(
+        "waiver of nic.rate on n1 (T-1" in note and ("lapsed" in note or "unused" in note)
+        for note in json.loads(other.out)["notes"]
+    )
 
 
 def test_a_waiver_of_one_gpu_that_is_gone_does_not_hide_another(home: Path) -> None:
@@ -73,7 +76,7 @@ def test_a_waiver_of_one_gpu_that_is_gone_does_not_hide_another(home: Path) -> N
     assert verdict(audit(home, "three", "fault: gpu-missing, gpu: 3", words=PROFILE), "gpu.on_bus") == "fail"
 
 
-def test_a_plane_that_was_agreed_on_and_never_asked_is_no_pass(home: Path) -> None:
+def test_an_agreed_plane_that_was_never_read_is_no_pass(home: Path) -> None:
     with rack(home / "rack") as inventory:
         assert rackcheck("accept", "new", "both", *PROFILE, "-i", inventory).status == 0
         assert rackcheck("accept", "new", "narrow", *PROFILE, "-i", inventory, "--planes", "os").status == 0
@@ -118,7 +121,7 @@ def test_a_run_from_the_future_and_one_of_another_profile_are_not_taken(home: Pa
         text = (home / "ahead" / name).read_text()
         (home / "ahead" / name).write_text(text.replace(f'"{began}"', f'"2099{began[4:]}"', 1))
     ahead = rackcheck("accept", "add", "pod", home / "ahead")
-    assert (ahead.status, "says that it began at 2099" in ahead.err) == (2, True)
+    assert (ahead.status, "began at 2099" in ahead.err) == (2, True)
     other = rackcheck("accept", "add", "pod", home / "other")
     assert (other.status, "was made with linux-server" in other.err) == (2, True)
     assert rackcheck("accept", "add", "pod", home / "run").status == 0
@@ -135,4 +138,4 @@ def test_a_bundle_of_an_earlier_state_is_not_signed_for_a_later_one(home: Path) 
     with rack(home / "two", "fault: nic-down, nic: mlx5_4") as inventory:
         assert rackcheck("audit", "--accept", "pod", "-i", inventory, "-q").status == 1
     done = rackcheck("sign", "pod", "--key", home / "key")
-    assert (done.status, "has no bundle of its state now" in done.err) == (2, True)
+    assert (done.status, "has no bundle of its current state" in done.err) == (2, True)

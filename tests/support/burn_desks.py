@@ -14,7 +14,7 @@ from rackcheck.model.capture import BurnCapture
 from rackcheck.model.fact import Plane
 from rackcheck.model.profile import Phase
 from rackcheck.parse.burnin.plan import Tier, document, starts
-from rackcheck.run.event import Answered, Burning, Event, NodeAsked, RunDone
+from rackcheck.run.event import Answered, Burning, Event, NodeRequested, RunDone
 from rackcheck.run.job import Job
 from rackcheck.run.judging import Judging, tree_of
 from rackcheck.sim.behaviour import Ill
@@ -92,7 +92,7 @@ def events(values: Mapping[str, Records], *, until: float | None = None, piece: 
     """The events of a burn-in; with `until` those of its first seconds, during the load."""
     of: Job = job(len(values))
     yield of.started()
-    yield from (NodeAsked(name, Plane.BURNIN) for name in values)
+    yield from (NodeRequested(name, Plane.BURNIN) for name in values)
     pieces = sorted(
         (
             (some[-1]["t"], name, some)

@@ -76,7 +76,7 @@ class Chromium:
     def _read(self) -> dict[str, Any]:
         until = time.monotonic() + PATIENCE
         while b"\0" not in self._rest:
-            assert select.select([self._in], [], [], max(until - time.monotonic(), 0))[0], "Chromium says nothing"
+            assert select.select([self._in], [], [], max(until - time.monotonic(), 0))[0], "Chromium does not answer"
             piece = os.read(self._in, 1 << 20)
             assert piece, "Chromium ended"
             self._rest += piece

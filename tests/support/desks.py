@@ -32,7 +32,7 @@ from rackcheck.profile import library
 from rackcheck.profile.layers import did_you_mean
 from rackcheck.run import store
 from rackcheck.run.engine import replay
-from rackcheck.run.event import Answered, Event, FactsRead, NodeAsked, RunDone
+from rackcheck.run.event import Answered, Event, FactsRead, NodeRequested, RunDone
 from rackcheck.run.job import Job
 from rackcheck.session.audit_setup import Prepared, head
 from rackcheck.views.open_run import CommandResult, OpenRun
@@ -84,7 +84,7 @@ RUN, LATER = "20260101T000000Z-abcd", "20260102T000000Z-abcd"
 PATIENCE = 20.0
 """Seconds until something must have happened, on a busy machine."""
 
-Told = Mapping[str, str] | Unknown
+Answer = Mapping[str, str] | Unknown
 """A node's facts in addition to the good ones, or why it returned nothing."""
 
 
@@ -125,7 +125,7 @@ def job_of(
     )  # fmt: skip
 
 
-def answers(job: Job, values: Mapping[str, Told]) -> Iterator[Answered]:
+def answers(job: Job, values: Mapping[str, Answer]) -> Iterator[Answered]:
     """The answers of a job's nodes; only the transport is simulated."""
     globs = {glob: None for q in job.plan.questions if isinstance(q, Read) for glob in q.globs}
     for node in job.nodes:
@@ -142,21 +142,21 @@ def ended(job: Job, *, interrupted: bool = False) -> RunDone:
     return RunDone(f"{job.time[:-6]}01:00Z", Outcome.PASS, interrupted)
 
 
-def events_of(job: Job, values: Mapping[str, Told], *, interrupted: bool = False) -> tuple[Event, ...]:
+def events_of(job: Job, values: Mapping[str, Answer], *, interrupted: bool = False) -> tuple[Event, ...]:
     """The events of a run whose nodes reported these facts, as when it is judged again."""
     return tuple(replay(job, answers(job, values), ended(job, interrupted=interrupted)))
 
 
-def as_asked(events: Iterable[Event]) -> Iterator[Event]:
+def with_requests(events: Iterable[Event]) -> Iterator[Event]:
     """The same events as during a reading: a node is contacted before it answers."""
     for event in events:
         if isinstance(event, Answered):
-            yield NodeAsked(event.node, event.plane)
+            yield NodeRequested(event.node, event.plane)
         yield event
 
 
 def stored(
-    name: str, values: Mapping[str, Told], *, text: str = PROFILE, folder: File | None = None,
+    name: str, values: Mapping[str, Answer], *, text: str = PROFILE, folder: File | None = None,
     racks: Mapping[str, Rack] | None = None, nodes: Sequence[Node] = (),
 ) -> File:  # fmt: skip
     """Write a real run as `rackcheck audit` does, below RACKCHECK_HOME or in a folder."""
@@ -170,7 +170,7 @@ def stored(
 
 @dataclass
 class MadeDesk:
-    """A session with given events: it records the calls that it receives, and contacts no node.
+    """A session with fixed events: it records the calls that it receives, and contacts no node.
 
     `later` are the events of a second reading; without them, nodes cannot be contacted again.
     `hold` pauses a reading before each event for which it returns true, until the session is stopped.
@@ -178,7 +178,7 @@ class MadeDesk:
 
     profile: Profile
     nodes: Mapping[str, Node]
-    told: Sequence[Event]
+    first: Sequence[Event]
     racks: Mapping[str, Rack] = field(default_factory=dict)
     waivers: Sequence[Waiver] = ()
     name: str = RUN
@@ -189,8 +189,8 @@ class MadeDesk:
     began: Sequence[str] = ()
     notes: Sequence[str] = ()
     left_behind: str = ""
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-    said: list[tuple[str, ...]] = field(default_factory=list)
+    read_again: list[tuple[str, ...]] = field(default_factory=list)
+    commands: list[tuple[str, ...]] = field(default_factory=list)
     stopped: bool = False
 
     @property
@@ -215,7 +215,7 @@ class MadeDesk:
         return did_you_mean(word, list(known))
 
     def events(self) -> Iterator[Event]:
-        for event in self.told:
+        for event in self.first:
             while self.hold(event) and not self.stopped:
                 time.sleep(0.01)
             if self.stopped:
@@ -223,7 +223,7 @@ class MadeDesk:
             yield event
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        self.asked.append(tuple(nodes))
+        self.read_again.append(tuple(nodes))
         if not self.later:
             raise UserError(self.mute)
         yield from self.later
@@ -253,13 +253,13 @@ class MadeDesk:
         return registry().catalogue.near(fact)
 
     def tree(self, node: str) -> Tree:
-        found = [e.tree for e in (*self.told, *self.later) if isinstance(e, FactsRead) and e.node == node]
+        found = [e.tree for e in (*self.first, *self.later) if isinstance(e, FactsRead) and e.node == node]
         if not found:
             raise UserError(f"no node {node} in {self.name}")
         return found[-1]
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
-        found = [e for e in (*self.told, *self.later) if isinstance(e, Answered) and e.node == node]
+        found = [e for e in (*self.first, *self.later) if isinstance(e, Answered) and e.node == node]
         return {e.plane: e.capture for e in found if e.capture is not None}
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
@@ -270,27 +270,27 @@ class MadeDesk:
             {**values, "counts": {"fail": 1}} if kind == "rule" else {**values, "outcome": "FAIL", "first": True}
         ]
 
-    def say(self, words: Sequence[str], width: int = 100) -> CommandResult:
-        self.said.append(tuple(words))
-        return self.answers.get(words[0], CommandResult(0, f"said {' '.join(words)}\n"))
+    def run_command(self, words: Sequence[str], width: int = 100) -> CommandResult:
+        self.commands.append(tuple(words))
+        return self.answers.get(words[0], CommandResult(0, f"ran {' '.join(words)}\n"))
 
     @property
     def troubles(self) -> Sequence[str]:
         return ()
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        result = self.say(words)
+        result = self.run_command(words)
         if result.status not in {0, 1, 3}:
             raise UserError(result.text.strip().removeprefix("rackcheck: "))
         found: Mapping[str, Any] = json.loads(result.text)
         return found
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        self.said.append(("beside", node, other))
+        self.commands.append(("beside", node, other))
         return {"node": node, "against": other, "differing": [], "silent": [], "unknown-in-both": 0, "own": 0}
 
     def waived(self, file: str) -> None:
-        self.said.append(("waived", file))
+        self.commands.append(("waived", file))
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
         return [f"{node}: {rule}" for node, rules in only.items() for rule in sorted(rules) if node in verdicts]
@@ -301,7 +301,7 @@ class MadeDesk:
 
 
 def desk(
-    values: Mapping[str, Told], planes: frozenset[Plane] | None = None, *, text: str = PROFILE,
+    values: Mapping[str, Answer], planes: frozenset[Plane] | None = None, *, text: str = PROFILE,
     nodes: Sequence[Node] = (), interrupted: bool = False, **more: Any,
 ) -> MadeDesk:  # fmt: skip
     """A session whose nodes reported these facts."""
@@ -314,16 +314,16 @@ def desk(
     return found
 
 
-def second(first: MadeDesk, values: Mapping[str, Told]) -> tuple[Event, ...]:
+def second(first: MadeDesk, values: Mapping[str, Answer]) -> tuple[Event, ...]:
     """The events of a second reading of some of a session's nodes."""
     job = job_of([first.nodes[name] for name in values], first.profile, run=LATER)
-    return tuple(as_asked(events_of(job, values)))
+    return tuple(with_requests(events_of(job, values)))
 
 
 def board(made: MadeDesk, events: Iterable[Event] | None = None) -> Board:
     """The board of a session after all its events, or those given; one second of the watcher's clock for each event."""
     found = Board(made.profile, made.nodes, made.racks, made.waivers)
-    for number, event in enumerate(made.told if events is None else events):
+    for number, event in enumerate(made.first if events is None else events):
         found.take(event, float(number))
     return found
 
@@ -410,6 +410,6 @@ def rows(app: Screens, width: int = 80) -> list[str]:
     return [str(entry.line(width)).strip() for entry in app.readout.shown.entries.every]
 
 
-def again(desk: MadeDesk, values: Mapping[str, Told]) -> MadeDesk:
+def again(desk: MadeDesk, values: Mapping[str, Answer]) -> MadeDesk:
     """The same session with a second reading, in which nodes report these facts."""
     return replace(desk, later=second(desk, values), replays=False)

@@ -138,8 +138,8 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
         bill=BomComparison(
             "bill.csv", hashlib.sha256(b"bill").hexdigest(), 64, 61,
             (
-                Billed("missing", names[0], "gpu/3", first, "in the bill, and no node has it", 4),
-                Billed("extra", names[-1], "gpu/7", "1650000999", "on the node, and not in the bill", 0),
+                Billed("missing", names[0], "gpu/3", first, "in the bill but no node has it", 4),
+                Billed("extra", names[-1], "gpu/7", "1650000999", "on the node but not in the bill", 0),
                 Billed("swapped", names[0], "gpu/1", "1650000001", f"the bill has it on {names[-1]}", 7),
             ),
         ),
@@ -153,7 +153,7 @@ def sample(nodes: int = 8, rules: int = 40, *, hostile: bool = False, level: str
             Area("os", "sysctl", 8, dict(counts)),
             Area("bmc", "bios", 8, dict(counts)),
         ),
-        performance="No burn-in was run: nothing here says how fast these machines are.",
+        performance="No burn-in was run: this document does not show how fast these machines are.",
         exemptions=(
             Exemption(
                 gate_ids[3], odd, (("nic/mlx5_4.rate", "200 Gb/s"),), "2027-02-01", "Jo Doe", "OPS-12", first,

@@ -48,7 +48,7 @@ class Server:
         found = self._at("textDocument/completion", text)
         return {item["label"]: item["textEdit"]["newText"] for item in found["items"]}
 
-    def told(self, text: str) -> str:
+    def hover(self, text: str) -> str:
         """Hover at the mark: the text shown; empty where there is none."""
         found = self._at("textDocument/hover", text)
         return str(found["contents"]["value"]) if found else ""

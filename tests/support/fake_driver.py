@@ -16,7 +16,7 @@ TOOLS = ("sh", "timeout", "head", "tail", "cat", "id", "date", "sed")
 """The tools that the script needs on a node without Python."""
 
 Gpu = dict[str, Any]
-Told = dict[str, Any]
+DriverState = dict[str, Any]
 """The output of our program for a driver: `{"driver": {"value": ...}, "gpus": [{key: {"value": ...}}]}`."""
 
 NUMBERS = {
@@ -32,8 +32,8 @@ def code(number: int) -> dict[str, int]:
     return {"code": number}
 
 
-def _lines(at: str, told: Mapping[str, Any]) -> Iterator[str]:
-    for key, one in told.items():
+def _lines(at: str, values: Mapping[str, Any]) -> Iterator[str]:
+    for key, one in values.items():
         if "code" in one:
             yield f"{at}{key}=!{one['code']}"
         elif "value" not in one:
@@ -51,7 +51,7 @@ def _lines(at: str, told: Mapping[str, Any]) -> Iterator[str]:
             yield f"{at}{key}={NUMBERS.get(key, {}).get(one['value'], one['value'])}"
 
 
-def state(values: Told, **more: object) -> str:
+def state(values: DriverState, **more: object) -> str:
     """Write the state that the fake driver reads; `more` are lines of the driver itself, `init=9`."""
     lines = [
         *_lines("", {k: v for k, v in values.items() if k != "gpus"}),

@@ -240,4 +240,4 @@ def _wrong(hall: Hall, what: str, nodes: Nodes, status: Status, says: str) -> It
     if verdict.status is not status:
         yield f"{hall.rule.place}: {hall.rule.id}: {what}: {verdict.status} ({verdict.reason}) instead of {status}"
     elif says not in verdict.reason:
-        yield f"{hall.rule.place}: {hall.rule.id}: {what}: {verdict.reason!r} does not say {says!r}"
+        yield f"{hall.rule.place}: {hall.rule.id}: {what}: {verdict.reason!r} does not contain {says!r}"

@@ -28,6 +28,14 @@ SITE = {
 
 CATALOGUE = registry().catalogue
 
+NO_ERROR: Mapping[str, Reading] = {
+    **{f"errors.{kind}": 0 for kind in ("fatal", "nonfatal")},
+    **{f"errors.received.{kind}": 0 for kind in ("fatal", "nonfatal")},
+    "aer.fatal": (), "aer.unmasked": (), "status.fatal": False, "status.nonfatal": False, "status.unsupported": False,
+    "slot.power_fault": False, "iommu.type": "identity",
+}  # fmt: skip
+"""What a PCIe function without errors reports, of which the IOMMU translates nothing."""
+
 
 AUDIT = (frozenset(Plane), frozenset({Phase.CONFIG}))
 """The planes and the phase of an audit that reads once."""

@@ -45,7 +45,7 @@ WORDS: Mapping[str, st.SearchStrategy[Reading]] = {
     "fabric.clique": st.sampled_from([0, 1, Absent("no fabric")]),
     "vbios": st.sampled_from(["97.00.01", "97.00.02", Absent("none")]),
     "state": st.sampled_from(["OK", "Warning", Absent("none")]),
-    "fitted": st.sampled_from(["Enabled", "Absent", Absent("not told")]),
+    "fitted": st.sampled_from(["Enabled", "Absent", Absent("not reported")]),
     "firmware.bmc": st.sampled_from(["1", "2", Absent("none")]),
     "firmware.bios": st.sampled_from(["1", "2", Absent("none")]),
     "node.serial": st.sampled_from(["one", "two", Absent("none")]),

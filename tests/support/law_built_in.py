@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
+from law_nodes import TIME, NodeFacts, readings
 from law_rules import pick
-from law_told import TIME, Told, readings
 
 from rackcheck.inventory import BmcAccess, Node
 from rackcheck.model.path import parse
@@ -40,7 +40,7 @@ def built_in() -> tuple[tuple[Rule, ...], tuple[Join, ...]]:
 
 
 @st.composite
-def laid_under(draw: st.DrawFn, job: Job, told: Mapping[str, Told]) -> tuple[Job, dict[str, Told]]:
+def laid_under(draw: st.DrawFn, job: Job, values: Mapping[str, NodeFacts]) -> tuple[Job, dict[str, NodeFacts]]:
     """A run with the built-in rules before its own, of nodes that report identities and a name."""
     rules, joins = built_in()
     known = registry()
@@ -53,7 +53,7 @@ def laid_under(draw: st.DrawFn, job: Job, told: Mapping[str, Told]) -> tuple[Job
     plan = replace(
         job.plan, probes=probes, joins=(*job.plan.joins, *joins), gatherings=(*job.plan.gatherings, *gatherings)
     )
-    found = {name: replace(each, first={**each.first, **draw(identities())}) for name, each in told.items()}
+    found = {name: replace(each, first={**each.first, **draw(identities())}) for name, each in values.items()}
     return replace(job, profile=profile, nodes=nodes, plan=plan), found
 
 

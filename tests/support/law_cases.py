@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from law_built_in import laid_under
 from law_facts import CATALOGUE, GATHERINGS, JOINS
+from law_nodes import PLANES, TIME, NodeFacts, changed, facts_to_read, read_twice, ways, world_of
 from law_rules import ALONE, MIXES, judged_rules, pick
-from law_told import PLANES, TIME, Told, asked_by, changed, told_twice, ways, world_of
 
 from rackcheck.evaluate.law import Outcome
 from rackcheck.evaluate.verdict import Status
@@ -52,8 +52,8 @@ class Audit:
     """A run, the facts of its nodes, and the facts with some of them removed."""
 
     job: Job
-    whole: Mapping[str, Told]
-    less: Mapping[str, Told]
+    whole: Mapping[str, NodeFacts]
+    less: Mapping[str, NodeFacts]
     taken: tuple[str, ...]
 
     @property
@@ -70,7 +70,7 @@ class Audit:
         printer.text(repr(self))
 
 
-def _shown(value: Told) -> str:
+def _shown(value: NodeFacts) -> str:
     first, second = ({p: leaf.reading for p, leaf in each.items()} for each in (value.first, value.second or {}))
     return f"{first}, silent {value.silent}, then {second}, silent {value.silent_then}, apart {value.apart}"
 
@@ -86,7 +86,7 @@ def judged(job: Job, trees: Mapping[str, Tree]) -> Verdicts:
     return {event.node: event for event in events if isinstance(event, Judged)}
 
 
-def trees_of(audit: Audit, values: Mapping[str, Told]) -> dict[str, Tree]:
+def trees_of(audit: Audit, values: Mapping[str, NodeFacts]) -> dict[str, Tree]:
     """The facts of every node as they are judged."""
     return {name: each.tree(audit.job.plan.joins) for name, each in values.items()}
 
@@ -141,9 +141,9 @@ def _waiver(node: str, rule: str, pin: Pin) -> Waiver:
 
 
 @st.composite
-def taken_away(draw: st.DrawFn, told: Mapping[str, Told]) -> tuple[dict[str, Told], tuple[str, ...]]:
+def taken_away(draw: st.DrawFn, values: Mapping[str, NodeFacts]) -> tuple[dict[str, NodeFacts], tuple[str, ...]]:
     """Remove several things at once, from one node or from several."""
-    less, words = dict(told), list[str]()
+    less, words = dict(values), list[str]()
     for _ in range(draw(st.integers(1, 3))):
         name = pick(draw, sorted(less))
         word, left = pick(draw, [*ways(less[name])])
@@ -159,11 +159,11 @@ def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -
     nodes, seats = draw(seated(found))
     twice = any(rule.twice for rule in found)
     job = job_of(found, nodes, seats, again=twice and bool(draw(st.integers(0, 7))))
-    base = draw(world_of(asked_by(job.plan)))
-    values: dict[str, Told] = {}
+    base = draw(world_of(facts_to_read(job.plan)))
+    values: dict[str, NodeFacts] = {}
     for node in nodes:
         world = draw(changed(base, 2)) if values else base
-        values[node.name] = draw(told_twice(world, job.again.plan if job.again is not None else None))
+        values[node.name] = draw(read_twice(world, job.again.plan if job.again is not None else None))
     if not draw(st.integers(0, 9)):
         name = pick(draw, sorted(values))
         values[name] = values[name].silenced(pick(draw, PLANES))
@@ -177,7 +177,7 @@ def audits(draw: st.DrawFn, mixes: st.SearchStrategy[tuple[str, ...]] = MIXES) -
     return audit
 
 
-# ---- the law ------------------------------------------------------------------------------------------------------------
+# ---- the law ---------------------------------------------------------------------------------------------------------
 
 TRIED = 8
 """Number of single things removed from each case; half as many from its reduced variant."""

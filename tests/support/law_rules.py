@@ -80,7 +80,7 @@ def pick(draw: st.DrawFn, several: Sequence[T]) -> T:
 SMALL = st.sampled_from([1, 1, 1, 2])
 """The number of things: mostly one, because a rule of one thing is the easiest to turn."""
 
-# ---- rules ------------------------------------------------------------------------------------------------------------
+# ---- rules -----------------------------------------------------------------------------------------------------------
 
 
 def operators_of(kind: Kind) -> tuple[str, ...]:

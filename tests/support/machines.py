@@ -166,7 +166,7 @@ def _held_twice(test: Test, first: Reading, second: Reading, kind: Kind) -> bool
 
 
 def expected_words(clause: Clause, at: Path, machine: Machine) -> str:
-    """Return the words that a reason must contain for a clause: the item, the value seen, the value wanted."""
+    """Return the words that a reason must contain for a clause: the item, the actual value, the expected value."""
     value = machine[spot(clause, at)]
     assert not isinstance(value, Unknown)
     seen = str(value) if isinstance(value, Absent) else operator.spell(value, clause.kind)

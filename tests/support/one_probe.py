@@ -27,7 +27,7 @@ def _capture(name: str, links: tuple[str, ...]) -> BmcCapture:
 
 def bodies(probe: Probe[Redfish], name: str) -> dict[str, Body | Unknown]:
     """The bodies of a recorded BMC that the probe receives, by URI."""
-    return dict(_capture(name, probe.ask.links).bodies)
+    return dict(_capture(name, probe.ask.every).bodies)
 
 
 def of(probe: Probe[Redfish], held: Mapping[str, Body | Unknown]) -> Found:

@@ -32,7 +32,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Gap:
-    """Why a rule, or a word of it, cannot be proven."""
+    """Why a rule, or one of its words, cannot be proven."""
 
     text: str
 

@@ -183,7 +183,7 @@ def _empty(bench: Bench, good: Machine) -> Cases:
         yield Case("no item", _none(bench, good), Status.NA, f"no {look.collection}")
     else:
         count = f"{look.collection} is 0, must count {look.expect_count}"
-        says = f"{look.collection} is empty, must hold" if look.expect_count is None else count
+        says = f"{look.collection} is empty, must contain" if look.expect_count is None else count
         yield Case("no item", _none(bench, good), Status.FAIL, says)
     yield _unseen(bench, good)
 

@@ -71,4 +71,4 @@ def _wrong(rule: Rule, what: str, verdict: Verdict, status: Status, says: str) -
     if verdict.status is not status:
         yield f"{rule.place}: {rule.id}: {what}: {verdict.status} ({verdict.reason}) instead of {status}"
     elif says not in verdict.reason:
-        yield f"{rule.place}: {rule.id}: {what}: {verdict.reason!r} does not say {says!r}"
+        yield f"{rule.place}: {rule.id}: {what}: {verdict.reason!r} does not contain {says!r}"

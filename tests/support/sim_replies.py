@@ -42,7 +42,7 @@ def node(name: str = "n01", number: int = 1) -> machine.SimMachine:
     return machine.load(DGX_H100, name, number)
 
 
-def asked(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
+def captures_of(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
     """The captures of an audit: every glob was searched, and all bodies have the same time."""
     globs = {glob: None for probe in PROBES if isinstance(probe.ask, Read) for glob in probe.ask.globs}
     bodies = {**made.bmc.bodies, HANDSHAKE: SHOWN}
@@ -51,5 +51,5 @@ def asked(made: machine.SimMachine) -> tuple[NodeCapture, BmcCapture]:
 
 @cache
 def leaves_of(name: str = "n01", number: int = 1) -> Mapping[str, Leaf]:
-    host, bmc = asked(node(name, number))
+    host, bmc = captures_of(node(name, number))
     return collect(PROBES, host, TIME) | collect(PROBES, bmc, TIME)

@@ -3,23 +3,23 @@
 from collections.abc import Callable
 from copy import deepcopy
 
-from fake_driver import Told, code
+from fake_driver import DriverState, code
 
 from rackcheck.model.capture import Output
 from rackcheck.sim import machine
 from rackcheck_probes.gpu.nvml import QUESTION, reply_of
 
 
-def simulated() -> Told:
+def simulated() -> DriverState:
     """NVML's answer on the simulated DGX H100."""
     answer = machine.load(machine.shipped()["dgx-h100"], "n01", 1).host.output(QUESTION)
     assert isinstance(answer, Output)
-    values: Told = deepcopy(reply_of(answer.out.splitlines()))
+    values: DriverState = deepcopy(reply_of(answer.out.splitlines()))
     return values
 
 
-def mixed(values: Told) -> None:
-    """Eight GPUs, each with a property of its own."""
+def mixed(values: DriverState) -> None:
+    """Eight GPUs, each with a different property."""
     one, two, three, four, five, six = values["gpus"][:6]
     one |= {"mig": {"value": 1}, "mig_pending": {"value": 1}, "mig_devices": {"value": 3}, "processes": {"value": 2}}
     two |= {key: {"value": 1} for key in ("remap_pending", "remap_uncorrected", "recovery_action", "ecc_uncorrected")}
@@ -37,7 +37,7 @@ def mixed(values: Told) -> None:
     six |= {"fabric_state": {"value": 2}, "app_graphics": {"value": 1155}}
 
 
-def rack_scale(values: Told) -> None:
+def rack_scale(values: DriverState) -> None:
     """Four GPUs of an NVLink 5 rack, in one clique, with power of their modules."""
     values["gpus"] = values["gpus"][:4]
     for gpu in values["gpus"]:
@@ -62,10 +62,14 @@ def rack_scale(values: Told) -> None:
     sick["nvlinks"]["value"][4] |= {"state": {"value": 0}, "speed": code(3), "effective_ber": {"value": 0}}
 
 
-CASES: dict[str, Callable[[Told], None]] = {"healthy": lambda told: None, "mixed": mixed, "rack scale": rack_scale}
+CASES: dict[str, Callable[[DriverState], None]] = {
+    "healthy": lambda values: None,
+    "mixed": mixed,
+    "rack scale": rack_scale,
+}
 
 
-def made(case: str) -> Told:
+def made(case: str) -> DriverState:
     values = simulated()
     CASES[case](values)
     return values

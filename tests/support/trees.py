@@ -70,7 +70,7 @@ def bmc_probes() -> dict[str, Probe[Redfish]]:
 def links(*names: str) -> tuple[LinkPattern, ...]:
     """The links that the named probes read, or all of them."""
     probes = bmc_probes()
-    return tuple(sorted({link for name in names or probes for link in probes[name].ask.links}, key=str))
+    return tuple(sorted({link for name in names or probes for link in probes[name].ask.every}, key=str))
 
 
 def completed(name: str, links: Sequence[LinkPattern], held: Mapping[str, Body | Unknown]) -> dict[str, Body | Unknown]:

@@ -1,4 +1,4 @@
-"""The way to a BMC, over real HTTPS: what it asks, what it survives, and what it never does."""
+"""Reading a BMC over real HTTPS: what is requested, which faults are survived, and what is never done."""
 
 import _thread
 import gzip
@@ -44,7 +44,7 @@ def test_at_most_two_requests_are_in_flight() -> None:
     assert server.most_in_flight == 2
 
 
-def test_a_busy_bmc_is_asked_one_thing_at_a_time() -> None:
+def test_a_busy_bmc_gets_one_request_at_a_time() -> None:
     with small(latency=0.03, faults={SYSTEMS: busy(1)}) as server:
         capture, _ = read(server)
     assert server.most_in_flight == 1
@@ -65,7 +65,7 @@ def test_importing_the_transport_imports_no_http_library() -> None:
 # Logins
 
 
-def test_a_wrong_password_is_denied_and_said_once() -> None:
+def test_a_wrong_password_is_denied_and_sent_once() -> None:
     with small() as server:
         capture, why = redfish.read(client(server, password="nope"), LINKS, HASTY)
     assert why is not None
@@ -81,7 +81,7 @@ def test_a_bmc_without_sessions_is_read_with_basic_authentication() -> None:
     assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{ONE}/Bios"]
 
 
-def test_a_wrong_password_in_basic_authentication_is_not_said_until_the_account_is_locked() -> None:
+def test_a_wrong_password_in_basic_authentication_is_not_repeated_until_the_account_locks() -> None:
     many = {f"{ROOT}/{n}": link(f"{ROOT}/{n}") for n in range(20)}
     bodies: dict[str, object] = {ROOT: {uri.rpartition("/")[2]: place for uri, place in many.items()}, **many}
     with Mockup(bodies=bodies, has_sessions=False) as server:
@@ -90,7 +90,7 @@ def test_a_wrong_password_in_basic_authentication_is_not_said_until_the_account_
     assert sum(server.gets.values()) <= 1 + HASTY.width
 
 
-def test_a_full_session_table_is_not_ready_and_not_asked_again() -> None:
+def test_a_full_session_table_is_not_ready_and_not_tried_again() -> None:
     with small(limit=0) as server:
         _, why = read(server)
     assert why is not None
@@ -99,7 +99,7 @@ def test_a_full_session_table_is_not_ready_and_not_asked_again() -> None:
     assert server.seen["POST", SESSIONS] == 1
 
 
-def test_a_login_that_says_when_to_come_again_is_repeated() -> None:
+def test_a_login_with_a_retry_time_is_repeated() -> None:
     with small(faults={"POST login": busy(1, retry_after="0")}) as server:
         _, why = read(server)
     assert why is None
@@ -130,7 +130,7 @@ def test_a_session_lost_in_the_middle_is_taken_anew_once() -> None:
     assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 2
 
 
-def test_a_resource_that_lets_nobody_in_costs_itself_only() -> None:
+def test_a_resource_that_denies_access_costs_itself_only() -> None:
     with small(faults={f"{ONE}/Bios": ResourceFault(status=401)}) as server:
         capture, _ = read(server)
     assert trouble(capture, f"{ONE}/Bios").reason is Reason.DENIED
@@ -169,7 +169,7 @@ def test_nothing_but_a_session_is_ever_deleted(location: str) -> None:
         del server.sessions["kept"]
     assert why is None
     assert "DELETE" not in server.methods
-    assert "left to end by itself" in trouble(capture, SESSIONS).detail
+    assert "was not closed and will expire" in trouble(capture, SESSIONS).detail
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_password_that_must_be_changed_is_denied() -> None:
     assert server.seen["DELETE", f"{SESSIONS}/1"] == 1
 
 
-def test_the_session_is_given_back_when_the_user_interrupts() -> None:
+def test_the_session_is_closed_when_the_user_interrupts() -> None:
     with small(faults={ONE: ResourceFault("hang")}) as server:
         threading.Timer(0.3, _thread.interrupt_main).start()
         with pytest.raises(KeyboardInterrupt):
@@ -228,7 +228,7 @@ def test_the_session_is_given_back_when_the_user_interrupts() -> None:
         assert not server.sessions
 
 
-def test_the_session_is_given_back_when_the_run_is_stopped() -> None:
+def test_the_session_is_closed_when_the_run_is_stopped() -> None:
     stop = threading.Event()
     with small(faults={ONE: ResourceFault("hang")}) as server:
         threading.Timer(0.3, stop.set).start()
@@ -290,7 +290,7 @@ def test_the_token_of_a_session_shows_nowhere() -> None:
     assert capture.bodies[ONE] == {"Id": DROPPED, "Bios": link(f"{ONE}/Bios"), DROPPED: 1}
 
 
-def test_the_same_token_given_twice_lets_us_in_twice() -> None:
+def test_the_same_token_issued_twice_lets_us_in_twice() -> None:
     given_ = ResourceFault(status=201, headers={"X-Auth-Token": "a-token", "Location": f"{SESSIONS}/1"})
     with small(faults={"POST login": given_, ONE: ResourceFault(status=401, times=1)}) as server:
         server.sessions["1"] = "a-token"
@@ -310,7 +310,7 @@ def test_a_changed_certificate_is_refused_before_anything_is_sent(tmp_path: Path
     assert why == Unknown(Reason.CERTIFICATE_CHANGED, f"expected {other.fingerprint}, found {server.fingerprint}")
 
 
-def test_a_certificate_nobody_vouches_for_is_refused_with_its_fingerprint() -> None:
+def test_an_untrusted_certificate_is_refused_with_its_fingerprint() -> None:
     with small() as server:
         _, why = redfish.read(redfish.Bmc(server.url, "root", "calvin"), LINKS, HASTY)
         assert not server.seen
@@ -320,7 +320,7 @@ def test_a_certificate_nobody_vouches_for_is_refused_with_its_fingerprint() -> N
     assert "pin it" in why.detail
 
 
-def test_a_certificate_of_the_given_authority_is_trusted() -> None:
+def test_a_certificate_of_the_configured_authority_is_trusted() -> None:
     with small() as server:
         _, why = redfish.read(redfish.Bmc(server.url, "root", "calvin", ca=str(server.certificate.file)), LINKS, HASTY)
     assert why is None
@@ -344,7 +344,7 @@ def test_a_name_the_authority_did_not_vouch_for_is_refused() -> None:
     assert why.reason is Reason.CERTIFICATE_CHANGED
 
 
-def test_a_ca_file_that_is_not_there_is_told() -> None:
+def test_a_missing_ca_file_is_reported() -> None:
     _, why = redfish.read(redfish.Bmc("https://127.0.0.1", "root", "calvin", ca="/nowhere/ca.pem"), LINKS, HASTY)
     assert why is not None
     assert "/nowhere/ca.pem" in why.detail
@@ -370,7 +370,7 @@ def test_a_fingerprint_may_be_spelt_with_or_without_colons() -> None:
         ("https://bmc", "AB:CD"),
     ],
 )
-def test_a_mistake_in_the_inventory_is_told_before_anything_is_asked(url: str, fingerprint: str | None) -> None:
+def test_an_error_in_the_inventory_is_reported_before_any_request(url: str, fingerprint: str | None) -> None:
     with pytest.raises(ValueError, match=r"\S") as error:
         redfish.Bmc(url, "root", "hunter2", fingerprint)
     assert "calvin" not in str(error.value)
@@ -401,7 +401,7 @@ def test_neither_a_proxy_nor_a_password_of_the_environment_is_used(
 )
 def test_the_wire_carries_nothing_that_changes_a_bmc_and_nothing_to_another(method: str, url: str) -> None:
     wire = PinnedTls("https://bmc", trust(None, None), None, cap=1)
-    with pytest.raises(WireFault, match="nothing but this BMC"):
+    with pytest.raises(WireFault, match="only this BMC"):
         wire.send(requests.Request(method, url).prepare(), timeout=(1, 1, 1))
 
 
@@ -440,9 +440,9 @@ def test_the_deadline_ends_a_visit_however_the_bmc_drags(kind: str) -> None:
     patient = redfish.Limits(read=30, answer=60, deadline=0.6)
     with small(faults={SYSTEMS: ResourceFault(kind)}) as server:
         _, why = read(server, patient)
-    assert why is not None  # of one that lets us in and tells nothing, all of the plane has one reason
+    assert why is not None  # where the login succeeds and no resource is returned, the whole plane has one reason
     assert why.reason is Reason.TIMEOUT
-    assert "it lets us in and tells nothing: " in why.detail
+    assert "the login succeeds, but no resource is returned: " in why.detail
     assert time.monotonic() - began < HASTY.deadline
 
 
@@ -453,7 +453,7 @@ def test_the_deadline_holds_for_the_root_too() -> None:
     assert why.reason is Reason.TIMEOUT
 
 
-def test_a_bmc_that_went_dumb_is_not_asked_to_the_end() -> None:
+def test_a_bmc_that_stopped_answering_gets_few_further_requests() -> None:
     many = {f"{SYSTEMS}/{n}": {"Id": str(n)} for n in range(40)}
     bodies: dict[str, object] = {ROOT: SMALL[ROOT], SYSTEMS: {"Members": [link(uri) for uri in many]}}
     with Mockup(bodies=bodies, faults={uri: ResourceFault("hang") for uri in many}) as server:
@@ -533,7 +533,7 @@ def test_a_503_that_stays_is_not_ready() -> None:
     assert server.gets[f"{ONE}/Bios"] == 1 + HASTY.retries
 
 
-def test_a_503_that_asks_for_more_time_than_there_is_ends_at_once() -> None:
+def test_a_503_with_a_retry_time_beyond_the_deadline_ends_at_once() -> None:
     began = time.monotonic()
     with small(faults={f"{ONE}/Bios": busy(retry_after="300")}) as server:
         capture, _ = read(server)
@@ -580,7 +580,7 @@ def test_a_body_that_is_no_resource_is_unparsable(body: bytes) -> None:
         *((status, Reason.NOT_COLLECTED) for status in (204, 404, 410, 500)),
     ],
 )
-def test_a_status_says_why(status: int, reason: Reason) -> None:
+def test_a_status_gives_the_reason(status: int, reason: Reason) -> None:
     with small(faults={f"{ONE}/Bios": ResourceFault(status=status, body=b"")}) as server:
         capture, _ = read(server)
     assert trouble(capture, f"{ONE}/Bios") == Unknown(reason, f"HTTP {status}")
@@ -600,7 +600,7 @@ def test_a_redirect_within_the_bmc_is_followed_once() -> None:
     assert capture.bodies[f"{ONE}/Bios"] == SMALL[f"{TWO}/Bios"]
 
 
-def test_a_bmc_that_wants_slashes_at_the_end_gets_them() -> None:
+def test_a_bmc_that_needs_slashes_at_the_end_gets_them() -> None:
     with small(slash=True) as server:
         capture, why = read(server)
     assert why is None

@@ -1,4 +1,4 @@
-"""Whole collections in one answer: the same capture as without, where a BMC can; and nothing believed where it cannot."""
+"""Whole collections in one answer: the same capture as without, where a BMC supports it; elsewhere it is not used."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from rackcheck.sim import expand_query as sim
 from rackcheck.sim.expand_query import ANNOUNCED, WAYS
 from rackcheck.transport import redfish
 from rackcheck.transport.redfish.answer import values
-from rackcheck.transport.redfish.expand import DENIED, allowed, asked, brought, proof, query, whole
+from rackcheck.transport.redfish.expand import DENIED, allowed, brought, expanded_uri, proof, query, whole
 from rackcheck.transport.redfish.session import bounded, patience
 from rackcheck.transport.redfish.trace import Trace
 
@@ -36,7 +36,7 @@ def link(uri: str) -> dict[str, str]:
 
 
 def part(uri: str, **more: object) -> dict[str, object]:
-    """A resource as BMCs give it."""
+    """A resource as BMCs return it."""
     return {**link(uri), "Id": uri.rpartition("/")[2], "Name": "A part", "Status": {"Health": "OK"}, **more}
 
 
@@ -69,17 +69,17 @@ def read(server: Mockup, limits: redfish.Limits = HASTY, asked: tuple[str, ...] 
 
 
 def of(capture: BmcCapture) -> dict[str, Body | Unknown]:
-    """What came, without the handshake with a certificate that each server has for itself."""
+    """The capture, without the TLS handshake, whose certificate differs by server."""
     return {uri: body for uri, body in capture.bodies.items() if uri != HANDSHAKE}
 
 
 def paths(server: Mockup) -> list[str]:
-    """The plain GETs: what was asked for without a question for whole members."""
+    """The plain GETs: requests without $expand."""
     return [uri.rstrip("/") for uri in server.gets.elements() if "$expand" not in uri]
 
 
 def tried(server: Mockup) -> list[str]:
-    """The GETs of whole collections, spelt without the question."""
+    """The GETs of whole collections, without their query."""
     return [uri.replace(f"?{ASK}", "").replace(f"&{ASK}", "") for uri in server.gets.elements() if "$expand" in uri]
 
 
@@ -109,7 +109,7 @@ def test_a_member_is_fetched_alone_once_in_each_collection_that_came_whole(name:
     assert len(capture.bodies) > 20
 
 
-def test_the_member_fetched_alone_is_the_first_of_those_that_tell_least() -> None:
+def test_the_member_fetched_alone_is_the_first_of_the_smallest_ones() -> None:
     bodies = few() | {f"{CHASSIS}/{n}": part(f"{CHASSIS}/{n}") for n in (2, 3)}
     with Mockup(bodies=bodies, expand=True) as server:
         read(server)
@@ -142,7 +142,7 @@ def test_what_a_bmc_gives_in_place_of_whole_members_is_not_believed(way: str, na
     ],
     ids=lambda fault: f"{fault.kind}-{fault.status}-{fault.body[:16]!r}",
 )
-def test_a_whole_answer_that_fails_is_asked_for_once_and_the_plain_one_is_taken(fault: ResourceFault) -> None:
+def test_a_failing_expanded_answer_is_requested_once_and_the_plain_one_is_used(fault: ResourceFault) -> None:
     bodies = few() | {SYSTEMS: collection(SYSTEMS)}
     limits = redfish.Limits(connect=1.0, read=1.5, answer=3.0, deadline=30, goodbye=2, body=1 << 20, width=1)
     with Mockup(bodies=bodies, expand=True, faults={f"{CHASSIS}?{ASK}": fault}, loses=True) as server:
@@ -169,7 +169,7 @@ def test_whole_answers_that_hang_are_not_taken_for_a_bmc_that_is_dumb() -> None:
     assert not any(isinstance(body, Unknown) for body in capture.bodies.values())
 
 
-def test_nothing_is_asked_for_whole_after_one_that_did_not_prove_true() -> None:
+def test_nothing_is_expanded_after_one_that_proved_false() -> None:
     bodies = few() | {
         f"{CHASSIS}/1": part(f"{CHASSIS}/1", Power=link(f"{CHASSIS}/1/Power"), Sensors=link(f"{CHASSIS}/S"))
     }
@@ -219,7 +219,7 @@ def test_secrets_in_members_that_came_whole_are_dropped() -> None:
     assert "0123456789abcdef" not in json.dumps(capture.to_json())
 
 
-def test_a_clock_is_asked_alone_as_old_as_its_own_answer_only() -> None:
+def test_a_clock_is_requested_alone_and_dated_by_its_own_answer() -> None:
     bodies = few(3, DateTime="2026-01-01T00:00:00Z")
     with Mockup(bodies=bodies, expand=True) as server:
         capture = read(server)
@@ -236,7 +236,7 @@ def test_a_recording_holds_what_each_resource_answers_for_itself() -> None:
 
 
 @pytest.mark.parametrize("last", ["Entries", "Sessions", "entries"])
-def test_logs_and_sessions_are_never_asked_for_whole(last: str) -> None:
+def test_logs_and_sessions_are_never_expanded(last: str) -> None:
     place = f"{ROOT}/{last}"
     bodies = few() | {place: collection(place, f"{place}/1"), f"{place}/1": part(f"{place}/1")}
     bodies[ROOT] = {**_root(bodies), "Odd": link(place)}
@@ -246,7 +246,7 @@ def test_logs_and_sessions_are_never_asked_for_whole(last: str) -> None:
     assert f"{place}/1" in capture.bodies
 
 
-def test_a_collection_of_which_not_every_member_is_wanted_is_not_asked_for_whole() -> None:
+def test_a_collection_of_which_not_every_member_is_needed_is_not_expanded() -> None:
     with Mockup(bodies=few(), expand=True) as server:
         read(server, HASTY, ("Chassis", "Systems/*"))
     assert tried(server) == [SYSTEMS]
@@ -261,7 +261,7 @@ def test_an_empty_collection_needs_no_proof() -> None:
 
 
 @pytest.mark.parametrize("name", [DGX, NVSWITCH])
-def test_a_bmc_that_is_known_for_cut_members_or_offers_none_is_never_asked(name: str) -> None:
+def test_a_bmc_that_cuts_members_or_offers_no_expand_gets_no_expand_request(name: str) -> None:
     with Mockup(tree(name), expand=True) as server:
         read(server, redfish.Limits(), ("Chassis/*", "Managers/*"))
     assert not tried(server)
@@ -273,7 +273,7 @@ def test_a_limit_turns_it_off() -> None:
     assert not tried(server)
 
 
-def test_a_bmc_without_a_word_of_it_is_not_asked() -> None:
+def test_a_bmc_that_announces_nothing_gets_no_expand() -> None:
     bodies = few()
     bodies[ROOT] = {name: value for name, value in _root(bodies).items() if name != "ProtocolFeaturesSupported"}
     with Mockup(bodies=bodies) as server:
@@ -309,7 +309,7 @@ def test_members_that_two_collections_share_are_fetched_once() -> None:
     assert set(shared) <= capture.bodies.keys()
 
 
-def test_what_was_fetched_alone_is_not_laid_over_by_what_a_collection_says_of_it() -> None:
+def test_a_member_fetched_alone_is_not_overwritten_by_its_copy_in_a_collection() -> None:
     bodies = few() | {f"{SYSTEMS}/1": part(f"{SYSTEMS}/1", Chassis=link(f"{ROOT}/Others"))}
     lie = {**part(f"{SYSTEMS}/1"), "Name": "another"}
     bodies[f"{ROOT}/Others"] = {**collection(f"{ROOT}/Others"), "Members": [lie], "Members@odata.count": 1}
@@ -324,7 +324,7 @@ def test_what_was_fetched_alone_is_not_laid_over_by_what_a_collection_says_of_it
 
 
 def opened(what: str) -> dict[str, object]:
-    """What the simulator's BMC says of a collection with other links too."""
+    """What the simulator's BMC returns for a collection with other links too."""
     held = few(1)
     held[CHASSIS] = collection(CHASSIS, f"{CHASSIS}/1", Oem={"X": link(SYSTEMS)}, Links={"Y": link(SYSTEMS)})
     reply = sim.reply_to(
@@ -339,7 +339,7 @@ def opened(what: str) -> dict[str, object]:
     ("what", "grown"),
     [(".", {"Members", "Oem"}), ("*", {"Members", "Oem", "Links"}), ("~", {"Links"})],
 )
-def test_a_simulated_bmc_opens_the_links_that_are_asked_for_one_level_deep(what: str, grown: set[str]) -> None:
+def test_a_simulated_bmc_expands_the_requested_links_one_level_deep(what: str, grown: set[str]) -> None:
     for asks in (f"$expand={what}", f"$expand={what}($levels=1)"):
         body: Any = opened(asks)
         found = {"Members": body["Members"][0], "Oem": body["Oem"]["X"], "Links": body["Links"]["Y"]}
@@ -348,14 +348,14 @@ def test_a_simulated_bmc_opens_the_links_that_are_asked_for_one_level_deep(what:
         assert all(member == link(f"{SYSTEMS}/1") for member in inner)
 
 
-def test_a_simulated_bmc_announces_what_it_can_where_its_tree_says_nothing_of_it() -> None:
+def test_a_simulated_bmc_announces_its_features_where_its_tree_does_not() -> None:
     root = sim.reply_to(lambda uri: b'{"Id": "RootService"}', f"{ROOT}/", "honest")
     assert json.loads(root.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == ANNOUNCED
     reply = sim.reply_to(lambda uri: b'{"ProtocolFeaturesSupported": {"ExpandQuery": {}}}', ROOT, "honest")
     assert json.loads(reply.body)["ProtocolFeaturesSupported"]["ExpandQuery"] == {}
 
 
-def test_a_way_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_way_is_refused() -> None:
     with pytest.raises(ValueError, match="sideways"):
         Mockup(bodies=few(), expand="sideways")
 
@@ -364,7 +364,7 @@ def test_a_way_that_nobody_knows_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "asks"),
+    ("text", "asks"),
     [
         ({"NoLinks": True, "ExpandAll": True, "Levels": True}, "$expand=.($levels=1)"),
         ({"NoLinks": True}, "$expand=."),
@@ -377,8 +377,8 @@ def test_a_way_that_nobody_knows_is_refused() -> None:
         ([], None),
     ],
 )
-def test_it_is_asked_for_in_the_way_that_a_bmc_announces(said: object, asks: str | None) -> None:
-    assert query({"ProtocolFeaturesSupported": {"ExpandQuery": said}}) == asks
+def test_expand_is_requested_in_the_way_that_a_bmc_announces(text: object, asks: str | None) -> None:
+    assert query({"ProtocolFeaturesSupported": {"ExpandQuery": text}}) == asks
 
 
 @pytest.mark.parametrize("denied", DENIED, ids=lambda denied: denied.why)
@@ -405,13 +405,13 @@ def test_the_recorded_dgx_is_denied_and_other_vendors_are_not() -> None:
     ("uri", "may"),
     [(CHASSIS, True), (f"{SYSTEMS}/1/LogServices/Log/Entries/", False), (f"{SESSIONS}?$skip=1", False)],
 )
-def test_a_uri_tells_whether_it_may_be_asked_for_whole(uri: str, may: bool) -> None:
+def test_a_uri_shows_whether_it_may_be_expanded(uri: str, may: bool) -> None:
     assert allowed(uri) is may
 
 
-def test_a_page_is_asked_for_whole_beside_its_own_question() -> None:
-    assert asked(CHASSIS, ASK) == f"{CHASSIS}?{ASK}"
-    assert asked(f"{CHASSIS}?$skip=2", ASK) == f"{CHASSIS}?$skip=2&{ASK}"
+def test_a_page_is_expanded_beside_its_own_query() -> None:
+    assert expanded_uri(CHASSIS, ASK) == f"{CHASSIS}?{ASK}"
+    assert expanded_uri(f"{CHASSIS}?$skip=2", ASK) == f"{CHASSIS}?$skip=2&{ASK}"
 
 
 def grown(**changes: object) -> dict[str, object]:
@@ -492,7 +492,7 @@ def test_what_is_held_already_proves_nothing_and_needs_no_proof() -> None:
         ({"Note": "another"}, True),
     ],
 )
-def test_a_member_must_tell_all_that_it_tells_alone(expanded: Mapping[str, object], same: bool) -> None:
+def test_a_member_must_hold_all_that_it_has_alone(expanded: Mapping[str, object], same: bool) -> None:
     alone = {
         "@odata.etag": "7",
         "Model": "M",
@@ -566,13 +566,13 @@ def test_a_firmware_inventory_that_takes_long_comes(last: str, comes: bool) -> N
 
 
 @pytest.mark.parametrize("width", [0, 5, -1])
-def test_a_bmc_is_asked_one_to_four_things_at_once(width: int) -> None:
+def test_a_bmc_gets_one_to_four_requests_at_once(width: int) -> None:
     with pytest.raises(ValueError, match="1 to 4"):
         redfish.Limits(width=width)
 
 
 @pytest.mark.parametrize("width", [1, 4])
-def test_as_many_are_on_their_way_as_the_limit_says(width: int) -> None:
+def test_as_many_requests_are_in_flight_as_the_limit_allows(width: int) -> None:
     with Mockup(bodies=few(8), latency=0.2) as server:
         read(server, redfish.Limits(width=width, expand=False))
     assert server.most_in_flight == width
@@ -585,7 +585,7 @@ def _root(bodies: Mapping[str, object]) -> dict[str, object]:
 
 
 def longer(count: int) -> dict[str, object]:
-    """A BMC with so many chassis."""
+    """A BMC with this many chassis."""
     return few(count)
 
 
@@ -601,7 +601,7 @@ def test_an_expanded_answer_that_leaves_members_out_is_not_believed(cut: int) ->
     assert set(uris) <= capture.bodies.keys()
 
 
-def test_a_large_collection_is_asked_for_plainly_once() -> None:
+def test_a_large_collection_is_requested_plainly_once() -> None:
     with Mockup(bodies=longer(12), expand=True) as server:
         read(server)
     assert server.gets[CHASSIS] == 1

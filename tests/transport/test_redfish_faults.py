@@ -1,4 +1,4 @@
-"""Every way in which a BMC misbehaves: its own visit ends by itself and says why, and the BMC beside it tells all."""
+"""Every way in which a BMC misbehaves: its visit ends by itself with a reason, and other BMCs are read completely."""
 
 import http.client
 import json
@@ -39,9 +39,9 @@ from rackcheck.transport.redfish.session import LOGINS
 
 LIMITS = redfish.Limits(connect=1, read=0.8, answer=1.6, deadline=12, goodbye=2, pause=0.01, body=1 << 20, gets=60)
 UNHURRIED = replace(LIMITS, connect=20, read=20, answer=30, deadline=60)
-"""For the BMCs without a fault: how soon they answer is this machine's affair."""
+"""For the BMCs without a fault: their speed depends on this machine."""
 PATIENCE = UNHURRIED.deadline + LIMITS.goodbye + 30
-"""Seconds after which a visit that has not ended never will."""
+"""Seconds after which a visit counts as never ending."""
 
 PROFILE = """\
 rackcheck: 1
@@ -60,7 +60,7 @@ SYSTEMS = "/redfish/v1/Systems"
 
 @dataclass(frozen=True)
 class Run:
-    """What came of an audit of a rack: each node's verdicts and capture, and its servers."""
+    """The results of an audit of a rack: each node's verdicts and capture, and its servers."""
 
     verdicts: Mapping[str, Mapping[str, Verdict]]
     answers: Mapping[str, Answered]
@@ -105,7 +105,7 @@ def audited(faults: str, nodes: str = "n[1-2]", *, loses: frozenset[str] = froze
         ill = {name for fault in yaml.safe_load(faults or "[]") for name in NodeSet(fault["nodes"])}
 
         def asked(node: Node, plane: Plane, job: Job, stop: threading.Event) -> Answered:
-            """Ask as an audit does, within small limits."""
+            """Read as an audit does, within small limits."""
             limits = LIMITS if node.name in ill else UNHURRIED
             capture, trouble = redfish.read(bmc_of(node, job.secrets), job.plan.links, limits, stop=stop)
             return Answered(node.name, plane, now(), trouble, capture)
@@ -166,16 +166,16 @@ REASONS: Mapping[str, Reason | None] = {
     "drop": None,
     "unset-clock": None,
 }
-"""What each way of answering wrongly makes of what the answer would tell; none where all can still be known."""
+"""The reason for the facts of each kind of wrong answer; none where all can still be known."""
 
 
 def wrong(how: str, uri: str) -> Run:
-    # Of the ways to answer wrongly only one loses sessions, and those are gone on the BMC's side as well.
+    # Only one kind of wrong answer loses sessions, and those are gone on the BMC as well.
     return audited(f"  - {{ nodes: n1, fault: bad-answers, how: {how}, uri: '{uri}' }}\n")
 
 
 def bounded(run: Run) -> None:
-    """The visit was bounded, and whoever was asked beside it told all that a healthy BMC tells."""
+    """The visit was bounded, and the BMC beside it returned all that a healthy BMC returns."""
     bmc = run.bmc("n1")
     assert not run.done.interrupted
     assert sum(bmc.gets.values()) <= LIMITS.gets
@@ -186,19 +186,19 @@ def bounded(run: Run) -> None:
 
 
 def whole(run: Run, node: str) -> None:
-    """All that is read of a healthy BMC came, as its server holds it."""
+    """All that is read from a healthy BMC is there, as its server has it."""
     came, usual = run.answers[node].capture, healthy().answers["n1"].capture
     assert isinstance(came, BmcCapture)
     assert isinstance(usual, BmcCapture)
     assert came.bodies.keys() == usual.bodies.keys()
     for uri, body in came.bodies.items():
-        if not uri.startswith("/"):  # what the connection told is no resource
+        if not uri.startswith("/"):  # data about the connection is no resource
             continue
         assert timeless(body) == timeless(run.bmc(node).bodies[uri])
 
 
 def timeless(body: object) -> dict[str, object]:
-    """A body without what its clock tells."""
+    """A body without the values of its clock."""
     assert isinstance(body, Mapping)
     return {name: value for name, value in body.items() if name != "DateTime"}
 
@@ -206,7 +206,7 @@ def timeless(body: object) -> dict[str, object]:
 def unknown(run: Run, lost: set[str], reason: Reason | None, *, more: bool) -> None:
     """These rules are unknown for this reason, and all others pass.
 
-    Where all sessions are dropped again and again, `more` may be lost: a GET beside it that loses its own one twice.
+    Where all sessions are dropped repeatedly, `more` may be lost: a concurrent GET that loses its session twice.
     """
     found = {rule for rule, status in run.statuses("n1").items() if status is Status.UNKNOWN}
     assert found >= lost if more else found == lost
@@ -223,7 +223,7 @@ def test_one_resource_that_answers_wrongly_is_unknown_with_its_reason_and_costs_
     run = wrong(how, BIOS)
     bounded(run)
     expected = REASONS[how]
-    if how == "pages-without-end":  # nobody follows the pages of what is no collection
+    if how == "pages-without-end":  # pages are followed only in collections
         expected = None
     if how == "nulls":
         expected = Reason.NOT_COLLECTED
@@ -255,7 +255,7 @@ def test_a_bmc_that_answers_nothing_but_wrongly_is_unknown_in_all_and_its_visit_
     assert {reason for rule in RULES for reason in run.reasons("n1", rule)} == {REASONS[how]}
 
 
-def test_answers_that_go_wrong_a_few_times_are_asked_for_again() -> None:
+def test_answers_that_fail_a_few_times_are_requested_again() -> None:
     for how in ("busy", "reset", "cut", "forget", "drop"):
         run = audited(f"  - {{ nodes: n1, fault: bad-answers, how: {how}, times: 1 }}\n")
         bounded(run)
@@ -276,7 +276,7 @@ def test_answers_that_go_wrong_a_few_times_are_asked_for_again() -> None:
         ("changed-certificate", Reason.CERTIFICATE_CHANGED),
     ],
 )
-def test_a_bmc_that_cannot_be_read_says_why_in_every_verdict(fault: str, reason: Reason) -> None:
+def test_a_bmc_that_cannot_be_read_has_the_reason_in_every_verdict(fault: str, reason: Reason) -> None:
     run = audited(f"  - {{ nodes: n1, fault: {fault} }}\n")
     bounded(run)
     assert run.statuses("n1") == dict.fromkeys(RULES, Status.UNKNOWN)
@@ -304,7 +304,7 @@ def test_a_bmc_of_one_connection_is_read_over_it_and_gets_its_session_back() -> 
     assert {each for rule in RULES for each in run.reasons("n1", rule)} <= {Reason.UNREACHABLE}
 
 
-def test_nothing_is_said_over_a_connection_with_another_certificate() -> None:
+def test_nothing_is_sent_over_a_connection_with_another_certificate() -> None:
     run = audited("  - { nodes: n1, fault: flapping-certificate }\n", loses=frozenset({"n1"}))
     bounded(run)
     assert run.bmc("n1").elsewhere == 0
@@ -316,7 +316,7 @@ def test_nothing_is_said_over_a_connection_with_another_certificate() -> None:
 # ---- a fleet ---------------------------------------------------------------------------------------------------------
 
 
-def test_dead_bmcs_of_a_fleet_cost_the_others_nothing_that_they_told() -> None:
+def test_dead_bmcs_of_a_fleet_cost_the_others_none_of_their_facts() -> None:
     dead = {"n07", "n15"}
     run = audited("  - { nodes: 'n[07,15]', fault: silent-bmc }\n", "n[01-16]")
     assert not run.done.interrupted
@@ -332,7 +332,7 @@ def test_dead_bmcs_of_a_fleet_cost_the_others_nothing_that_they_told() -> None:
     assert len(nodes) == 16
 
 
-# ---- the server that holds us to it ----------------------------------------------------------------------------------
+# ---- the server that verifies this -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["PATCH", "PUT", "DELETE", "POST"])

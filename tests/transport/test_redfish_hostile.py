@@ -1,4 +1,4 @@
-"""What a BMC may answer to be believed wrongly, to get a password, or to keep a session; and what comes of it."""
+"""Answers of a BMC that try to fake values, get a password or keep a session open; and their effect."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def error(message: str) -> dict[str, object]:
         ("Base.1.0.GeneralError", False),
     ],
 )
-def test_an_error_told_with_status_200_is_no_resource(message: str, *, gone: bool) -> None:
+def test_an_error_sent_with_status_200_is_no_resource(message: str, *, gone: bool) -> None:
     with Mockup(bodies={**SMALL, TWO: {"@odata.id": TWO, **error(message)}}) as server:
         capture, _ = read(server)
     why = trouble(capture, TWO)
@@ -48,7 +48,7 @@ def test_an_error_told_with_status_200_is_no_resource(message: str, *, gone: boo
 def test_a_body_of_the_resource_beside_is_not_believed(named: str) -> None:
     with Mockup(bodies={**SMALL, TWO: {"@odata.id": named, "Id": "1"}}) as server:
         capture, _ = read(server)
-    assert "answers as another resource" in trouble(capture, TWO).detail
+    assert "the body is of another resource" in trouble(capture, TWO).detail
 
 
 @pytest.mark.parametrize("named", [TWO, f"{TWO}/", TWO.upper(), "/redfish/v1/Managers/2", 7, None])
@@ -62,7 +62,7 @@ def test_a_redirect_to_the_resource_beside_is_not_believed() -> None:
     moved = ResourceFault(status=301, headers={"Location": ONE}, body=b"")
     with Mockup(bodies={**SMALL, ONE: {"@odata.id": ONE, "Id": "1"}}, faults={TWO: moved}) as server:
         capture, _ = read(server)
-    assert "answers as another resource" in trouble(capture, TWO).detail
+    assert "the body is of another resource" in trouble(capture, TWO).detail
 
 
 @pytest.mark.parametrize(
@@ -93,23 +93,23 @@ def test_a_password_is_sent_to_no_other_place_than_one_for_sessions(place: str) 
         ResourceFault(status=500, times=2),
     ],
 )
-def test_a_session_is_given_back_although_the_first_try_fails(fault: ResourceFault) -> None:
+def test_a_session_is_closed_although_the_first_try_fails(fault: ResourceFault) -> None:
     with small(faults={"DELETE session": fault}) as server:
         capture, why = read(server)
     assert why is None
     assert SESSIONS not in capture.bodies
 
 
-def test_a_session_that_is_never_taken_back_is_told() -> None:
+def test_a_session_that_is_never_closed_is_reported() -> None:
     with Mockup(bodies=SMALL, faults={"DELETE session": ResourceFault(status=500)}) as server:
         capture, _ = read(server)
         server.sessions.clear()
     unknown = trouble(capture, SESSIONS)
-    assert "left to end by itself: HTTP 500" in unknown.detail
+    assert "was not closed and will expire: HTTP 500" in unknown.detail
     assert sum(n for (method, _), n in server.seen.items() if method == "DELETE") == 3
 
 
-def test_a_session_that_only_the_body_of_the_login_names_is_given_back() -> None:
+def test_a_session_that_only_the_body_of_the_login_names_is_closed() -> None:
     with small(locates=False) as server:
         capture, why = read(server)
     assert why is None
@@ -130,7 +130,7 @@ def test_a_password_in_a_certificate_is_dropped() -> None:
     assert "calvin-and-hobbes" not in json.dumps(Hiding("calvin-and-hobbes").json(shown))
 
 
-def test_the_handshake_is_kept_without_what_the_bmc_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_handshake_is_kept_without_the_login_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     with Mockup(bodies=SMALL, password="bmc-certificate") as server:
         monkeypatch.setattr(server, "password", "CN=bmc")  # the subject of the server's own certificate
         spec = redfish.Bmc(server.url, "root", "CN=bmc", server.fingerprint)

@@ -1,4 +1,4 @@
-"""Nodes over real SSH: the same facts as locally, one trip, and every fault of a node a value of that node."""
+"""Nodes over real SSH: the same facts as locally, one round trip, and every fault affects only its node."""
 
 import json
 import socket
@@ -35,7 +35,7 @@ def write(path: Path, text: str) -> Path:
 def steady(document: dict[str, Any]) -> dict[str, Any]:
     """What must not differ between two readings of one machine; a session's own limits and mounts do not count.
 
-    Nor does the size of memory: the host of a virtual machine may take some of it back meanwhile.
+    Nor does the size of memory: the host of a virtual machine may reclaim some of it meanwhile.
     """
     kept = ("value", "absent", "unknown")
     return {
@@ -46,7 +46,7 @@ def steady(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_a_machine_tells_the_same_over_ssh_as_locally(server: Server, tmp_path: Path) -> None:
+def test_a_machine_reports_the_same_over_ssh_as_locally(server: Server, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inv.yaml", server.inventory("localhost"))
     local = rackcheck(
         "facts",
@@ -92,7 +92,7 @@ def beside_a_good_node(server: Server, bad: str) -> str:
 
 
 def check_isolated(document: dict[str, Any], status: int, reason: str) -> None:
-    """The bad node is unknown for that reason, the good one is judged all the same, and the run is INCOMPLETE or worse."""
+    """The bad node is unknown for that reason, the good one is still judged, and the run is INCOMPLETE or worse."""
     assert status in {1, 3}
     assert unknowns(document, "bad") == {reason}
     passed = [v for v in document["nodes"]["good"]["verdicts"] if v["status"] == "pass"]
@@ -121,7 +121,7 @@ def silent_port() -> Iterator[int]:
         yield int(sock.getsockname()[1])
 
 
-def test_a_port_that_says_nothing_is_a_timeout(server: Server, tmp_path: Path) -> None:
+def test_a_silent_port_is_a_timeout(server: Server, tmp_path: Path) -> None:
     with silent_port() as port:
         inventory = write(tmp_path / "inv.yaml", beside_a_good_node(server, node(port, server)))
         status, document = verdicts(inventory, "--timeout", "4")
@@ -156,7 +156,7 @@ def test_a_refused_login_is_denied(server: Server, tmp_path: Path) -> None:
 
 @contextmanager
 def cutting_proxy(port: int, after: int) -> Iterator[int]:
-    """Forward to a server and cut the line once it has sent so many bytes."""
+    """Forward to a server and cut the connection once it has sent this many bytes."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(4)
@@ -238,7 +238,7 @@ def test_a_fact_that_fails_decides_although_another_node_is_silent(server: Serve
     assert "bad" in done.out
 
 
-def test_an_unreadable_key_file_is_our_users_mistake(server: Server, tmp_path: Path) -> None:
+def test_an_unreadable_key_file_is_a_user_error(server: Server, tmp_path: Path) -> None:
     inventory = write(tmp_path / "inv.yaml", server.inventory("n1", key=str(tmp_path / "nowhere")))
     done = rackcheck("audit", "-p", "linux-server", "-i", inventory)
     assert (done.status, done.out) == (2, "")

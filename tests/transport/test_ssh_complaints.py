@@ -1,4 +1,4 @@
-"""What a node says on standard error: read beside the answer and dropped, but for its end where there is no answer."""
+"""A node's standard error: read beside the answer and dropped, except for its end where there is no answer."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ ASK = (Shell("echo here"),)
 
 
 def reply_of(folder: Path, force: str) -> ShellReply:
-    """What a node answers that runs this command instead of ours."""
+    """The answer of a node that runs this command instead of ours."""
     with serving(folder / "node", force=force) as node:
         target = Target("127.0.0.1", node.port, "", keys=(str(node.key),), known_hosts=(str(node.known_hosts),))
         return ssh.run(target, compose(ASK, MARK), ShellLimits(deadline=20.0))
@@ -35,5 +35,5 @@ def test_a_node_that_only_complains_is_unreachable_with_its_last_words(tmp_path:
     reply = reply_of(tmp_path, f"{before}echo 'This account is not available.' >&2; exit 1")
     assert reply.raw == b""
     assert reply.cut.reason is Reason.UNREACHABLE
-    assert reply.cut.detail.endswith("it said: This account is not available.")
+    assert reply.cut.detail.endswith("it printed: This account is not available.")
     assert len(reply.cut.detail) < 100

@@ -1,4 +1,4 @@
-"""What a node says when it refuses us: shortened for one line, but never so that the end of a secret is cut off."""
+"""A node's message when it refuses a login: shortened to one line, but never so that the end of a secret is cut off."""
 
 from pathlib import Path
 
@@ -15,5 +15,5 @@ def test_a_refusal_that_is_shortened_inside_the_password_does_not_show_its_half(
     takes = "x" * before + SECRET + "x" * 50
     reply = login(tmp_path / "host", PasswordHost("another one", takes), SECRET)
     assert reply.cut.reason is Reason.DENIED
-    assert "this host takes" in reply.cut.detail
+    assert "this host accepts" in reply.cut.detail
     assert "corr" not in reply.cut.detail

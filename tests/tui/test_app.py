@@ -1,4 +1,4 @@
-"""What the screens do when keys are pressed: places, filters, commands, questions; and that nothing is asked unasked."""
+"""What the screens do when keys are pressed: places, filters, commands, questions; no node is read unrequested."""
 
 import json
 import os
@@ -19,10 +19,9 @@ from desks import (
     PATIENCE,
     RUN,
     UNICODE,
+    Answer,
     MadeDesk,
-    Told,
     again,
-    as_asked,
     board,
     context,
     desk,
@@ -35,6 +34,7 @@ from desks import (
     stored,
     typed,
     until,
+    with_requests,
 )
 from textual.binding import Binding
 from textual.events import Key
@@ -69,8 +69,8 @@ DIFF = {
 
 
 def wrong(**more: Any) -> MadeDesk:
-    """Five nodes in two racks: one of them bad in all, one silent."""
-    values: dict[str, Told] = {"n1": BAD, "n2": {}, "n3": {}, "n4": {"swappiness": "60\n"}, "n5": SILENT}
+    """Five nodes in two racks: one of them with every fault, one that does not answer."""
+    values: dict[str, Answer] = {"n1": BAD, "n2": {}, "n3": {}, "n4": {"swappiness": "60\n"}, "n5": SILENT}
     given: dict[str, Any] = {"answers": {"diff": CommandResult(1, json.dumps(DIFF))}, **more}
     return desk(values, nodes=numbered(5, 2, "n"), racks={"r01": Rack("r01"), "r02": Rack("r02")}, **given)
 
@@ -101,7 +101,7 @@ async def test_a_run_with_one_fail_shows_it_first_with_its_fix() -> None:
         assert "Reboot, and report the trace." in screen(pilot.app)
 
 
-async def test_a_run_where_all_pass_says_pass_and_no_fail() -> None:
+async def test_a_run_where_all_pass_shows_pass_and_no_fail() -> None:
     async with shown(desk({"n1": {}, "n2": {}})) as pilot:
         assert "✔ PASS  small" in screen(pilot.app)
         assert "✘ 0 fail" in screen(pilot.app)
@@ -124,7 +124,7 @@ async def test_80x24_shows_verdict_counts_rows_details_and_keys(count: int) -> N
         assert lines[0].startswith(" ✘ FAIL  small")
         assert f"✘ {count} fail" in lines[2]
         assert any("1  ✘ FAIL    kernel.clean" in line for line in lines)
-        assert any("seen      kernel.tainted is 128" in line for line in lines)
+        assert any("result    kernel.tainted is 128" in line for line in lines)
         assert lines[-1].startswith(" enter open  / filter")
         assert len(lines) == 24
 
@@ -172,7 +172,7 @@ async def test_1024_nodes_that_fail_alike_are_one_group_whose_nodes_unfold() -> 
         await until(pilot, "dgx1023")
 
 
-async def test_an_empty_run_says_that_nothing_was_judged_and_survives_every_key() -> None:
+async def test_an_empty_run_states_that_nothing_was_judged_and_survives_every_key() -> None:
     async with shown(desk({})) as pilot:
         assert "nothing was judged" in screen(pilot.app)
         assert "INCOMPLETE" in screen(pilot.app)
@@ -180,7 +180,7 @@ async def test_an_empty_run_says_that_nothing_was_judged_and_survives_every_key(
         assert "nodes: 0 of 0" in screen(pilot.app)
 
 
-async def test_a_run_that_cannot_be_opened_ends_the_screens_with_its_mistake() -> None:
+async def test_a_run_that_cannot_be_opened_ends_the_screens_with_its_error() -> None:
     def broken() -> MadeDesk:
         raise UserError("run.json is damaged")
 
@@ -218,15 +218,15 @@ async def test_every_key_does_one_action_of_the_table_and_every_action_has_its_k
         assert done == {f"do('{name}')" for name in screens(pilot).actions}
 
 
-async def test_a_reading_that_fails_in_the_middle_says_so_and_shows_what_came() -> None:
+async def test_a_reading_that_fails_midway_states_it_and_shows_what_arrived() -> None:
     made = wrong()
 
     class Breaking(MadeDesk):
         def events(self) -> Iterator[Event]:
-            yield from self.told[:-3]
+            yield from self.first[:-3]
             raise UserError("events.jsonl:7 is damaged")
 
-    broken = Breaking(made.profile, made.nodes, made.told)
+    broken = Breaking(made.profile, made.nodes, made.first)
     async with shown(broken) as pilot:
         output = await until(pilot, "events.jsonl:7 is damaged")
         assert "? INCOMPLETE (interrupted)" in output
@@ -266,7 +266,7 @@ async def test_enter_goes_from_group_to_node_to_evidence_and_escape_all_the_way_
         await pilot.press("escape")
         assert here(pilot).view == "groups"
         await pilot.press("escape")
-        assert here(pilot).view == "groups", "at the first place there is nowhere to go back to"
+        assert here(pilot).view == "groups", "there is no place before the first one"
 
 
 async def test_brackets_go_back_and_on_to_where_the_reader_was() -> None:
@@ -284,7 +284,7 @@ async def test_brackets_go_back_and_on_to_where_the_reader_was() -> None:
         assert here(pilot).about == (name,)
 
 
-async def test_number_keys_show_each_view_and_the_crumbs_say_the_way() -> None:
+async def test_number_keys_show_each_view_and_the_crumbs_show_the_way() -> None:
     async with shown(wrong()) as pilot:
         for name, view in VIEWS.items():
             if view.key:
@@ -327,7 +327,7 @@ async def test_slash_filters_while_it_is_typed_and_letters_are_no_commands_then(
     ("text", "words"),
     [("state:fial", "fail"), ("nosuch:word", "nosuch"), ("kernel.taintd>1", "kernel.taintd"), ("rack:", "rack")],
 )
-async def test_a_filter_that_is_none_says_what_is_wrong_and_clears_nothing(text: str, words: str) -> None:
+async def test_an_invalid_filter_states_what_is_wrong_and_clears_nothing(text: str, words: str) -> None:
     async with shown(wrong()) as pilot:
         before = rows(screens(pilot))
         screens(pilot).panes.line.value = ""
@@ -343,10 +343,10 @@ async def test_a_filter_that_is_none_says_what_is_wrong_and_clears_nothing(text:
         assert rows(screens(pilot)) == before
 
 
-async def test_a_filter_whose_fact_is_unknown_on_a_node_says_how_many_are_left_out() -> None:
+async def test_a_filter_whose_fact_is_unknown_on_a_node_states_how_many_are_left_out() -> None:
     async with shown(wrong(), where="kernel.tainted<1", view="nodes") as pilot:
         output = screen(pilot.app)
-        assert "1 node left out: what `kernel.tainted<1` compares is unknown there" in output
+        assert "1 node left out: the facts in `kernel.tainted<1` are unknown there" in output
         assert not any("n5" in row for row in rows(screens(pilot)))
 
 
@@ -383,7 +383,7 @@ async def test_a_filter_goes_along_from_view_to_view() -> None:
         assert "/node:n1" in screen(pilot.app)
 
 
-async def test_a_measured_fact_that_nobody_counts_is_read_for_the_filter() -> None:
+async def test_a_measured_fact_that_no_view_counts_is_read_for_the_filter() -> None:
     text = (
         "rackcheck: 1\nprofile: small\nversion: 1\nrules:\n"
         "  up: { title: It is up, severity: minor, fact: sysctl.vm.swappiness, at-most: 10 }\n"
@@ -396,7 +396,7 @@ async def test_a_measured_fact_that_nobody_counts_is_read_for_the_filter() -> No
         assert [row.split()[2] for row in rows(screens(pilot))] == ["n1"]
 
 
-# ---- looking on
+# ---- viewing more
 
 
 async def test_z_shows_what_passes_and_hides_it_again() -> None:
@@ -435,7 +435,7 @@ async def test_the_palette_lists_every_view_and_every_command_but_those_for_a_te
         chooser = pilot.app.screen
         assert isinstance(chooser, Choose)
         assert {option.name for option in chooser.options} == {*VIEWS, *COMMANDS} - ELSEWHERE
-        await pilot.press(*"oddest", "enter")
+        await pilot.press(*"unlike", "enter")
         await settled(pilot)
         assert here(pilot).view == "odd"
 
@@ -468,7 +468,7 @@ async def test_t_turns_colours_from_the_terminals_to_safe_ones_to_none() -> None
 async def test_p_holds_the_screen_still_while_a_reading_goes_on() -> None:
     made = wrong(replays=False)
     let = [False]
-    held = replace(made, told=tuple(as_asked(made.told)), hold=lambda e: isinstance(e, RunDone) and not let[0])
+    held = replace(made, first=tuple(with_requests(made.first)), hold=lambda e: isinstance(e, RunDone) and not let[0])
     async with shown(held, settle=False) as pilot:
         await until(pilot, "> running", "5 nodes")
         await pilot.press("p")
@@ -480,7 +480,7 @@ async def test_p_holds_the_screen_still_while_a_reading_goes_on() -> None:
         await until(pilot, "✘ FAIL  small")
 
 
-# ---- from a row to what lies behind it
+# ---- from a row to its details
 
 
 async def test_d_holds_a_node_against_its_peers_or_what_was_chosen_and_two_marked_ones_against_each_other() -> None:
@@ -502,7 +502,7 @@ async def test_d_holds_a_node_against_its_peers_or_what_was_chosen_and_two_marke
         assert set(here(pilot).about) <= {"n1", "n4", "n5"}
 
 
-async def test_capital_f_shows_all_that_a_node_told_and_capital_h_its_past() -> None:
+async def test_capital_f_shows_all_facts_of_a_node_and_capital_h_its_past() -> None:
     async with shown(wrong(), view="nodes") as pilot:
         await pilot.press("F")
         await until(pilot, "facts of n1", "bios.")
@@ -557,7 +557,7 @@ async def test_what_is_there_is_never_written_over_nor_what_a_link_leads_to(home
     assert victim.read_text() == "mine"
 
 
-async def test_a_file_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_written_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -568,9 +568,9 @@ async def test_a_file_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyP
         await until(pilot, f"{RUN}-groups.csv: No such file or directory")
 
 
-async def test_a_waiver_written_while_nodes_are_asked_takes_nothing_of_the_reading_away(home: Path) -> None:
+async def test_a_waiver_written_while_nodes_are_read_removes_nothing_of_the_reading(home: Path) -> None:
     made = wrong(replays=False)
-    held = replace(made, told=tuple(as_asked(made.told)), hold=lambda event: isinstance(event, RunDone))
+    held = replace(made, first=tuple(with_requests(made.first)), hold=lambda event: isinstance(event, RunDone))
     async with shown(held, settle=False) as pilot:
         await until(pilot, "> running", "5 nodes")
         feed = pilot.app.feed._came
@@ -578,7 +578,7 @@ async def test_a_waiver_written_while_nodes_are_asked_takes_nothing_of_the_readi
         assert pilot.app.feed._came is feed, "the reading goes on"
 
 
-async def test_a_waiver_that_is_refused_says_why_and_asks_nothing() -> None:
+async def test_a_refused_waiver_states_why_and_opens_no_dialog() -> None:
     made = wrong(answers={"waive": CommandResult(2, "rackcheck: --until 2020-01-01 is over\n")})
     async with shown(made) as pilot:
         await pilot.press("w")
@@ -587,10 +587,10 @@ async def test_a_waiver_that_is_refused_says_why_and_asks_nothing() -> None:
             await typed(pilot, text, "enter")
         await until(pilot, "--until 2020-01-01 is over")
         assert not isinstance(pilot.app.screen, ConfirmDialog)
-        assert [words[-1] for words in made.said] == ["--dry-run"]
+        assert [words[-1] for words in made.commands] == ["--dry-run"]
 
 
-async def test_w_and_e_and_f_stand_on_a_finding_and_say_so_elsewhere() -> None:
+async def test_w_and_e_and_f_work_on_a_finding_and_state_it_elsewhere() -> None:
     async with shown(wrong(), view="report") as pilot:
         for key, words in (("w", "no finding here"), ("e", "no verdict here"), ("f", "nothing here fails or warns"),
                            ("d", "no node here"), ("F", "no node here"), ("H", "no rule and no node here")):  # fmt: skip
@@ -599,16 +599,16 @@ async def test_w_and_e_and_f_stand_on_a_finding_and_say_so_elsewhere() -> None:
             assert here(pilot).view == "report"
 
 
-# ---- nothing is asked, nothing is changed
+# ---- no node is read, nothing is changed
 
 
-async def test_no_key_but_r_and_a_yes_asks_a_node() -> None:
+async def test_no_key_but_r_and_a_yes_contacts_a_node() -> None:
     made = again(wrong(), {"n1": {}})
     async with shown(made) as pilot:
         keys = [k for b in bindings() for k in b.key.split(",") if k not in {"q", "ctrl+c", "r"}]
         for key in keys:
             await press(pilot, key)
-        assert made.asked == []
+        assert made.read_again == []
         while here(pilot).view != "nodes":
             await pilot.press("4")
         await pilot.press("g", "r")
@@ -617,31 +617,31 @@ async def test_no_key_but_r_and_a_yes_asks_a_node() -> None:
             await pilot.press(no)
             if not isinstance(pilot.app.screen, ConfirmDialog):
                 await pilot.press("r")
-        assert made.asked == []
+        assert made.read_again == []
         await pilot.press("y")
         await settled(pilot)
-        assert len(made.asked) == 1
+        assert len(made.read_again) == 1
 
 
-async def test_marked_nodes_are_asked_again_and_what_turned_is_told() -> None:
+async def test_marked_nodes_are_read_again_and_changes_are_reported() -> None:
     made = again(wrong(), {"n1": {}})
     async with shown(made, view="nodes", where="state:fail") as pilot:
         await pilot.press("space", "r")
-        assert "1 node: n1" in await until(pilot, "ask these nodes again?")
+        assert "1 node: n1" in await until(pilot, "collect from these nodes again?")
         await pilot.press("y")
-        await until(pilot, "1 asked again by")
+        await until(pilot, "1 collected again by")
         await pilot.press("5")
-        assert "n1: kernel.clean fail -> pass" in await until(pilot, "live: asked again 1 node")
-        assert made.asked == [("n1",)]
+        assert "n1: kernel.clean fail -> pass" in await until(pilot, "live: collected again 1 node")
+        assert made.read_again == [("n1",)]
 
 
-async def test_a_stored_run_says_why_its_nodes_cannot_be_asked() -> None:
+async def test_a_stored_run_states_why_its_nodes_cannot_be_read() -> None:
     async with shown(wrong()) as pilot:
         await pilot.press("r")
         assert "a stored run is shown" in screen(pilot.app)
 
 
-async def test_a_command_that_asks_nodes_asks_its_reader_first() -> None:
+async def test_a_command_that_contacts_nodes_needs_a_confirmation() -> None:
     made = wrong()
     async with shown(made) as pilot:
         for line in ("doctor n1", "audit n1 -p small", "facts n1 --raw", "capture n1"):
@@ -651,15 +651,15 @@ async def test_a_command_that_asks_nodes_asks_its_reader_first() -> None:
             assert isinstance(pilot.app.screen, ConfirmDialog), line
             assert f"rackcheck {line}" in screen(pilot.app)
             await pilot.press("n")
-        assert made.said == []
+        assert made.commands == []
         await pilot.press("colon")
         screens(pilot).panes.line.value = "runs list --where this"
         await pilot.press("enter")
-        await until(pilot, "said runs list --where")
-        assert made.said == [("runs", "list", "--where", RUN)], "`this` is the run that is shown"
+        await until(pilot, "ran runs list --where")
+        assert made.commands == [("runs", "list", "--where", RUN)], "`this` is the run that is shown"
 
 
-async def test_a_command_that_is_none_is_told_with_the_nearest() -> None:
+async def test_an_unknown_command_is_reported_with_the_nearest() -> None:
     async with shown(wrong()) as pilot:
         for line, words in (
             ("groop", "did you mean group"), ("tui", "no view and no command tui"), ("a 'b", "a 'b: "),
@@ -683,7 +683,7 @@ async def test_a_view_can_be_typed_with_a_filter_or_with_what_it_is_about() -> N
             assert replace(here(pilot), row="") == place
 
 
-async def test_a_mistake_in_the_background_is_told_and_nothing_else_happens() -> None:
+async def test_an_error_in_the_background_is_reported_and_nothing_else_happens() -> None:
     async with shown(wrong(answers={"diff": CommandResult(2, "rackcheck: no run x; did you mean y?\n")})) as pilot:
         await pilot.press("4", "g", "d")
         await until(pilot, "no run x; did you mean y?")
@@ -692,7 +692,7 @@ async def test_a_mistake_in_the_background_is_told_and_nothing_else_happens() ->
 async def test_what_opens_over_a_view_is_a_command_that_there_is() -> None:
     stored(RUN, {"n1": BAD, "n2": {}}, nodes=numbered(2, 1, "n"))
     async with shown(RunSession(found=subject.find(RUN)), size=(100, 40)) as pilot:
-        for keys, words in ((("8", "enter"), "to pass"), (("1", "g", "f"), "asked no machine")):
+        for keys, words in ((("8", "enter"), "to pass"), (("1", "g", "f"), "contacted no machine")):
             await pilot.press(*keys)
             await settled(pilot)
             assert words in screen(pilot.app), keys
@@ -701,29 +701,29 @@ async def test_what_opens_over_a_view_is_a_command_that_there_is() -> None:
 
 
 class Slow(MadeDesk):
-    """A desk whose commands take until somebody lets them."""
+    """A desk whose commands wait until the test releases them."""
 
     let = threading.Event()
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
         self.let.wait(20)
-        self.said.append(tuple(only))
+        self.commands.append(tuple(only))
         return super().fixes(only, verdicts)
 
 
 @pytest.mark.parametrize("keys", [["escape"], ["4"], ["slash", "escape", "enter"]])
 async def test_what_was_awaited_opens_nothing_once_the_reader_went_elsewhere(keys: list[str]) -> None:
     made = wrong()
-    slow = Slow(made.profile, made.nodes, made.told)
+    slow = Slow(made.profile, made.nodes, made.first)
     slow.let = threading.Event()
     async with shown(slow) as pilot:
         await pilot.press("f")
-        await until(pilot, "what would mend")
+        await until(pilot, "fix of")
         await pilot.press(*keys)
         place, over = here(pilot), len(pilot.app.screen_stack)
         slow.let.set()
         await settled(pilot)
-        assert slow.said, "the command was called, and has answered"
+        assert slow.commands, "the command was called, and has answered"
         assert len(pilot.app.screen_stack) == over
         assert replace(here(pilot), row="") == replace(place, row="")
 
@@ -731,13 +731,13 @@ async def test_what_was_awaited_opens_nothing_once_the_reader_went_elsewhere(key
 # ---- quitting
 
 
-async def test_quitting_while_nodes_are_asked_asks_first_and_stops_the_reading() -> None:
+async def test_quitting_while_nodes_are_read_needs_a_confirmation_and_stops_the_reading() -> None:
     made = wrong(replays=False)
-    held = replace(made, told=tuple(as_asked(made.told)), hold=lambda event: isinstance(event, Answered))
+    held = replace(made, first=tuple(with_requests(made.first)), hold=lambda event: isinstance(event, Answered))
     async with shown(held, settle=False) as pilot:
         await until(pilot, "> running", "5 nodes")
         await pilot.press("q")
-        assert "what came in is kept" in await until(pilot, "quit?")
+        assert "received answers are kept" in await until(pilot, "quit?")
         await pilot.press("n")
         assert pilot.app.is_running
         assert not held.stopped
@@ -772,7 +772,7 @@ async def test_colon_quit_quits() -> None:
 
 
 async def press(pilot: object, *keys: str) -> None:
-    """Press keys without waiting for each, and go back from whatever opened."""
+    """Press keys without waiting for each, and go back from any view that opened."""
     app = screens(pilot)  # type: ignore[arg-type]
     for key in keys:
         app.screen.post_message(Key(key, key if len(key) == 1 else None))
@@ -798,7 +798,7 @@ async def test_every_key_works_in_every_view(name: str) -> None:
             await press(pilot, key)
             assert pilot.app.is_running, key
             assert pilot.app._exception is None, key
-        assert made.asked == []
+        assert made.read_again == []
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -859,7 +859,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_the_command_that_is_told_for_a_view_runs(name: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_shown_for_a_view_runs(name: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(kept))
     found = RunSession(found=subject.find(RUN))
     ctx = replace(context(wrong()), desk=found)
@@ -872,9 +872,7 @@ def test_the_command_that_is_told_for_a_view_runs(name: str, kept: Path, monkeyp
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_the_command_that_is_told_for_a_filtered_view_runs(
-    name: str, kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_shown_for_a_filtered_view_runs(name: str, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RACKCHECK_HOME", str(kept))
     ctx = replace(context(wrong()), desk=RunSession(found=subject.find(RUN)))
     _, *words = shlex.split(twin(ctx, ViewState(name, ABOUT.get(name, ()), "node:n1")))

@@ -1,4 +1,4 @@
-"""A burn-in in the screens: what is under load, one GPU of it, how it is ended, and that a stored one looks the same."""
+"""A burn-in in the screens: what is under load, one GPU of it, how to end it, and that a stored one looks the same."""
 
 import os
 import threading
@@ -65,7 +65,7 @@ def untested() -> MadeDesk:
 
 
 async def under_load(pilot: object) -> None:
-    """Wait until all that came is shown, while the load stays on."""
+    """Wait until all that was received is shown, while the load continues."""
     app = screens(pilot)  # type: ignore[arg-type]
     await until(pilot, "SIMULATION", "1 finding")  # type: ignore[arg-type]
     while not app.context.burns.t > 8.5 or app.reading.seen != app.context.board.version:
@@ -141,7 +141,7 @@ async def test_a_node_without_gpus_shows_its_processors() -> None:
         assert "kW" not in output
 
 
-async def test_what_was_not_tested_says_why_and_is_no_pass() -> None:
+async def test_an_untested_part_states_why_and_is_no_pass() -> None:
     async with shown(untested(), view="live") as pilot:
         mine = [row for row in rows(screens(pilot)) if "n01" in row and "gpu/" in row]
         assert len(mine) == 8
@@ -171,11 +171,11 @@ async def test_enter_opens_the_gpu_with_its_finding_its_charts_and_the_line_that
     assert any("⠀" < sign <= "⣿" for sign in output), "drawn in braille"
 
 
-async def test_a_load_that_ended_early_and_records_that_nobody_can_read_are_said() -> None:
-    stopped = {"k": "verdict", "t": 9.0, "status": "stopped", "why": "the line was closed"}
+async def test_a_load_that_ended_early_and_unreadable_records_are_reported() -> None:
+    stopped = {"k": "verdict", "t": 9.0, "status": "stopped", "why": "the connection was closed"}
     items = (*(r for r in three()["n01"] if r["t"] < 8.0), {"k": "noise", "said": "motd"}, stopped)
     async with shown(burnt({**three(), "n01": items}), view="load", about=("n01", "gpu/0")) as pilot:
-        assert "the load ended early: the line was closed; 1 record could not be read" in screen(pilot.app)
+        assert "the load ended early: the connection was closed; 1 record could not be read" in screen(pilot.app)
         assert "n01 gpu/0: pass" not in screen(pilot.app)
 
 
@@ -188,10 +188,10 @@ async def test_y_copies_the_line_that_does_the_same_work_again() -> None:
         assert pilot.app.clipboard == AGAIN
 
 
-async def test_a_gpu_that_is_not_there_is_said_and_the_right_word_with_it() -> None:
+async def test_a_missing_gpu_is_reported_with_the_right_word() -> None:
     async with shown(ended()) as pilot:
         for line, output in (
-            ("load n02 gpu/9", "n02 told of no gpu/9"), ("load n77 gpu/1", "n77 was not put under load"),
+            ("load n02 gpu/9", "n02 reports no gpu/9"), ("load n77 gpu/1", "n77 was not put under load"),
             ("load", "was not put under load"),
         ):  # fmt: skip
             await pilot.press("colon")
@@ -263,19 +263,19 @@ async def test_nothing_that_a_node_prints_reaches_the_terminal_as_it_is(signs: S
 
 
 @pytest.mark.parametrize("keys", [("q", "y"), ("ctrl+c", "ctrl+c")])
-async def test_leaving_while_a_load_runs_asks_once_and_then_ends_it(keys: tuple[str, str]) -> None:
+async def test_leaving_while_a_load_runs_needs_one_yes_and_then_ends_it(keys: tuple[str, str]) -> None:
     made = live()
     async with shown(made, view="live", settle=False) as pilot:
         await under_load(pilot)
         await pilot.press(keys[0])
-        assert "3 nodes are under load" in await until(pilot, "quit?")
+        assert "3 nodes under load" in await until(pilot, "quit?")
         assert not made.stopped
         await pilot.press(keys[1])
         await pilot.pause()
         assert made.stopped
 
 
-async def test_a_no_leaves_the_load_on_and_the_next_ask_asks_again() -> None:
+async def test_a_no_leaves_the_load_on_and_the_next_attempt_confirms_again() -> None:
     made = live()
     async with shown(made, view="live", settle=False) as pilot:
         await under_load(pilot)
@@ -288,7 +288,7 @@ async def test_a_no_leaves_the_load_on_and_the_next_ask_asks_again() -> None:
         made.stop()
 
 
-async def test_typing_a_burn_in_asks_before_it_puts_a_load_on() -> None:
+async def test_typing_a_burn_in_needs_a_yes_before_it_puts_a_load_on() -> None:
     made = ended()
     async with shown(made) as pilot:
         await pilot.press("colon")
@@ -296,12 +296,12 @@ async def test_typing_a_burn_in_asks_before_it_puts_a_load_on() -> None:
         await pilot.press("enter")
         assert "puts a load on nodes" in await until(pilot, "load nodes?")
         await pilot.press("n")
-        assert made.said == []
+        assert made.commands == []
     assert asks(["burnin", "n01"])
 
 
 def test_a_simulated_rack_behind_the_screens_stops_within_a_second_and_is_stored_as_interrupted() -> None:
-    """The drive, the store and the rack are the real ones; the screens' part is their desk."""
+    """The driver, the store and the rack are real; the test plays the screens."""
     with click.Context(click.Command("burnin")):
         request = Request("burn-in", frozenset({Plane.BURNIN}), phases=frozenset({Phase.BURN_IN}))
         ready = prepare(lambda: cli_choices.chosen((), None, "sim:dgx-h100"), request)
@@ -335,13 +335,13 @@ def test_a_simulated_rack_behind_the_screens_stops_within_a_second_and_is_stored
 def test_screens_and_json_exclude_each_other_and_without_a_terminal_the_command_is_named() -> None:
     both = rackcheck("burnin", "--screens", "--json")
     assert both.status == 2
-    assert "--screens shows, --json prints" in both.err
+    assert "--screens and --json cannot be combined" in both.err
     inventory = Path("inventory.yaml")
     inventory.write_text("rackcheck: 1\nnodes:\n  n1: { host: n1.invalid }\n")
     bare = rackcheck("burnin", "n1", "-i", str(inventory), "--screens")
     assert bare.status == 2
     assert "`rackcheck burnin` prints the same" in bare.err
-    assert not store.ids(), "nothing was begun"
+    assert not store.ids(), "nothing was started"
 
 
 # ---- a stored one
@@ -349,7 +349,7 @@ def test_screens_and_json_exclude_each_other_and_without_a_terminal_the_command_
 
 @pytest.fixture
 def kept() -> Path:
-    """A real run of three nodes, stored as it is while it is made."""
+    """A real run of three nodes, stored while it is in progress."""
     of = job(3)
     assert of.profile is not None
     ready = Prepared(of, store.runs_folder() / of.id, {}, (), (), {})
@@ -428,12 +428,12 @@ def test_a_chart_fills_its_lines_and_a_step_is_joined() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "unit", "said"),
+    ("value", "unit", "text"),
     [(5.195e14, "FLOP/s", "520 TFLOP/s"), (5.369e10, "B/s", "53.7 GB/s"), (999.9, "B/s", "1.00 kB/s"), (0.0, "B/s", "0.00 B/s"),
      (float("inf"), "B/s", "? B/s")],
 )  # fmt: skip
-def test_numbers_have_three_digits(value: float, unit: str, said: str) -> None:
-    assert scaled(value, unit) == said
+def test_numbers_have_three_digits(value: float, unit: str, text: str) -> None:
+    assert scaled(value, unit) == text
 
 
 def test_a_bar_is_never_wider_than_its_room() -> None:
@@ -443,7 +443,7 @@ def test_a_bar_is_never_wider_than_its_room() -> None:
     assert limits([(0.0, 61.0), (1.0, 68.0)]) == (60.0, 70.0)
 
 
-# ---- whole screens, as they were looked at
+# ---- whole screens, as reviewed
 
 
 @dataclass(frozen=True)
@@ -465,7 +465,7 @@ SHOTS: Mapping[str, Shot] = {
 
 
 def compared(name: str, output: str) -> None:
-    """Hold a screen against the one that is kept, or keep it."""
+    """Compare a screen with the stored one, or store it."""
     file = FOLDER / f"{name}.txt"
     if os.environ.get("RACKCHECK_SCREENS") == "write":
         FOLDER.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What is sent to the terminal, seen by a terminal of the test's own: all that shows, and little more than changed."""
+"""What is sent to the terminal, read by a terminal of the test: all that is visible, and little more than changed."""
 
 import re
 from random import Random
@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 30, 6
 
 
 class Glass:
-    """A terminal as far as the screens need one: cells with their styles, from what it is sent."""
+    """A minimal terminal for the screens: cells with their styles, from what is sent to it."""
 
     def __init__(self) -> None:
         self.cells = [[(" ", "")] * WIDTH for _ in range(HEIGHT)]
@@ -122,7 +122,7 @@ def test_what_would_stand_beside_the_screen_is_left_out() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_after_any_changes_the_terminal_shows_what_was_drawn(seed: int) -> None:
-    """Wide signs included, that are cut off, overwritten in their half, and written beside each other."""
+    """Including wide characters that are cut off, half overwritten, and written beside each other."""
     random, shown, glass = Random(seed), TerminalState(), Glass()
     wanted = [[(" ", "")] * WIDTH for _ in range(HEIGHT)]
     for y in range(HEIGHT):

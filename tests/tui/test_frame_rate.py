@@ -1,4 +1,4 @@
-"""Pacing over an application whose terminal is played by the test: it takes what it is sent, and answers when told."""
+"""Pacing of an application whose terminal is simulated: it reads what is sent, and answers when the test lets it."""
 
 import asyncio
 import io
@@ -49,7 +49,7 @@ class Live(App[None]):
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What goes to the terminal; the library takes this one for real, so that it draws."""
+    """What goes to the terminal; the library treats it as a real one, so it draws."""
     written: list[str] = []
     monkeypatch.setattr(HeadlessDriver, "is_headless", property(lambda _: False))
     monkeypatch.setattr(HeadlessDriver, "write", lambda _, data: written.append(data))
@@ -59,7 +59,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def until(true: Callable[[], bool]) -> None:
     end = monotonic() + 5
     while not true():
-        assert monotonic() < end, "it never came to that"
+        assert monotonic() < end, "the condition never became true"
         await asyncio.sleep(0.005)
 
 
@@ -67,7 +67,7 @@ def answer(app: App[None]) -> None:
     app.post_message(CursorPosition(0, 0))
 
 
-def asked(sent: list[str]) -> int:
+def questions(sent: list[str]) -> int:
     return sent.count(QUESTION)
 
 
@@ -127,21 +127,21 @@ async def test_no_live_frame_is_sent_before_the_terminal_has_answered_to_the_las
     app = Live(hz=100)
     async with app.run_test() as pilot:
         app.pace.want(app.draw)
-        await until(lambda: asked(sent) == 1)
+        await until(lambda: questions(sent) == 1)
         app.pace.want(app.draw)
         await asyncio.sleep(0.3)
         assert app.drawn == 1
         answer(app)
         await until(lambda: app.drawn == 2)
-        await until(lambda: asked(sent) == 2)
+        await until(lambda: questions(sent) == 2)
         await pilot.pause()
 
 
-async def test_the_question_stands_behind_the_frame_that_it_asks_about(sent: list[str]) -> None:
+async def test_the_terminal_query_is_sent_after_the_frame_it_is_about(sent: list[str]) -> None:
     app = Live(hz=100)
     async with app.run_test():
         app.pace.want(app.draw)
-        await until(lambda: asked(sent) == 1)
+        await until(lambda: questions(sent) == 1)
         shown = [number for number, data in enumerate(sent) if "live 1" in data]
         assert shown[-1] < sent.index(QUESTION)
 
@@ -150,18 +150,18 @@ async def test_a_keys_own_drawing_is_not_held_back_while_a_live_frame_is(sent: l
     app = Live(hz=100)
     async with app.run_test() as pilot:
         app.pace.want(app.draw)
-        await until(lambda: asked(sent) == 1)
+        await until(lambda: questions(sent) == 1)
         app.pace.want(app.draw)
         await pilot.press("x")
         await until(lambda: any("the key was seen" in data for data in sent))
         assert app.drawn == 1, "the terminal has not answered yet"
 
 
-async def test_a_terminal_that_never_answers_is_waited_for_once_and_asked_no_more(sent: list[str]) -> None:
+async def test_a_terminal_that_never_answers_is_waited_for_once_and_not_queried_again(sent: list[str]) -> None:
     app = Live(hz=100)
     async with app.run_test():
         app.pace.want(app.draw)
-        await until(lambda: asked(sent) == 1)
+        await until(lambda: questions(sent) == 1)
         began = monotonic()
         app.pace.want(app.draw)
         await until(lambda: app.drawn == 2)
@@ -170,24 +170,24 @@ async def test_a_terminal_that_never_answers_is_waited_for_once_and_asked_no_mor
             app.pace.want(app.draw)
             await until(lambda number=number: app.drawn == number)  # type: ignore[misc]
         assert monotonic() - began < PATIENCE * 1.6
-        assert asked(sent) == 1
+        assert questions(sent) == 1
 
 
-async def test_a_late_answer_has_the_terminal_asked_again(sent: list[str]) -> None:
+async def test_a_late_answer_has_the_terminal_queried_again(sent: list[str]) -> None:
     app = Live(hz=100)
     async with app.run_test() as pilot:
         app.pace._silent = True
         answer(app)
         await pilot.pause()
         app.pace.want(app.draw)
-        await until(lambda: asked(sent) == 1)
+        await until(lambda: questions(sent) == 1)
 
 
 async def test_nothing_live_is_sent_while_the_library_still_has_something_to_send(sent: list[str]) -> None:
     app = Live(hz=100)
     async with app.run_test():
         writer = WriterThread(io.StringIO())
-        writer.write("a frame that nobody takes")
+        writer.write("a frame that is not read")
         cast("SimpleNamespace", app._driver)._writer_thread = writer
         app.pace.want(app.draw)
         await asyncio.sleep(0.3)
@@ -208,7 +208,7 @@ async def test_a_slow_link_gets_fewer_and_smaller_frames_than_it_could_carry(sen
         app.pace._measure(0.5, 500)
         for _ in range(5):
             app.pace._measure(0.02, 500)
-        assert app.pace.room == 1250, "it is trusted again, as far as a slow link is"
+        assert app.pace.room == 1250, "it is used again, within the limit of a slow link"
 
 
 async def test_a_link_is_not_taken_for_slow_for_being_long(sent: list[str]) -> None:
@@ -228,7 +228,7 @@ async def test_the_end_waits_for_an_answer_that_is_under_way_but_not_for_long(se
     app = Live(hz=100)
     async with app.run_test():
         app.pace.want(app.draw)
-        await until(lambda: asked(sent) == 1)
+        await until(lambda: questions(sent) == 1)
         waiting = asyncio.create_task(app.pace.settle(seconds=5))
         await asyncio.sleep(0.05)
         assert not waiting.done()

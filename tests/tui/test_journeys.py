@@ -1,4 +1,4 @@
-"""Six journeys at 80x24, key by key: each is a question that somebody at a rack has, and ends when it is answered."""
+"""Six journeys at 80x24, key by key: each is a question that a technician at a rack has, and ends with its answer."""
 
 import html
 import json
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from desks import RUN, Told, numbered, rows, screen, screens, settled, shown, stored, typed, until
+from desks import RUN, Answer, numbered, rows, screen, screens, settled, shown, stored, typed, until
 from mockup_server import WatchedRack
 from rack_runs import copied
 
@@ -49,8 +49,8 @@ def found(run: str | Path) -> RunSession:
 
 
 def eighteen() -> RunSession:
-    """Eighteen nodes in two racks: four of them dirty, one silent."""
-    values: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
+    """Eighteen nodes in two racks: four of them with faults, one that does not answer."""
+    values: dict[str, Answer] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
     values["dgx12"] = Unknown(Reason.UNREACHABLE, "no route to host")
     stored(RUN, values, nodes=numbered(18, 2), racks={name: Rack(name) for name in ("r01", "r02")})
     return found(RUN)
@@ -81,15 +81,15 @@ async def test_what_is_wrong_on_many_nodes() -> None:
 
 
 async def test_which_one_is_odd() -> None:
-    values: dict[str, Told] = {f"n{n}": {} for n in range(1, 9)}
+    values: dict[str, Answer] = {f"n{n}": {} for n in range(1, 9)}
     stored(RUN, {**values, "n5": {"swappiness": "60\n"}}, nodes=numbered(8, 2, "n"))
     async with shown(found(RUN)) as pilot:
         await pilot.press("3")
-        odd = await until(pilot, "odd: 1 node not like most of their role")
+        odd = await until(pilot, "odd: 1 node unlike most of their role")
         assert "sysctl.vm.swappiness is 60, 7 of 8 have 10" in odd
         await pilot.press("enter")
-        told_of = await until(pilot, "diff n5", "sysctl.vm.swappiness")
-        assert "odd > diff n5" in told_of
+        values_of = await until(pilot, "diff n5", "sysctl.vm.swappiness")
+        assert "odd > diff n5" in values_of
         (row,) = (row for row in rows(screens(pilot), 120) if "sysctl.vm.swappiness" in row)
         assert row.split()[1:3] == ["10", "60"]
         assert "memory.swappiness warn" in row
@@ -104,7 +104,7 @@ async def test_why_does_this_fail_and_what_do_i_type(tmp_path: Path) -> None:
         why = await until(pilot, "FAIL  nic.rate on n1", "os plane")
         assert "nic/mlx5_4" in why
         await pilot.press("escape", "f")
-        await until(pilot, "what would mend nic.rate on n1; nothing is applied", "and asked no machine", "mlxlink -d")
+        await until(pilot, "fix of nic.rate on n1; nothing is applied", "and contacted no machine", "mlxlink -d")
         await pilot.press("escape", "enter")
         await until(pilot, "node n1")
         await pilot.press("y")
@@ -115,7 +115,7 @@ async def test_why_does_this_fail_and_what_do_i_type(tmp_path: Path) -> None:
 
 @contextmanager
 def live(folder: Path) -> Iterator[tuple[WatchedRack, RunSession]]:
-    """Two simulated nodes, of which n1 has a port without a signal; on the desk is their audit to be."""
+    """Two simulated nodes, of which n1 has a port without a signal; their audit has not started."""
     text = "rackcheck: 1\nscenario: two\nnodes: { 'n[1-2]': { machine: dgx-h100 } }\n"
     (folder / "rack.yaml").write_text(f"{text}faults: [{{ nodes: n1, fault: nic-down, nic: mlx5_4 }}]\n")
     (folder / "links.yaml").write_text(LINKS)
@@ -126,7 +126,7 @@ def live(folder: Path) -> Iterator[tuple[WatchedRack, RunSession]]:
 
 
 def mend(rack: WatchedRack, folder: Path, name: str) -> None:
-    """Do to a simulated node what an engineer does: from now on it answers as a healthy one."""
+    """Repair a simulated node: from now on it answers as a healthy one."""
     (folder / "good.yaml").write_text(f"rackcheck: 1\nscenario: two\nnodes: {{ {name}: {{ machine: dgx-h100 }} }}\n")
     (good,) = scenario.load(folder / "good.yaml").stations
     up = next(each for each in rack.stations if each.station.name == name)
@@ -142,18 +142,18 @@ async def test_is_it_fixed_now(tmp_path: Path) -> None:
             mend(rack, tmp_path, "n1")
             before = {up.station.name: up.node.connections for up in rack.stations if up.node is not None}
             await pilot.press("r")
-            asked = await until(pilot, "ask these nodes again?")
+            asked = await until(pilot, "collect from these nodes again?")
             assert "1 node: n1" in asked
             assert "it reads, and changes nothing on them" in asked
             await pilot.press("y")
-            await until(pilot, "✔ PASS  links", "1 asked again by")
+            await until(pilot, "✔ PASS  links", "1 collected again by")
             await settled(pilot)
             after = {up.station.name: up.node.connections for up in rack.stations if up.node is not None}
             assert after["n1"] > before["n1"]
-            assert after["n2"] == before["n2"], "only the node under the cursor is asked"
+            assert after["n2"] == before["n2"], "only the node under the cursor is read"
             await pilot.press("5")
-            assert "n1: nic.rate fail -> pass" in await until(pilot, "live: asked again 1 node")
-    assert len(store.ids()) == 2, "a second reading is a run of its own"
+            assert "n1: nic.rate fail -> pass" in await until(pilot, "live: collected again 1 node")
+    assert len(store.ids()) == 2, "a second reading is a separate run"
 
 
 async def test_waive_it_until_friday(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ async def test_waive_it_until_friday(tmp_path: Path) -> None:
         assert "waive kernel.clean on dgx[03,07-09]" in await until(pilot, "waive a finding", "until")
         for text in (friday, "Jo", "OPS-1", "cables ordered"):
             await typed(pilot, text, "enter")
-        await pilot.press("enter")  # the file's name stands there already
+        await pilot.press("enter")  # the file's name is filled in already
         asked = await until(pilot, "write 1 waiver to waivers.yaml?", "+  - rule: kernel.clean")
         assert f"until: {friday}" in asked.replace("'", "").replace('"', "")
         assert not (tmp_path / "waivers.yaml").exists(), "nothing is written before the answer"

@@ -1,4 +1,4 @@
-"""The page about the screens: its tables are those of the code, its pictures fetch nothing and are all there."""
+"""The page about the screens: its tables match the code, its pictures load nothing else and all exist."""
 
 import re
 from pathlib import Path
@@ -32,10 +32,10 @@ def test_every_view_stands_once_with_its_key_and_its_twin(name: str) -> None:
     assert len(rows) == 1
     assert rows[0].startswith(f"| `{VIEWS[name].key}` |" if VIEWS[name].key else "|  |")
     assert "`rackcheck " in rows[0]
-    assert "{" not in rows[0], "run and node are said in words"
+    assert "{" not in rows[0], "run and node are written in words"
 
 
-def test_every_key_of_the_screens_is_told() -> None:
+def test_every_key_of_the_screens_is_documented() -> None:
     bindings = [b for b in Screens.BINDINGS if isinstance(b, Binding)]
     keys = [b.key_display or b.key.split(",")[0] for b in bindings]
     assert len(keys) > 20

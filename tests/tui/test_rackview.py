@@ -30,12 +30,12 @@ HOLED = Panel("r9", (("a", ""), ("", ""), ("b", "c")), ("U3", "U2", "U1"))
 
 
 class Shown(App[None]):
-    """Racks, and what they said."""
+    """Racks, and their messages."""
 
     def __init__(self, *panels: Panel, signs: Signs = ASCII, names: bool = False, word: int = 0) -> None:
         super().__init__()
         self.panels, self.signs, self.names, self.word = panels, signs, names, word
-        self.told = list[Message]()
+        self.messages = list[Message]()
 
     def compose(self) -> ComposeResult:
         yield Racks(self.signs)
@@ -49,7 +49,7 @@ class Shown(App[None]):
         return self.query_one(Racks)
 
     def on_racks_opened(self, message: Racks.Opened) -> None:
-        self.told.append(message)
+        self.messages.append(message)
 
 
 def screen(pilot: Pilot[None]) -> list[str]:
@@ -58,7 +58,7 @@ def screen(pilot: Pilot[None]) -> list[str]:
 
 
 def spied(monkeypatch: pytest.MonkeyPatch, racks: Racks) -> list[tuple[str, Region]]:
-    """Which cells of which rack are drawn again from now on; a rack without cells is drawn as a whole."""
+    """Which cells of which rack are redrawn from now on; a rack without cells is redrawn completely."""
     asked: list[tuple[str, Region]] = []
 
     def spy(view: RackView) -> None:
@@ -92,7 +92,7 @@ def test_a_step_goes_straight_on_before_it_goes_aside_and_over_empty_places() ->
     assert hall.beside("a", 1, 0) == "s-00"
     assert hall.beside("c", 1, 0) == "s-20"
     assert hall.beside("s-20", -1, 0) == "c"
-    assert hall.beside("a", -1, 0) == "a", "nothing lies there"
+    assert hall.beside("a", -1, 0) == "a", "no rack is there"
     assert hall.beside("b", 0, 1) == "b"
 
 
@@ -131,7 +131,7 @@ async def test_a_plain_terminal_gets_ascii_alone() -> None:
         assert "".join(screen(pilot)).isascii()
 
 
-async def test_of_a_node_that_nothing_was_said_of_it_is_said_that_it_is_not_known() -> None:
+async def test_a_node_without_any_event_is_shown_as_unknown() -> None:
     app = Shown(rack("r", lines=1, side=3))
     async with app.run_test(size=(40, 5)) as pilot:
         await pilot.pause()
@@ -158,7 +158,7 @@ async def test_a_change_of_one_cell_draws_that_cell_again_and_nothing_else(monke
         app.racks.put({"s-21": BAD})
         assert asked == [("s", Region(5, 3, 2, 1))]
         app.racks.put({"s-21": BAD})
-        assert len(asked) == 1, "the same again is no change"
+        assert len(asked) == 1, "a repeated value is no change"
 
 
 async def test_the_terminal_is_sent_the_cells_that_changed_from_their_racks_edge_on() -> None:
@@ -223,7 +223,7 @@ async def test_what_was_put_is_shown_in_pieces_where_there_is_little_room() -> N
         await pilot.pause()
         assert [line.count("x") for line in screen(pilot)[1:3]] == [2, 0]
         assert screen(pilot)[1].endswith("U4 x ?"), "the cursor's rack is first"
-        assert app.racks.cell("r2-00") == BAD, "what is about to be shown is known already"
+        assert app.racks.cell("r2-00") == BAD, "what is shown next is computed already"
         assert not app.racks.flush(1000)
         await pilot.pause()
         assert screen(pilot)[1].count("x") == 4
@@ -262,9 +262,9 @@ async def test_enter_and_a_double_click_open_the_node_and_a_click_moves() -> Non
     async with app.run_test(size=(40, 12)) as pilot:
         await pilot.press("enter")
         await pilot.click(offset=(9 + 5, 3))
-        assert (app.racks.cursor, len(app.told)) == ("s-21", 1)
+        assert (app.racks.cursor, len(app.messages)) == ("s-21", 1)
         await pilot.click(offset=(9 + 3, 3), times=2)
-        assert [message.node for message in app.told if isinstance(message, Racks.Opened)] == ["r-00", "s-20"]
+        assert [message.node for message in app.messages if isinstance(message, Racks.Opened)] == ["r-00", "s-20"]
         await pilot.click(offset=(9, 3))
         assert app.racks.cursor == "s-20", "a label is no node"
 
@@ -294,4 +294,4 @@ async def test_no_racks_are_no_trouble() -> None:
     app = Shown()
     async with app.run_test(size=(20, 5)) as pilot:
         await pilot.press("j", "G", "space", "asterisk", "enter")
-        assert (app.racks.cursor, app.racks.acted_on(), app.told) == ("", (), [])
+        assert (app.racks.cursor, app.racks.acted_on(), app.messages) == ("", (), [])

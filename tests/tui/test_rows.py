@@ -1,4 +1,4 @@
-"""The table over listings that count what is asked of them: cursor, marks, and how little is written."""
+"""The table over listings that count their calls: cursor, marks, and how little is written."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +18,7 @@ ASCII = Signs(plain=True)
 
 
 class Names:
-    """Rows that are their names; counts how many were named and which were written."""
+    """Rows that contain their names; counts how many were requested and which were written."""
 
     def __init__(self, names: Sequence[str], heading: str = "NAME") -> None:
         self.names, self.heading = names, heading
@@ -47,11 +47,11 @@ class Names:
 
 
 class Shown(App[None]):
-    """One table, and what it said."""
+    """One table, and its messages."""
 
     def __init__(self, listing: Names) -> None:
         super().__init__()
-        self.first, self.told = listing, list[Message]()
+        self.first, self.messages = listing, list[Message]()
 
     def compose(self) -> ComposeResult:
         yield TableWidget(ASCII)
@@ -65,13 +65,13 @@ class Shown(App[None]):
         return self.query_one(TableWidget)
 
     def on_table_widget_moved(self, message: TableWidget.Moved) -> None:
-        self.told.append(message)
+        self.messages.append(message)
 
     def on_table_widget_opened(self, message: TableWidget.Opened) -> None:
-        self.told.append(message)
+        self.messages.append(message)
 
     def on_table_widget_marked(self, message: TableWidget.Marked) -> None:
-        self.told.append(message)
+        self.messages.append(message)
 
 
 def named(count: int, of: str = "row") -> Names:
@@ -84,7 +84,7 @@ def screen(pilot: Pilot[None]) -> list[str]:
 
 
 def spied(monkeypatch: pytest.MonkeyPatch, table: TableWidget) -> list[Region]:
-    """What the table asks to have drawn again from now on; no region at all is the whole of it."""
+    """The regions that the table redraws from now on; a call without a region is the whole table."""
     asked: list[Region] = []
     kept = table.refresh
 
@@ -179,7 +179,7 @@ async def test_marks_go_with_their_rows_and_go_when_these_go() -> None:
         await pilot.pause()
         assert (app.table.marks, app.table.current) == ({"row1"}, "row2")
         assert screen(pilot)[1:4] == ["  row5", " >row2", "* row1"]
-        assert isinstance(app.told[-1], TableWidget.Marked)
+        assert isinstance(app.messages[-1], TableWidget.Marked)
 
 
 async def test_other_rows_that_are_not_to_keep_anything_start_at_the_first_and_unmarked() -> None:
@@ -227,9 +227,9 @@ async def test_a_click_moves_a_click_in_the_first_cells_marks_and_a_double_click
         assert (app.table.current, app.table.marks) == ("row5", {"row5"})
         await pilot.click(TableWidget, offset=(10, 0))
         assert app.table.current == "row5", "the heading is no row"
-        assert not any(isinstance(message, TableWidget.Opened) for message in app.told)
+        assert not any(isinstance(message, TableWidget.Opened) for message in app.messages)
         await pilot.click(TableWidget, offset=(10, 2), times=2)
-        assert isinstance(app.told[-1], TableWidget.Opened)
+        assert isinstance(app.messages[-1], TableWidget.Opened)
         assert app.table.current == "row1"
 
 
@@ -240,13 +240,13 @@ async def test_a_listing_without_a_heading_starts_in_the_first_line() -> None:
         assert screen(pilot)[:2] == [" >a", "  b"]
 
 
-async def test_an_empty_table_says_why_and_its_keys_do_no_harm() -> None:
+async def test_an_empty_table_states_why_and_its_keys_do_no_harm() -> None:
     app = Shown(Names([]))
     async with app.run_test(size=(40, 5)) as pilot:
         await pilot.press("j", "G", "space", "V", "asterisk", "enter", "pagedown")
         assert screen(pilot)[:2] == ["  NAME", "  none of them"]
         assert (app.table.current, app.table.acted_on(), app.table.cursor) == (None, (), 0)
-        assert not any(isinstance(message, TableWidget.Opened) for message in app.told)
+        assert not any(isinstance(message, TableWidget.Opened) for message in app.messages)
 
 
 async def test_a_smaller_window_keeps_the_cursor_in_sight_and_the_rows_in_their_width() -> None:

@@ -1,4 +1,4 @@
-"""Whole screens as they were looked at and found good; RACKCHECK_SCREENS=write writes them anew, to be read in a diff."""
+"""Whole screens that were reviewed; RACKCHECK_SCREENS=write writes them again, for review in a diff."""
 
 import json
 import os
@@ -9,10 +9,9 @@ import pytest
 from desks import (
     ASCII,
     UNICODE,
+    Answer,
     MadeDesk,
-    Told,
     again,
-    as_asked,
     desk,
     numbered,
     screen,
@@ -20,6 +19,7 @@ from desks import (
     settled,
     shown,
     until,
+    with_requests,
 )
 from places import TESTS
 
@@ -31,7 +31,7 @@ from rackcheck.views.signs import Signs
 
 FOLDER = TESTS / "screens"
 MOST = 20
-"""Screens that are kept: each is read by a person when it changes."""
+"""Stored screens: each is reviewed by a person when it changes."""
 
 SILENT = Unknown(Reason.UNREACHABLE, "no route to host")
 DIRTY = {"tainted": "128\n", "swappiness": "60\n"}
@@ -67,7 +67,7 @@ def silent_node() -> MadeDesk:
 
 
 def eighteen() -> MadeDesk:
-    values: dict[str, Told] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
+    values: dict[str, Answer] = {f"dgx{n:02}": DIRTY if n in {3, 7, 8, 9} else {} for n in range(1, 19)}
     values["dgx12"] = SILENT
     made = desk(values, nodes=numbered(18, 2), racks=racks("r01", "r02"))
     return replace(made, answers={"diff": CommandResult(1, json.dumps(DIFF))})
@@ -75,7 +75,7 @@ def eighteen() -> MadeDesk:
 
 def thousand() -> MadeDesk:
     nodes = numbered(1024, 32)
-    values: dict[str, Told] = {node.name: DIRTY if n % 16 == 0 else {} for n, node in enumerate(nodes, 1)}
+    values: dict[str, Answer] = {node.name: DIRTY if n % 16 == 0 else {} for n, node in enumerate(nodes, 1)}
     values |= {node.name: SILENT for node in nodes if node.rack == "r07"}
     return desk(values, nodes=nodes, racks=racks(*(f"r{n:02}" for n in range(1, 33))))
 
@@ -118,7 +118,7 @@ SHOTS = {
 
 
 def compared(name: str, output: str) -> None:
-    """Hold a screen against the one that is kept, or keep it."""
+    """Compare a screen with the stored one, or store it."""
     file = FOLDER / f"{name}.txt"
     if os.environ.get("RACKCHECK_SCREENS") == "write":
         FOLDER.mkdir(exist_ok=True)
@@ -140,7 +140,7 @@ async def test_a_screen_is_as_it_was_looked_at(name: str) -> None:
 async def test_a_reading_under_way_is_as_it_was_looked_at() -> None:
     made = eighteen()
     held = replace(
-        again(made, {"dgx03": {}}), told=tuple(as_asked(made.told)),
+        again(made, {"dgx03": {}}), first=tuple(with_requests(made.first)),
         hold=lambda event: isinstance(event, Answered) and event.node == "dgx05",
     )  # fmt: skip
     async with shown(held, settle=False) as on:

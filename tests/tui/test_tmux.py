@@ -1,6 +1,6 @@
 """The screens in tmux, on a terminal of 80x24: a simulated rack is audited while they are open, and keys are typed.
 
-What is seen is recorded in docs/guide/tui.md; with RACKCHECK_SCREENS=write it is written there anew.
+The screens are recorded in docs/guide/tui.md; with RACKCHECK_SCREENS=write they are written there again.
 """
 
 import os
@@ -22,11 +22,11 @@ BEGIN = "<!-- recorded by RACKCHECK_SCREENS=write pytest tests/tui/test_tmux.py,
 END = "<!-- end of what is recorded -->"
 COMMAND = "tui --rack sim:dgx-h100 -p h100-dgx"
 ID, MOMENT = "20261101T060000Z-1a2b3", "2026-11-01T06:00:00Z"
-"""What a run's id and its times are written over with: they are as long as these."""
+"""Placeholders for a run's id and times, of the same length."""
 
 
 class Tmux:
-    """A terminal of 80x24 in a tmux of its own."""
+    """A terminal of 80x24 in a separate tmux."""
 
     def __init__(self, socket: Path, environment: dict[str, str]) -> None:
         self._words = ["tmux", "-u", "-S", str(socket), "-f", "/dev/null"]
@@ -51,7 +51,7 @@ class Tmux:
             time.sleep(0.05)
 
     def until(self, *words: str, seconds: float = 20) -> str:
-        """Wait until all these words are on the screen and it has come to rest; give what it shows."""
+        """Wait until all these words are on the screen and it no longer changes; return its text."""
         end, before = time.monotonic() + seconds, ""
         while time.monotonic() < end:
             now = self.screen()
@@ -64,12 +64,12 @@ class Tmux:
 
 @pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Tmux]:
-    """A shell's place for one command, which says how it ended."""
+    """Run one command in a shell, which prints its exit status."""
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed: the screens were not tried in it")
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     environment = {**kept, "TERM": "xterm-256color", "LANG": "C.UTF-8", "RACKCHECK_HOME": str(tmp_path / "home")}
-    with TemporaryDirectory(prefix="rc") as short:  # a socket's path has about a hundred letters
+    with TemporaryDirectory(prefix="rc") as short:  # a socket's path is limited to about a hundred characters
         terminal = Tmux(Path(short) / "s", environment)
         line = f"{shlex.quote(sys.executable)} -m rackcheck {COMMAND}; echo ended with $?; read _"
         terminal.do("new-session", "-d", "-x", "80", "-y", "24", "-c", str(tmp_path), f"sh -c {shlex.quote(line)}")
@@ -80,7 +80,7 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
 
 
 def stable_screen(screen: str) -> str:
-    """What a screen shows, with the run's id and its times written over."""
+    """The text of a screen, with the run's id and times replaced."""
     screen = re.sub(r"\b\d{8}T\d{6}Z-[0-9a-f]{5}\b", ID, screen)
     return re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", MOMENT, screen).rstrip("\n")
 
@@ -91,15 +91,15 @@ def recorded(steps: list[tuple[str, str]]) -> str:
 
 
 @pytest.mark.slow
-def test_what_is_wrong_on_many_nodes_is_answered_in_tmux_while_they_are_asked(tmux: Tmux) -> None:
+def test_faults_on_many_nodes_are_shown_in_tmux_while_they_are_read(tmux: Tmux) -> None:
     tmux.until("h100-dgx", "> running", seconds=60)
     first = tmux.until("✘ FAIL  h100-dgx", "groups: ", seconds=120)
-    assert "8 nodes, 1,402 verdicts" in first
+    assert "8 nodes, 2,506 verdicts" in first
     assert "rules not in scope: all 8 nodes of sim:dgx-h100" in first
     assert "2/8 dgx[06-07]" in first, "nodes that fail alike are one row"
     tmux.type("g")
     steps = [
-        ("`rackcheck tui --rack sim:dgx-h100 -p h100-dgx`, once all nodes were asked, and `g`:", tmux.until("1/10 ─"))
+        ("`rackcheck tui --rack sim:dgx-h100 -p h100-dgx`, once all nodes are read, and `g`:", tmux.until("1/14 ─"))
     ]
 
     tmux.type("/", "=rule:bios.turbo state:fail", "Enter")
@@ -107,19 +107,19 @@ def test_what_is_wrong_on_many_nodes_is_answered_in_tmux_while_they_are_asked(tm
     assert "gpu.count" not in narrowed
 
     tmux.type("Enter")
-    inside = tmux.until("group 5", "2 of 2 nodes")
+    inside = tmux.until("group 7", "2 of 2 nodes")
     assert re.search(r"✘ dgx06 .*bios\.turbo is disabled", inside)
     assert re.search(r"✘ dgx07 .*bios\.turbo is disabled", inside)
     steps.append(("`/`, `rule:bios.turbo state:fail`, `enter` and `enter` again: the group's nodes.", inside))
 
     tmux.type("j", "e")
     why = tmux.until("bios.turbo on dgx07", "TurboMode", "bmc plane", "esc back", seconds=40)
-    steps.append(("`j` and `e`: what the verdict rests on.", why))
+    steps.append(("`j` and `e`: the evidence of the verdict.", why))
 
     tmux.type("Escape")
     tmux.until("2 of 2 nodes")
     tmux.type("f")
-    mend = tmux.until("what would mend bios.turbo on dgx07; nothing is applied", "esc back", seconds=40)
+    mend = tmux.until("fix of bios.turbo on dgx07; nothing is applied", "esc back", seconds=40)
     assert """'{"Attributes": {"TurboMode": "Enable"}}'""" in mend  # not recorded: it names where the BMC is simulated
 
     tmux.type("Escape")
@@ -132,4 +132,4 @@ def test_what_is_wrong_on_many_nodes_is_answered_in_tmux_while_they_are_asked(tm
     now = before + recorded(steps) + rest.partition(END)[2]
     if os.environ.get("RACKCHECK_SCREENS") == "write":
         PAGE.write_text(now, "utf-8")
-    assert PAGE.read_text("utf-8").splitlines() == now.splitlines(), "RACKCHECK_SCREENS=write writes the page anew"
+    assert PAGE.read_text("utf-8").splitlines() == now.splitlines(), "RACKCHECK_SCREENS=write writes the page again"

@@ -1,4 +1,4 @@
-"""Views and words of the screens, without a screen: what is said of a run, in which room, letters and colours."""
+"""Views and texts of the screens, without a screen: what is shown of a run, in which space, letters and colours."""
 
 import json
 import shlex
@@ -18,8 +18,8 @@ from desks import (
     PROFILE,
     RUN,
     UNICODE,
+    Answer,
     MadeDesk,
-    Told,
     board,
     context,
     desk,
@@ -60,7 +60,7 @@ PLACES = {
 }  # fmt: skip
 """Every view, and what it is about here."""
 
-WRONG: Mapping[str, Told] = {
+WRONG: Mapping[str, Answer] = {
     "n1": {"hostname": "gödel…\n", "swappiness": "60\n", "tainted": "1\n"}, "n2": {}, "n3": {}, "n4": {},
     "n5": SILENT,
 }  # fmt: skip
@@ -68,7 +68,7 @@ WRONG: Mapping[str, Told] = {
 
 @cache
 def difference() -> object:
-    """What `rackcheck diff` says of n1 and its peers, on a stored run of the same answers."""
+    """The output of `rackcheck diff` for n1 and its peers, on a stored run of the same answers."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as home:
         patch.setenv("RACKCHECK_HOME", home)
         stored(RUN, WRONG)
@@ -82,7 +82,7 @@ def wrong(**more: Any) -> MadeDesk:
 
 
 def full_context(made: MadeDesk, signs: Signs = UNICODE, **more: Any) -> ViewContext:
-    """A context for which all that is read in the background was read."""
+    """A context whose background reading is complete."""
     ctx = context(made, signs, **more)
     fetched: Mapping[str, Callable[[], object]] = {
         "facts": lambda: made.tree("n1"), "history": lambda: made.past("n1"), "diff": difference,
@@ -111,7 +111,7 @@ def rows(ctx: ViewContext, name: str, where: str = "", width: int = 80) -> list[
 # ---- the head
 
 
-def test_the_head_says_verdict_profile_run_and_every_count_by_sign_and_word() -> None:
+def test_the_head_shows_verdict_profile_run_and_every_count_by_sign_and_word() -> None:
     made = desk({"n1": {"tainted": "128\n"}, "n2": {}})
     output = "\n".join(map(str, head(board(made), UNICODE, made.name, 80)))
     assert f"✘ FAIL  small 2026.11  {RUN}" in output
@@ -127,38 +127,38 @@ def test_the_counts_are_those_that_every_other_output_has() -> None:
     assert all(f"{count} {status.value}" in output for status, count in counts.items())
 
 
-def test_a_run_of_one_plane_says_so_in_the_head() -> None:
+def test_a_run_of_one_plane_states_it_in_the_head() -> None:
     made = desk({"n1": {}}, frozenset({Plane.OS}))
     assert str(head(board(made), UNICODE, made.name, 80)[1]).endswith("os plane only")
 
 
-def test_an_interrupted_run_says_so_beside_its_verdict_and_is_incomplete() -> None:
+def test_an_interrupted_run_states_it_beside_its_verdict_and_is_incomplete() -> None:
     made = desk({"n1": {}}, interrupted=True)
     assert "? INCOMPLETE (interrupted)" in str(head(board(made), UNICODE, made.name, 80)[0])
 
 
 def test_a_run_under_way_has_no_verdict_yet() -> None:
     made = desk({"n1": {}, "n2": {}})
-    part = board(made, [event for event in made.told if not isinstance(event, RunDone)][:4])
+    part = board(made, [event for event in made.first if not isinstance(event, RunDone)][:4])
     output = "\n".join(map(str, head(part, UNICODE, made.name, 80)))
     assert "> running" in output
     assert "PASS" not in output
     assert "2 nodes, 0 judged" in output or "2 nodes, 1 judged" in output
 
 
-def test_before_anything_is_told_the_head_says_so_and_no_verdict() -> None:
+def test_before_the_first_event_the_head_states_it_and_no_verdict() -> None:
     made = desk({"n1": {}})
     output = "\n".join(map(str, head(Board(made.profile, made.nodes), UNICODE, "pod7", 80)))
     assert "pod7" in output
-    assert "nothing was told yet" in output
+    assert "no facts yet" in output
     assert not any(word in output for word in ("PASS", "FAIL", "INCOMPLETE"))
 
 
-def test_what_was_asked_again_is_said_in_the_head() -> None:
+def test_nodes_read_again_are_counted_in_the_head() -> None:
     made = desk({"n1": {"tainted": "1\n"}, "n2": {}})
-    now = board(made, [*made.told, *second(made, {"n1": {}})])
+    now = board(made, [*made.first, *second(made, {"n1": {}})])
     output = "\n".join(map(str, head(now, UNICODE, made.name, 80)))
-    assert "1 asked again by 20260102T000000Z-abcd" in output
+    assert "1 collected again by 20260102T000000Z-abcd" in output
     assert "✔ PASS" in output
 
 
@@ -177,7 +177,7 @@ def test_the_same_failure_on_many_nodes_is_one_line_with_the_nodes_folded() -> N
     made = desk({f"dgx{n:02}": {"tainted": "128\n"} if n != 7 else {} for n in range(1, 19)})
     first, *rest = rows(context(made), "groups", width=132)
     assert first.startswith("1  ✘ FAIL    kernel.clean")
-    assert "128 (wants 0)" in first
+    assert "128 (0)" in first
     assert "17/18 dgx[01-06,08-18]" in first
     assert rest == []
     details = "\n".join(map(str, view(context(made), "groups").entries.details(0, 132)))
@@ -206,10 +206,10 @@ def test_nodes_stand_worst_first_and_a_silent_one_before_a_passing_one() -> None
     ]
 
 
-def test_what_passes_is_left_out_until_it_is_asked_for_and_its_count_is_said() -> None:
+def test_passing_nodes_are_left_out_until_requested_and_counted() -> None:
     made = desk({"n1": {}, "n2": {"tainted": "1\n"}})
     assert [row.split()[2] for row in rows(context(made), "nodes")] == ["n2"]
-    assert "1 pass with nothing to see" in view(context(made), "nodes").words
+    assert "1 pass without findings" in view(context(made), "nodes").words
     assert len(rows(context(made, every=True), "nodes")) == 2
     assert len(rows(context(made), "node")) == 0
     assert "3 rules pass, 1 do not apply" in view(context(made), "node").empty
@@ -226,9 +226,9 @@ def test_a_nodes_view_is_worst_and_heaviest_first() -> None:
     ]  # fmt: skip
 
 
-def test_a_node_that_nobody_judged_is_named_as_that_and_passes_nowhere() -> None:
+def test_an_unjudged_node_is_named_as_such_and_passes_nowhere() -> None:
     made = desk({"n1": {}, "n2": {}})
-    part = board(made, [e for e in made.told if getattr(e, "node", "") != "n2"])
+    part = board(made, [e for e in made.first if getattr(e, "node", "") != "n2"])
     ctx = context(made)
     ctx.board = part
     listed = rows(ctx, "nodes")
@@ -237,24 +237,24 @@ def test_a_node_that_nobody_judged_is_named_as_that_and_passes_nowhere() -> None
     assert VIEWS["node"].build(ctx, ViewState("node", ("n2",))).empty == "n2: not judged in this run"
 
 
-def test_an_empty_view_tells_a_filter_from_a_run_without_verdicts() -> None:
-    nobody = desk({})
-    assert view(context(nobody), "groups").empty.startswith("nothing was judged")
+def test_an_empty_view_distinguishes_a_filter_from_a_run_without_verdicts() -> None:
+    unread = desk({})
+    assert view(context(unread), "groups").empty.startswith("nothing was judged")
     fine = desk({"n1": {}})
-    assert view(context(fine), "groups").empty == "nothing is wrong; z shows what passes, too"
+    assert view(context(fine), "groups").empty == "nothing is wrong; z shows what passes"
     bad = desk({"n1": {"tainted": "1\n"}})
     found = view(context(bad), "groups", "state:unknown")
-    assert found.empty == "none of 1 groups is like this; / changes the filter"
+    assert found.empty == "none of 1 groups matches; / changes the filter"
     assert found.words == "groups: 0 of 1"
 
 
-def test_the_profile_says_of_each_rule_what_it_wants_and_how_it_went() -> None:
+def test_the_profile_view_states_what_each_rule_expects_and_its_result() -> None:
     ctx = context(wrong())
     (output,) = (
         " ".join(" ".join(map(str, entry.details(120))).split())
         for entry in view(ctx, "profile").entries.every if entry.name == "memory.swappiness"
     )  # fmt: skip
-    assert "wants sysctl.vm.swappiness must be at most 10" in output
+    assert "expected sysctl.vm.swappiness must be at most 10" in output
     assert "Swapping in stalls" in output
     assert "here 3 pass, 1 warn, 1 unknown" in output
     rule = next(row for row in rows(ctx, "profile") if "kernel.clean" in row)
@@ -269,16 +269,16 @@ def test_every_fact_stands_with_its_value_plane_source_and_time() -> None:
         assert words in output
 
 
-def test_the_odd_view_names_who_differs_and_who_does_not_tell() -> None:
+def test_the_odd_view_names_who_differs_and_counts_missing_values() -> None:
     found = view(context(wrong()), "odd")
     assert [entry.name for entry in found.entries.every] == ["n1"]
-    assert "1 node does not tell all of them" in str(found.above[0])
+    assert "1 node does not report all of them" in str(found.above[0])
     assert "kernel.tainted is 1" in str(found.entries.line(0, 80))
 
 
-def test_of_too_few_nodes_nobody_is_odd_and_that_is_said() -> None:
+def test_with_too_few_nodes_none_is_odd_and_it_is_stated() -> None:
     found = view(context(desk({"n1": {"tainted": "1\n"}})), "odd")
-    assert found.empty == "nobody can be said to be odd"
+    assert found.empty == "no comparison is possible"
     assert "compute" in str(found.above[0])
 
 
@@ -301,7 +301,7 @@ def test_what_a_filter_leaves_out_of_the_picture_is_no_node_that_passes() -> Non
     assert {cells[name].sign for name in ("n1", "n2", "n3")} & {passing.sign, UNICODE.status(Status.PASS)} == set()
 
 
-def test_a_difference_says_what_is_there_and_here_who_looks_at_it_and_what_nobody_knows() -> None:
+def test_a_difference_states_both_values_the_rules_on_it_and_what_is_unknown() -> None:
     ctx = context(wrong())
     before, after = {"value": 0}, {"unknown": "denied"}
     ctx.fetched[ViewState("diff", PLACES["diff"])] = {
@@ -315,7 +315,7 @@ def test_a_difference_says_what_is_there_and_here_who_looks_at_it_and_what_nobod
     made = view(ctx, "diff")
     text = " ".join(map(str, made.above))
     assert "3 facts are unknown on both sides" in text
-    assert "bmc: silent on both sides" in text
+    assert "bmc: no answer on both sides" in text
     first, second_row = (str(made.entries.line(row, 120)) for row in (0, 1))
     assert "unknown" in first
     assert "kernel.clean fail" in first, "as it stands on the screen, not as it was when it was compared"
@@ -323,7 +323,7 @@ def test_a_difference_says_what_is_there_and_here_who_looks_at_it_and_what_nobod
     assert "1 that no rule covers" in made.words
 
 
-def test_a_past_says_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
+def test_a_past_states_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
     ctx = context(wrong())
     runs = [
         {"newest": {"run": f"r{n}", "time": f"2026-01-0{n}T00:00:00Z"}, "oldest": {"run": f"r{n}", "time": "t"},
@@ -358,7 +358,7 @@ def test_a_past_says_how_many_nodes_fail_run_by_run_the_newest_first() -> None:
         ("group:1", ["kernel.clean"]),
     ],
 )
-def test_a_filter_chooses_groups_by_what_it_asks(where: str, rules: list[str]) -> None:
+def test_a_filter_chooses_groups_by_its_terms(where: str, rules: list[str]) -> None:
     found = [entry.rule for entry in view(context(wrong()), "groups", where).entries.every]
     assert sorted(found) == sorted(rules)
 
@@ -370,7 +370,7 @@ def test_words_find_rules_reasons_and_nodes_in_any_case() -> None:
     assert rows(context(made), "groups", "~dgx02") == []
 
 
-def test_nodes_of_whom_nobody_knows_whether_they_are_meant_are_counted_and_not_shown() -> None:
+def test_nodes_that_may_or_may_not_match_are_counted_and_not_shown() -> None:
     for name in ("groups", "nodes", "rack"):
         found = view(context(wrong(), every=True), name, "kernel.tainted<1")
         assert "1 node left out" in found.left_out, name
@@ -385,7 +385,7 @@ def test_a_group_that_a_filter_narrows_keeps_its_number() -> None:
     assert "2/4 n[3-4]" in row
 
 
-# ---- the room, the letters, the colours
+# ---- the space, the letters, the colours
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 132, 240])
@@ -429,7 +429,7 @@ def test_no_style_is_more_than_the_sixteen_colours_that_every_terminal_has(name:
     assert words <= ATTRIBUTES | COLOURS
 
 
-def test_no_verdict_is_told_by_colour_alone() -> None:
+def test_no_verdict_is_shown_by_colour_alone() -> None:
     ctx = full_context(wrong(), every=True)
     loud = {STYLES[status]: status for status in (Status.FAIL, Status.UNKNOWN)}
     loud |= {STYLES[status]: status for status in (Status.PASS, Status.WARN)}
@@ -441,7 +441,7 @@ def test_no_verdict_is_told_by_colour_alone() -> None:
                     assert line in text or loud[style].value in text.casefold(), (name, text, style)
 
 
-def test_a_row_says_its_verdict_in_a_word_or_a_sign_without_any_colour() -> None:
+def test_a_row_shows_its_verdict_in_a_word_or_a_sign_without_any_colour() -> None:
     ctx = full_context(wrong(), every=True)
     for name in ("groups", "nodes", "node", "group"):
         for entry in view(ctx, name).entries.every:
@@ -456,7 +456,7 @@ def test_a_row_says_its_verdict_in_a_word_or_a_sign_without_any_colour() -> None
         ({"LANG": "en_US.UTF-8"}, False),
         ({"LANG": "C.UTF-8", "LC_CTYPE": "C.UTF-8"}, False),
         ({"LANG": "C"}, True),
-        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, True),  # what Python makes of the line above
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, True),  # how Python reads the line above
         ({"LANG": "en_US.UTF-8", "LC_ALL": "C"}, True),
         ({"LANG": "de_DE.ISO-8859-1"}, True),
         ({"LANG": "en_US.UTF-8", "TERM": "linux"}, True),
@@ -502,7 +502,7 @@ def test_rows_are_written_as_csv_and_json_with_all_their_nodes() -> None:
     assert plain(found, [], as_json=True) == "[]\n"
 
 
-def test_a_comparison_over_items_is_unknown_where_nobody_told_which_there_are() -> None:
+def test_a_comparison_over_items_is_unknown_where_they_were_not_listed() -> None:
     listed, silent = Unknown(Reason.DENIED, "root's"), Unknown(Reason.TIMEOUT, "5 s")
     values: dict[str, dict[str, Reading]] = {
         "n1": {"gpu": ("0",), "gpu/0.vbios": "97.00"}, "n2": {"gpu": listed, "gpu/0.vbios": "96.00"},
@@ -562,7 +562,7 @@ def test_the_same_place_again_is_no_step() -> None:
     assert trail.places == [ViewState("groups", where="state:fail")]
 
 
-def test_everything_the_command_line_can_do_can_be_typed_but_what_wants_a_terminal_of_its_own() -> None:
+def test_every_command_can_be_typed_except_those_that_need_their_own_terminal() -> None:
     assert set(verbs()) == {*VIEWS, *COMMANDS} - ELSEWHERE
     assert {"tui", "completion", "sim"} == ELSEWHERE
     assert list(verbs())[: len(VIEWS)] == list(VIEWS), "views stand first"
@@ -588,14 +588,14 @@ def test_a_nodes_names_in_rows_are_those_that_are_acted_on() -> None:
 # ---- the way in
 
 
-def test_without_a_terminal_the_screens_say_what_prints_the_same() -> None:
-    with pytest.raises(UserError, match=f"`rackcheck groups {RUN}` prints the first one"):
+def test_without_a_terminal_the_screens_name_an_equivalent_command() -> None:
+    with pytest.raises(UserError, match=f"`rackcheck groups {RUN}` prints the first screen"):
         show(RUN, lambda: desk({"n1": {}}))
     with pytest.raises(UserError, match="`rackcheck audit` prints the same"):
         show("", lambda: desk({"n1": {}}))
 
 
-def test_without_a_terminal_a_run_that_cannot_be_read_is_the_first_thing_to_say() -> None:
+def test_without_a_terminal_an_unreadable_run_is_reported_first() -> None:
     def broken() -> MadeDesk:
         raise UserError("run.json is damaged")
 

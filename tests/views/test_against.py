@@ -1,4 +1,4 @@
-"""A node held against others, against itself, and against what was accepted: what differs, and which rules read it."""
+"""A node compared with others, with itself, and with what was accepted: what differs, and which rules read it."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_items_that_differ_alike_are_one_line_with_the_rules_that_read_them() ->
     assert found.differing[0].paths == ("gpu/0.vbios", "gpu/1.vbios")
 
 
-def test_items_of_which_a_rule_reads_one_alone_are_not_told_as_covered_together() -> None:
+def test_items_of_which_a_rule_reads_only_one_are_not_shown_as_covered_together() -> None:
     mine = config(gpu=["0", "1"], **{"gpu/0.vbios": "a", "gpu/1.vbios": "a"})
     other = config(gpu=["0", "1"], **{"gpu/0.vbios": "b", "gpu/1.vbios": "b"})
     found = against(mine, other, Covering([rule("first", "gpu/0.vbios")]))
@@ -91,7 +91,7 @@ SIDES = st.dictionaries(st.sampled_from(["x", "y", "gpu/0.x", "gpu/1.x", "gpu"])
 
 
 @given(SIDES, SIDES)
-def test_what_differs_is_what_the_core_tells_and_nobodys_silence_is_a_change(a: Any, b: Any) -> None:
+def test_the_differences_are_those_of_the_core_and_no_missing_value_is_a_change(a: Any, b: Any) -> None:
     mine, other = config(**a), config(**b)
     found = against(mine, other)
     raw = list(compare(other, mine))
@@ -108,7 +108,7 @@ def test_a_node_does_not_differ_from_itself(a: Any) -> None:
     assert not against(config(**a), config(**a)).differing
 
 
-def test_a_long_text_and_a_list_tell_the_words_that_differ() -> None:
+def test_a_long_text_and_a_list_show_the_words_that_differ() -> None:
     assert word_difference("a b pci=noats d", "a b d iommu=pt") == (("pci=noats",), ("iommu=pt",))
     assert word_difference(("a", "a", "b"), ("a", "b", "c")) == (("a",), ("c",))
     assert word_difference("one two", "one three") is None
@@ -119,7 +119,7 @@ def test_a_long_text_and_a_list_tell_the_words_that_differ() -> None:
     assert difference_text(other) == "line: in another order"
 
 
-def test_peers_are_right_where_more_than_half_of_all_say_so_and_these_are_three_at_least() -> None:
+def test_peers_are_right_where_more_than_half_of_all_agree_and_these_are_three_at_least() -> None:
     mine = config(x="mine")
     for count, expected, decided in (
         (1, 2, False),
@@ -148,7 +148,7 @@ def test_what_peers_do_not_agree_on_is_no_difference() -> None:
     assert [one.path for one in found.differing] == ["y"]
 
 
-def test_an_item_that_no_peer_has_is_told_once_and_one_that_all_have_too() -> None:
+def test_an_item_that_no_peer_has_is_reported_once_and_one_that_all_have_too() -> None:
     mine = config(gpu=["0", "9"], **{"gpu/0.x": "a", "gpu/9.x": "a", "gpu/9.y": "a"})
     others = [config(gpu=["0", "1"], **{"gpu/0.x": "a", "gpu/1.x": "b", "gpu/1.y": "b"}) for _ in range(4)]
     by = peers(mine, others, 5)
@@ -160,9 +160,7 @@ def test_an_item_that_no_peer_has_is_told_once_and_one_that_all_have_too() -> No
 
 
 @given(st.lists(SIDES, max_size=6), SIDES, st.integers(0, 5))
-def test_taking_away_what_a_peer_says_never_makes_another_value_right(
-    others: list[Any], mine: Any, silenced: int
-) -> None:
+def test_removing_a_peers_value_never_makes_another_value_right(others: list[Any], mine: Any, silenced: int) -> None:
     rows = [config(**side) for side in others]
     before = peers(config(**mine), rows, len(rows) + 1)
     hushed = [config(**dict.fromkeys(side)) if at == silenced else config(**side) for at, side in enumerate(others)]
@@ -195,13 +193,13 @@ def test_the_facts_of_a_tree_are_those_that_its_run_keeps() -> None:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of our own, and none of our user's."""
+    """A separate home, without the user's runs."""
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
 
 
 @pytest.fixture
 def pod() -> Callable[..., Path]:
-    """Writes a run of five nodes of which the first is given."""
+    """Writes a run of five nodes with this value on the first."""
 
     def written(name: str, first: object, rest: object = "b") -> Path:
         sides = {f"n{n}": {"x.y": ("config", first if n == 1 else rest), "node.serial": ("identity", f"S{n}")}
@@ -211,7 +209,7 @@ def pod() -> Callable[..., Path]:
     return written
 
 
-def test_diff_peers_tells_what_most_others_say_and_leaves_serials_alone(pod: Callable[..., Path]) -> None:
+def test_diff_peers_shows_what_most_others_have_and_leaves_serials_alone(pod: Callable[..., Path]) -> None:
     pod("r1", "a")
     done = rackcheck("diff", "n1", "peers", "--from", "r1")
     assert (done.status, done.out) == (1, "x.y b -> a\n")
@@ -226,7 +224,7 @@ def test_diff_peers_of_too_few_nodes_is_not_alike_but_not_known() -> None:
     made("r1", {"n1": {"x.y": ("config", 1)}, "n2": {"x.y": ("config", 2)}})
     done = rackcheck("diff", "n1", "peers")
     assert (done.status, done.out) == (3, "")
-    assert "1 other node of role compute told anything in r1; 3 must say the same" in done.err
+    assert "facts of 1 other node of role compute in r1; 3 must have the same value" in done.err
 
 
 def test_diff_before_is_the_newest_earlier_run_that_read_the_node(pod: Callable[..., Path]) -> None:
@@ -265,11 +263,11 @@ def test_each_line_of_a_real_run_ends_with_the_rules_that_read_the_fact(tmp_path
         if doc["event"] == "facts" and not doc["node"].startswith("@"):
             for item in range(8):
                 doc["facts"][f"gpu/{item}.vbios"]["value"] = "96.00.00.00.00"
-            doc["facts"]["cpu.vendor"]["value"] = "Another"
+            doc["facts"]["node.vendor"]["value"] = "Another"
             lines[at] = json.dumps(doc)
     (run / "events.jsonl").write_text("\n".join(lines) + "\n")
     done = rackcheck("diff", "n1", folder() / "one", "--from", run)
     assert done.status == 1, done.err
     (vbios,) = re.findall(r"gpu/\[0-7\]\.vbios .*", done.out)
     assert "gpu.vbios" in vbios
-    assert re.search(r"^cpu\.vendor GenuineIntel -> Another  no rule$", done.out, re.MULTILINE)
+    assert re.search(r"^node\.vendor NVIDIA -> Another  no rule$", done.out, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""A burn-in as it stands: from live pieces or a stored run alike, bounded, unmoved by what a broken node prints."""
+"""A burn-in in progress: the same from live records or a stored run, bounded, robust against broken output."""
 
 import random
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from rackcheck.model import path as paths
 from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.model.profile import Rule
 from rackcheck.parse.burnin.plan import Tier
-from rackcheck.run.event import Answered, Burning, Judged, NodeAsked, RunDone
+from rackcheck.run.event import Answered, Burning, Judged, NodeRequested, RunDone
 from rackcheck.views import burn_records
 from rackcheck.views.burning import Burns
 from rackcheck.views.part import FAULTS, HOST, POINTS, History
@@ -30,7 +30,7 @@ def bears(found: Burns, rules: Mapping[str, Rule] = RULES) -> dict[tuple[str, st
 def one(*value: Mapping[str, Any]) -> Burns:
     """One node that wrote this."""
     found = Burns()
-    found.take(NodeAsked("n1", Plane.BURNIN))
+    found.take(NodeRequested("n1", Plane.BURNIN))
     found.take(Burning("n1", value))
     return found
 
@@ -65,7 +65,7 @@ def test_a_stored_run_whose_nodes_come_one_after_the_other_draws_as_much_as_it_d
     assert max(watts for _, watts in live.total()) > 24 * 600, "24 GPUs at once, not one node's eight"
 
 
-def test_under_load_the_head_tells_tier_seconds_power_the_hottest_and_what_was_found() -> None:
+def test_under_load_the_head_shows_tier_seconds_power_the_hottest_and_the_faults() -> None:
     found = burns(three(), until=9.0)
     assert found.running
     assert found.tier is Tier.SMOKE
@@ -88,10 +88,10 @@ def test_the_stage_that_a_gpu_is_in_is_that_of_the_plan_at_its_own_time() -> Non
 
 def test_the_line_that_does_it_again_has_the_runs_own_seed_and_tier() -> None:
     assert burns(three()).replay("n02") == f"rackcheck burnin n02 --tier smoke --seed {SEED}"
-    assert one(sample(1.0)).replay("n1") == "", "a node that told no seed cannot be asked the same again"
+    assert one(sample(1.0)).replay("n1") == "", "without a seed there is no command to repeat it"
 
 
-# ---- how each part bears it
+# ---- the state of each part
 
 
 def test_a_finding_is_wrong_before_anything_is_judged_and_nothing_else_is() -> None:
@@ -103,7 +103,7 @@ def test_a_finding_is_wrong_before_anything_is_judged_and_nothing_else_is() -> N
     assert all(bearing.status is None for bearing in found.values())
 
 
-def test_once_judged_a_part_has_its_verdicts_and_the_rule_that_says_so() -> None:
+def test_once_judged_a_part_has_its_verdicts_and_the_rule_behind_them() -> None:
     found = bears(burns(three()))
     assert found[FLIPPED] == Bearing(Rank.WRONG, "gpu_correct", Status.FAIL, "burnin.gpu_correct")
     gpus = {bearing.status for (node, of), bearing in found.items() if of != HOST and (node, of) != FLIPPED}
@@ -157,9 +157,9 @@ def test_a_part_about_which_no_rule_was_met_is_not_judged_and_no_pass() -> None:
     assert {b.words for (_, of), b in bears(found).items() if of == HOST} == {"pass"}
 
 
-def test_a_node_that_never_answers_has_one_row_that_says_why() -> None:
+def test_a_node_that_never_answers_has_one_row_that_states_why() -> None:
     found = Burns()
-    found.take(NodeAsked("n1", Plane.BURNIN))
+    found.take(NodeRequested("n1", Plane.BURNIN))
     assert bears(found)["n1", HOST].words == "begins"
     found.take(Answered("n1", Plane.BURNIN, "", Unknown(Reason.UNREACHABLE, "no route to host")))
     (row,) = rows(found, {}, ["n1"], most=32)
@@ -193,7 +193,7 @@ def test_a_node_without_gpus_has_a_row_of_its_own() -> None:
         "n01 host", "n02 host", "n03 host",
     ]  # fmt: skip
     assert found.hottest is not None
-    assert found.power is None, "nobody told of any power"
+    assert found.power is None, "no sample has a power"
 
 
 def test_1024_gpus_take_a_row_a_node() -> None:
@@ -219,7 +219,7 @@ def test_a_history_keeps_first_and_newest_and_at_most_its_points() -> None:
     assert [t for t, _ in points] == sorted(t for t, _ in points)
 
 
-def test_a_value_that_was_not_told_is_no_zero() -> None:
+def test_a_value_that_was_not_reported_is_no_zero() -> None:
     history = History()
     history.add(0.0, {"temp": 40.0})
     history.add(1.0, {"power": 300.0})
@@ -298,13 +298,13 @@ def test_the_end_shows_the_last_word() -> None:
 
 
 @pytest.mark.parametrize("most", [1, 5, 12])
-def test_no_more_records_are_shown_than_asked_for_and_their_number_is_told(most: int) -> None:
+def test_no_more_records_are_shown_than_requested_and_their_number_is_stated(most: int) -> None:
     reply = burn_records.records(paths.parse("burnin.gpu/3.faults"), three()["n01"], most)
     assert len(reply.rows) <= most
     assert reply.cut == reply.of - len(reply.rows) > 0
 
 
-def test_a_thing_of_which_nothing_was_written_says_so() -> None:
+def test_a_part_without_records_states_it() -> None:
     assert burn_records.records(paths.parse("burnin.gpu/77.faults"), three()["n01"], 12).trouble
 
 
@@ -318,7 +318,7 @@ def test_a_fact_names_its_gpu(fact: str, of: str) -> None:
 
 def test_a_run_that_is_no_burn_in_has_none() -> None:
     found = Burns()
-    found.take(NodeAsked("n1", Plane.OS))
+    found.take(NodeRequested("n1", Plane.OS))
     found.take(Answered("n1", Plane.OS, ""))
     found.take(Judged("n1", "compute", Outcome.PASS, ()))
     found.take(RunDone("", Outcome.PASS))

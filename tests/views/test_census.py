@@ -1,4 +1,4 @@
-"""The census: who says what is counted exactly, in any order, and what nobody knows is never taken for alike."""
+"""The census: which nodes have which value is counted exactly, in any order; unknown values never count as alike."""
 
 from censuses import DENIED, GONE, VALUES, Facts, census, many, tree
 from hypothesis import given
@@ -10,7 +10,7 @@ from rackcheck.views.census import Census
 from rackcheck.views.items import folded
 
 
-def test_a_value_is_told_with_the_nodes_that_say_it() -> None:
+def test_a_value_is_listed_with_the_nodes_that_have_it() -> None:
     found = census(many(["NPS4", "NPS1", "NPS4"]))
     assert found.values("bios.nps") == {"NPS4": ("n0", "n2"), "NPS1": ("n1",)}
     assert found.nodes("bios.nps", "NPS1") == ("n1",)
@@ -47,7 +47,7 @@ def test_two_nodes_and_two_that_are_known_have_no_majority() -> None:
     assert census(many([GONE, GONE, GONE])).majority("bios.nps", "compute") is not None
 
 
-def test_who_does_not_know_deviates_from_nobody() -> None:
+def test_a_node_without_the_value_deviates_from_none() -> None:
     found = census(many(["NPS4", "NPS4", "NPS4", "NPS1", DENIED]))
     assert found.deviants("bios.nps", "compute") == {"NPS1": ("n3",)}
 
@@ -66,7 +66,7 @@ def test_an_item_that_a_whole_collection_does_not_hold_is_not_there() -> None:
     assert found.names(found.without("gpu/1.vbios")) == ("n1",)
 
 
-def test_a_node_that_is_read_again_on_one_plane_keeps_what_the_other_told() -> None:
+def test_a_node_that_is_read_again_on_one_plane_keeps_the_facts_of_the_other() -> None:
     found = census({"n0": {"bios.nps": "NPS1", "firmware.bios": "1.0"}})
     found.take("n0", "compute", tree({"node.product": "X"}, Plane.BMC), {}, frozenset({Plane.BMC}))
     assert found.nodes("bios.nps", "NPS1") == ("n0",)
@@ -77,11 +77,11 @@ def test_a_node_that_is_read_again_on_one_plane_keeps_what_the_other_told() -> N
 
 
 @given(st.lists(st.tuples(st.integers(0, 70), VALUES), max_size=120))
-def test_what_a_node_said_before_leaves_no_trace(said: list[tuple[int, Reading]]) -> None:
+def test_a_nodes_earlier_facts_leave_no_trace(text: list[tuple[int, Reading]]) -> None:
     found = Census()
-    for node, value in said:
+    for node, value in text:
         found.take(f"n{node}", "compute", tree({"bios.nps": value}), {"rack": f"r{node % 3}"})
-    last = {f"n{node}": {"bios.nps": value} for node, value in said}
+    last = {f"n{node}": {"bios.nps": value} for node, value in text}
     fresh = census(last)
     assert found.values("bios.nps") == fresh.values("bios.nps")
     assert {node for names in found.values("bios.nps").values() for node in names} == set(last)

@@ -1,4 +1,4 @@
-"""What a person types to see the same: lines that a real shell runs, and that nobody's host or file breaks out of."""
+"""Commands that show the same: lines that a real shell runs, and that no host or file name breaks out of."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def shell(command: str, *, root: bool = False, each: str = "") -> AnyProbe:
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an `ssh`, a `curl` and an `openssl` that write down what they were called with."""
+    """A folder with an `ssh`, a `curl` and an `openssl` that record their arguments."""
     place = tmp_path_factory.mktemp("tools")
     for name in ("ssh", "curl", "openssl"):
         (place / name).write_text(RECORDER)
@@ -52,7 +52,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(line: str, tools: Path, **more: str) -> list[str]:
-    """Let a real `sh` run a line; give the words that the tool was called with."""
+    """Let a real `sh` run a line; return the arguments that the tool was called with."""
     record = tools / "record"
     record.write_bytes(b"")
     env = {"PATH": f"{tools}:{os.environ['PATH']}", "RECORD": str(record), "HOME": "/home/me", "USER": "me", **more}
@@ -68,7 +68,7 @@ def test_a_file_is_read_by_cat_on_the_node(tools: Path) -> None:
     assert run(line, tools) == ["--", "ops@10.0.0.1", "cat -- /proc/sys/vm/swappiness"]
 
 
-def test_every_question_of_every_probe_reaches_the_node_as_it_is_asked(tools: Path) -> None:
+def test_every_question_of_every_probe_reaches_the_node_unchanged(tools: Path) -> None:
     node = Node("n1", host="fe80::1%eth0", ssh=Ssh("o'ps", "/keys/a b", 2222, "/known hosts"))
     asked = [
         probe for probe in registry().probes if isinstance(probe.ask, Shell) and "# payload" not in probe.ask.command
@@ -96,7 +96,7 @@ def test_every_question_of_every_probe_reaches_the_node_as_it_is_asked(tools: Pa
         assert remote == plain or (probe.ask.each and plain.replace("{}", '"${f##*/}"') in remote), probe.name
 
 
-def test_what_root_is_asked_goes_by_sudo_only_where_the_inventory_lets_it(tools: Path) -> None:
+def test_commands_for_root_use_sudo_only_where_the_inventory_allows_it(tools: Path) -> None:
     probe = shell("dmidecode -t memory", root=True)
     node = Node("n1", host="h")
     assert run(commands.line("dmidecode -t memory", Plane.OS, node, probe), tools)[-1] == "sudo -n dmidecode -t memory"
@@ -122,7 +122,7 @@ def test_files_by_globs_are_read_with_their_names(tmp_path: Path) -> None:
     assert done.stdout == f"==> {tmp_path}/x y <==\n1\n"
 
 
-def test_a_command_that_no_probe_asks_is_told_and_never_offered() -> None:
+def test_a_command_that_no_probe_runs_is_shown_and_never_offered() -> None:
     node = Node("n1", host="h")
     for source in ("rm -rf /", "/bin/x && reboot", "$(reboot)", "a\nb"):
         line = commands.line(source, Plane.OS, node)
@@ -131,11 +131,11 @@ def test_a_command_that_no_probe_asks_is_told_and_never_offered() -> None:
                    for each in commands.line(source, Plane.OS, node, shell("uname -r\n# payload\nx")).split("\n"))  # fmt: skip
 
 
-def test_this_machine_is_asked_without_ssh() -> None:
+def test_this_machine_is_queried_without_ssh() -> None:
     assert commands.line("/etc/hostname", Plane.OS, Node("localhost", host="localhost")) == "cat -- /etc/hostname"
 
 
-def test_a_resource_is_fetched_by_curl_which_asks_for_the_password(tools: Path) -> None:
+def test_a_resource_is_fetched_by_curl_which_prompts_for_the_password(tools: Path) -> None:
     node = Node("n1", bmc=BmcAccess("https://[fe80::1]:8443", "admin", "env:SECRET", ca="/ca.pem"))
     line = commands.line("/redfish/v1/Systems/1/Bios#/Attributes/A = B", Plane.BMC, node)
     place = "https://[fe80::1]:8443/redfish/v1/Systems/1/Bios"
@@ -143,9 +143,9 @@ def test_a_resource_is_fetched_by_curl_which_asks_for_the_password(tools: Path) 
     assert "SECRET" not in line
 
 
-def test_a_certificate_that_is_not_checked_is_said_on_a_line_of_its_own(tools: Path) -> None:
+def test_an_unchecked_certificate_is_noted_on_a_line_of_its_own(tools: Path) -> None:
     line = commands.line("/redfish/v1/Chassis/A B", Plane.BMC, Node("n1", bmc=BmcAccess("https://bmc")))
-    assert line.split("\n")[0] == "# the certificate is not checked by this line"
+    assert line.split("\n")[0] == "# this command does not check the certificate"
     words = ["-sS", "-g", "--insecure", "-u", "me", "--", "https://bmc/redfish/v1/Chassis/A%20B"]
     assert run(line, tools) == words
 
@@ -168,7 +168,7 @@ HOSTILE = st.one_of(
 
 
 def words_of(line: str) -> Sequence[str]:
-    """Read a line as a shell would; comments are none of it."""
+    """Read a line as a shell would, without comments."""
     return shlex.split("\n".join(each for each in line.split("\n") if not each.startswith("#")))
 
 
@@ -216,7 +216,7 @@ def test_nodes_are_one_word_that_a_shell_leaves_alone(tools: Path) -> None:
     assert run(f"ssh {commands.nodes(['dgx01', 'dgx02', 'dgx04'])}", tools) == ["dgx[01-02,04]"]
 
 
-def test_a_value_is_written_alone_and_what_is_not_known_says_so() -> None:
+def test_a_value_is_written_alone_and_an_unknown_one_states_it() -> None:
     def leaf(reading: object) -> Leaf:
         kind = Kind(catalogue.Type.QUANTITY, "", unit="GiB") if isinstance(reading, float) else KIND
         return Leaf(reading, kind, Plane.OS, "/x", "t")  # type: ignore[arg-type]
@@ -247,10 +247,10 @@ def test_the_lines_that_mend_one_rule_are_those_of_remedy() -> None:
 
 def test_a_bios_setting_is_left_to_a_person_where_no_answer_of_the_bmc_is_at_hand() -> None:
     text = "\n".join(fixed("bios.sr_iov", "bios.sr_iov", "n1"))
-    assert "this run holds no answer of its BMC" in text
+    assert "this run contains no answer of the node's BMC" in text
 
 
-def test_what_no_line_mends_is_told_in_the_words_that_remedy_has() -> None:
+def test_a_fault_that_no_line_fixes_is_described_in_the_words_of_remedy() -> None:
     rows = fixed("nic.rate", "nic/mlx5_4.port/1.rate", "n1")
     remedy = rackcheck("remedy", folder() / "first", "--rule", "nic.rate", "--nodes", "n1").out
     assert rows[-2:] == tuple(remedy.rstrip("\n").split("\n")[-2:])

@@ -1,4 +1,4 @@
-"""Racks as they stand, and what a cell shows: every node once, what is not told as such, `?` and never a number."""
+"""Racks as they stand, and what a cell shows: every node once, unknown values as `?` and never as a number."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -16,13 +16,13 @@ from rackcheck.model.fact import Absent, Plane, Reading, Reason, Unknown
 from rackcheck.model.tree import Leaf, Tree
 from rackcheck.probe.registry import registry
 from rackcheck.views import rack_lines
-from rackcheck.views.elevation import NO_RACK, NOT_TOLD, RackPanel, dots, elevation
+from rackcheck.views.elevation import NO_RACK, NO_UNIT, RackPanel, dots, elevation
 from rackcheck.views.locations import NodeLocation
 from rackcheck.views.modes import (
-    ASKED,
     LEFT_OUT,
     MEASURES,
     NOT_JUDGED,
+    REQUESTED,
     Cell,
     KnownNodes,
     Mode,
@@ -46,7 +46,7 @@ def panel(places: Mapping[str, NodeLocation], shape: Rack | None = TWIN) -> Rack
     return found
 
 
-def test_a_rack_is_told_from_its_top_to_its_bottom_with_its_empty_slots_and_what_they_are_for() -> None:
+def test_a_rack_is_listed_from_top_to_bottom_with_its_empty_slots_and_their_purpose() -> None:
     found = panel({"a": node(u=1), "b": node(u=3, height=2)})
     assert [(s.label, s.nodes, s.slot, s.role) for s in found.shelves] == [
         ("U5-6", (), "top", "storage"), ("U3-4", ("b",), "", "compute"), ("U2", (), "", ""), ("U1", ("a",), "", "compute"),
@@ -56,7 +56,7 @@ def test_a_rack_is_told_from_its_top_to_its_bottom_with_its_empty_slots_and_what
     assert (found.name, found.row, found.title, found.height) == ("p", "B", "twin", 6)
 
 
-def test_a_slot_that_something_reaches_into_is_not_told_as_empty() -> None:
+def test_a_slot_that_something_reaches_into_is_not_shown_as_empty() -> None:
     slots = [shelf.slot for shelf in panel({"a": node(u=4, height=2)}).shelves]
     assert "top" not in slots
     assert "low" in slots
@@ -71,13 +71,13 @@ def test_nodes_on_one_unit_stand_side_by_side_in_natural_order() -> None:
     assert panel({"n10": node(u=1), "n9": node(u=1), "n2": node(u=1)}, None).rows == (("n2", "n9", "n10"),)
 
 
-def test_a_node_whose_unit_nobody_told_stands_below_all_shelves() -> None:
+def test_a_node_without_a_unit_is_placed_below_all_shelves() -> None:
     found = panel({"n10": node(), "n9": node(), "a": node(u=1)})
-    assert found.labels[-3:] == ("U1", NOT_TOLD, NOT_TOLD)
+    assert found.labels[-3:] == ("U1", NO_UNIT, NO_UNIT)
     assert found.rows[-2:] == (("n9",), ("n10",))
 
 
-def test_a_rack_of_which_nobody_told_the_height_has_no_empty_units() -> None:
+def test_a_rack_of_unknown_height_has_no_empty_units() -> None:
     assert panel({"a": node(u=9), "b": node(u=1)}, None).labels == ("U9", "U1")
 
 
@@ -96,7 +96,7 @@ PLACES = st.builds(
 
 
 @given(st.dictionaries(st.text("abn0123456789", min_size=1, max_size=4), PLACES, max_size=12))
-def test_every_node_stands_somewhere_once_whatever_a_stored_run_says_of_its_place(
+def test_every_node_is_placed_exactly_once_whatever_place_a_stored_run_has_for_it(
     places: dict[str, NodeLocation],
 ) -> None:
     found = elevation(places, {"p": TWIN}).racks
@@ -111,7 +111,7 @@ def test_every_node_stands_somewhere_once_whatever_a_stored_run_says_of_its_plac
             assert not empty or all(end <= shelf.u or start >= shelf.u + shelf.height for start, end in filled)
 
 
-def test_a_large_rack_is_told_in_lines_of_so_many_nodes() -> None:
+def test_a_large_rack_is_shown_in_lines_of_so_many_nodes() -> None:
     found = RackPanel("hall", panel({f"n{i}": node() for i in range(10)}, None).shelves)
     assert dots(found, 4) == (("n0", "n1", "n2", "n3"), ("n4", "n5", "n6", "n7"), ("n8", "n9"))
 
@@ -129,7 +129,7 @@ def tree(readings: Mapping[str, Reading]) -> Tree:
     return Tree({"gpu": listing, **{path: leaf(reading) for path, reading in readings.items()}})
 
 
-def test_every_fact_that_a_mode_may_show_is_in_the_catalogue_with_the_plane_and_unit_that_are_said() -> None:
+def test_every_fact_that_a_mode_may_show_is_in_the_catalogue_with_the_stated_plane_and_unit() -> None:
     for measures in MEASURES.values():
         for measure in measures:
             entry = registry().catalogue.find(paths.parse(measure.pattern))
@@ -147,7 +147,7 @@ def test_the_hottest_gpu_speaks_for_its_node_and_all_gpus_together_for_its_power
 
 
 @pytest.mark.parametrize("bad", [Unknown(Reason.DENIED), float("inf"), float("nan"), True, "warm"])
-def test_one_gpu_of_which_nobody_knows_leaves_its_node_unknown(bad: Reading) -> None:
+def test_one_unknown_gpu_leaves_its_node_unknown(bad: Reading) -> None:
     found = mode_readings(Mode.TEMPERATURE, tree({"gpu/0.temperature": 40.0, "gpu/1.temperature": bad}))
     assert isinstance(found["gpu/*.temperature"], Unknown)
 
@@ -161,7 +161,7 @@ def test_a_node_without_gpus_has_no_temperature_of_theirs_and_a_silent_one_is_un
 
 def measured(values: Mapping[str, Reading | None], mode: Mode = Mode.TEMPERATURE) -> tuple[dict[str, Cell], str]:
     heard = {name: {"gpu/*.temperature": value} for name, value in values.items() if value is not None}
-    found = picture(mode, KnownNodes(tuple(values), asked=frozenset({"asked"}), readings=heard), PLAIN)
+    found = picture(mode, KnownNodes(tuple(values), requested=frozenset({"asked"}), readings=heard), PLAIN)
     return dict(found.cells), str(found.legend)
 
 
@@ -173,20 +173,20 @@ def test_a_measured_cell_is_a_share_of_the_fleet_and_its_word_the_value() -> Non
     assert legend == "temperature: gpu/*.temperature, hottest GPU   0 to 9 = 20 C to 40 C"
 
 
-def test_what_is_not_a_number_is_told_apart_and_never_drawn_as_one() -> None:
+def test_a_value_that_is_no_number_is_marked_apart_and_never_drawn_as_one() -> None:
     cells, legend = measured({"a": 20.0, "b": Unknown(Reason.TIMEOUT), "c": Absent(), "d": None, "asked": None})
     assert {name: cell.sign for name, cell in cells.items()} == {"a": "0", "b": "?", "c": "-", "d": "?", "asked": ">"}
-    assert (cells["b"].word, cells["d"].word) == ("timeout", "not told")
-    assert legend.endswith("0 = 20 C, all alike   ? 2 not known   - 1 absent   > 1 being asked")
+    assert (cells["b"].word, cells["d"].word) == ("timeout", "not reported")
+    assert legend.endswith("0 = 20 C, all alike   ? 2 not known   - 1 absent   > 1 being read")
 
 
-def test_where_no_node_tells_anything_the_legend_names_what_was_looked_for() -> None:
+def test_where_no_node_has_a_value_the_legend_names_the_facts_looked_for() -> None:
     cells, legend = measured({"a": None})
     assert cells["a"].sign == "?"
     assert all(pattern in legend for pattern in needs(Mode.TEMPERATURE))
 
 
-def test_the_fact_that_most_nodes_tell_is_the_one_that_all_cells_show() -> None:
+def test_the_fact_that_most_nodes_report_is_the_one_that_all_cells_show() -> None:
     heard: dict[str, dict[str, Reading]] = {
         "a": {"bmc.thermal.inlet": 20.0, "gpu/*.temperature": 50.0},
         "b": {"bmc.thermal.inlet": Unknown(Reason.DENIED), "gpu/*.temperature": 60.0},
@@ -207,15 +207,15 @@ def test_a_share_is_a_digit_that_never_falls_while_its_value_rises(values: list[
     assert digits[-1] == (9 if min(values) < max(values) else 0)
 
 
-def test_state_is_told_by_a_sign_of_its_own_whatever_colours_there_are() -> None:
+def test_state_has_a_sign_of_its_own_whatever_colours_there_are() -> None:
     outcomes = dict(zip("abc", Outcome, strict=True))
     for signs in (PLAIN, RICH):
         found = picture(Mode.STATE, KnownNodes((*"abcde",), outcomes, frozenset({"d"})), signs)
         assert len({found.cells[name].sign for name in "abcde"}) == 5
         assert all(cell_len(cell.sign) == 1 for cell in found.cells.values())
-        assert (found.cells["d"], found.cells["e"]) == (ASKED, NOT_JUDGED)
+        assert (found.cells["d"], found.cells["e"]) == (REQUESTED, NOT_JUDGED)
     assert str(picture(Mode.STATE, KnownNodes((*"abcde",), outcomes, frozenset({"d"})), PLAIN).legend) == (
-        "x 1 FAIL   ? 1 INCOMPLETE   > 1 being asked   - 1 not judged   + 1 PASS"
+        "x 1 FAIL   ? 1 INCOMPLETE   > 1 being read   - 1 not judged   + 1 PASS"
     )
 
 

@@ -1,4 +1,4 @@
-"""Why a verdict says what it says: the raw lines behind a fact, what the other plane says, and since when."""
+"""The evidence of a verdict: the raw lines behind a fact, the other plane's value, and since when."""
 
 import json
 from collections.abc import Mapping
@@ -49,13 +49,13 @@ def lines_of(reply: RawText) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of our own, and none of our user's."""
+    """A separate home, without the user's runs."""
     monkeypatch.setenv("RACKCHECK_HOME", str(tmp_path / "home"))
 
 
 @cache
 def machine() -> tuple[NodeReplies, Mapping[str, Rule], Mapping[str, Verdict]]:
-    """What a simulated DGX H100 said, with the rules and verdicts of its profile, and the pairs of the cross-plane one."""
+    """Answers of a simulated DGX H100, with its profile's rules and verdicts, and the cross-plane profile's pairs."""
     run = store.find(str(folder() / "first"))
     job = stored_job(run)
     assert job.profile is not None
@@ -65,8 +65,8 @@ def machine() -> tuple[NodeReplies, Mapping[str, Rule], Mapping[str, Verdict]]:
     alone = [rule for rule in job.profile.own if rule.across is None]
     verdicts = {verdict.rule: verdict for verdict in judge(alone, tree)}
     pairs = library.load("cross-plane", known().catalogue).own
-    all_said = replace(replies_of(tree, {a.plane: a.capture for a in came if a.capture is not None}), rules=pairs)
-    return all_said, {rule.id: rule for rule in alone}, verdicts
+    all_texts = replace(replies_of(tree, {a.plane: a.capture for a in came if a.capture is not None}), rules=pairs)
+    return all_texts, {rule.id: rule for rule in alone}, verdicts
 
 
 # ---- the lines of a reply
@@ -83,7 +83,7 @@ def test_a_file_shows_the_line_that_holds_the_value() -> None:
     ]
 
 
-def test_a_reply_without_the_value_shows_how_it_begins_and_says_what_is_cut() -> None:
+def test_a_reply_without_the_value_shows_how_it_begins_and_states_the_cut() -> None:
     capture = NodeCapture(commands={"tool": Output(0, "".join(f"line {n}\n" for n in range(50)))})
     (reply,) = replies("a.b", leaf("x", "tool"), capture, most=5)
     assert lines_of(reply) == [f"line {n}" for n in range(5)]
@@ -97,12 +97,12 @@ def test_a_command_that_failed_shows_its_complaint_and_its_exit() -> None:
     assert "(exit 3)" in next(reply_lines(reply))
 
 
-def test_a_file_that_was_refused_or_is_not_there_says_so() -> None:
+def test_a_file_that_was_refused_or_is_missing_states_it() -> None:
     capture = NodeCapture(refused={"/x": Unknown(Reason.DENIED, "not for you")})
     assert replies("a", leaf(Unknown(Reason.DENIED), "/x"), capture)[0].trouble == "denied: not for you"
     assert replies("a", leaf(Absent("no /y"), "/y"), capture)[0].trouble == "no /y"
-    assert replies("a", leaf("v", "elsewhere"), capture)[0].trouble == "no answer that was kept bears this name"
-    assert replies("a", leaf("v", "/x"), None)[0].trouble == "no answer of this plane was kept"
+    assert replies("a", leaf("v", "elsewhere"), capture)[0].trouble == "no stored answer has this name"
+    assert replies("a", leaf("v", "/x"), None)[0].trouble == "no answer of this plane is stored"
 
 
 def test_of_many_files_those_of_the_items_come_first_and_the_rest_is_counted() -> None:
@@ -165,45 +165,45 @@ def test_every_line_shown_is_a_line_of_the_reply_in_its_order_and_never_too_many
 
 
 def test_the_bare_truth_behind_facts_of_a_real_machine_is_found() -> None:
-    all_said, _, _ = machine()
-    asked = dict(list(all_said.tree.leaves.items())[::25])
+    all_texts, _, _ = machine()
+    asked = dict(list(all_texts.tree.leaves.items())[::25])
     lost = [
         path for path, each in asked.items()
         if each.plane is not Plane.DERIVED and not isinstance(each.reading, Unknown | Absent)
-        and "." in path and all(reply.trouble for reply in all_said.replies(path, each))
+        and "." in path and all(reply.trouble for reply in all_texts.replies(path, each))
     ]  # fmt: skip
     known_facts = [path for path, each in asked.items() if not isinstance(each.reading, Unknown | Absent)]
     assert len(lost) * 200 <= len(known_facts), lost[:20]
 
 
-def test_one_gpu_of_eight_is_told_by_its_own_part_of_the_answer() -> None:
-    all_said, _, _ = machine()
-    rows = [all_said.replies(f"gpu/{n}.vbios", all_said.tree.leaves[f"gpu/{n}.vbios"])[0].rows for n in range(8)]
+def test_one_gpu_of_eight_is_proven_by_its_own_part_of_the_answer() -> None:
+    all_texts, _, _ = machine()
+    rows = [all_texts.replies(f"gpu/{n}.vbios", all_texts.tree.leaves[f"gpu/{n}.vbios"])[0].rows for n in range(8)]
     assert [len(each) for each in rows] == [1] * 8
     assert len({each[0].number for each in rows}) == 8
 
 
 def test_a_verdict_names_the_facts_that_it_rests_on_and_the_file_of_each() -> None:
-    all_said, rules, verdicts = machine()
-    found: Proof = proof(rules["nic.rate"], verdicts["nic.rate"], all_said)
-    slow = next(each for each in found.pieces if each.path == "nic/mlx5_4.port/1.rate")
-    assert slow.evidence is not None
-    assert slow.evidence.observed == "40 Gb/s"
-    assert [lines_of(reply) for reply in slow.replies] == [["40 Gb/sec (4X QDR)"]]
-    assert found.pieces[0].leaf is None  # `count of nic/*.port …` is no fact
+    all_texts, rules, verdicts = machine()
+    found: Proof = proof(rules["nic.rate"], verdicts["nic.rate"], all_texts)
+    down = next(each for each in found.pieces if each.path == "nic/mlx5_4.port/1.active_rate")
+    assert down.evidence is not None
+    assert down.evidence.observed == "0 Gb/s"
+    counted = proof(rules["gpu.count"], verdicts["gpu.count"], all_texts)
+    assert counted.pieces[0].leaf is None  # `count of gpu` is no fact
     assert all(each.leaf is not None for each in found.pieces if each.evidence is None)
 
 
-def test_a_proof_is_cut_and_says_so() -> None:
-    all_said, rules, verdicts = machine()
-    whole = proof(rules["nic.rate"], verdicts["nic.rate"], all_said, most=1000)
-    short = proof(rules["nic.rate"], verdicts["nic.rate"], all_said, most=3)
+def test_a_proof_is_cut_and_states_it() -> None:
+    all_texts, rules, verdicts = machine()
+    whole = proof(rules["nic.rate"], verdicts["nic.rate"], all_texts, most=1000)
+    short = proof(rules["nic.rate"], verdicts["nic.rate"], all_texts, most=3)
     assert (len(short.pieces), short.cut) == (3, len(whole.pieces) - 3)
 
 
 def seen(path: str) -> dict[str, RelatedFact]:
-    all_said, _, _ = machine()
-    return {view.path: view for view in views(path, all_said.tree.leaves[path], all_said)}
+    all_texts, _, _ = machine()
+    return {view.path: view for view in views(path, all_texts.tree.leaves[path], all_texts)}
 
 
 def test_the_other_planes_view_is_found_by_the_rules_that_hold_both_together() -> None:
@@ -220,20 +220,20 @@ def test_another_planes_value_that_is_unknown_neither_agrees_nor_disagrees() -> 
     rules = library.load("cross-plane", known().catalogue).own
     count = Kind(catalogue.Type.INTEGER, "")
 
-    def told_by(other: Reading) -> bool | None:
+    def source(other: Reading) -> bool | None:
         leaves = {"cpu.sockets": leaf(2, "lscpu", kind=count), "bmc.cpu.count": leaf(other, "/r", Plane.BMC, count)}
         (view,) = views("cpu.sockets", leaves["cpu.sockets"], NodeReplies(Tree(leaves), {}, rules))
         return view.agrees
 
-    assert told_by(2) is True
-    assert told_by(1) is False
-    assert told_by(Absent()) is False
-    assert told_by(Unknown(Reason.TIMEOUT)) is None
+    assert source(2) is True
+    assert source(1) is False
+    assert source(Absent()) is False
+    assert source(Unknown(Reason.TIMEOUT)) is None
 
 
 def test_a_derived_fact_shows_what_it_follows_from() -> None:
-    all_said, _, _ = machine()
-    whole = piece("gpu/0.nearest_nic", all_said)
+    all_texts, _, _ = machine()
+    whole = piece("gpu/0.nearest_nic", all_texts)
     assert whole.replies == ()
     assert "gpu/0.pci" in [each.path for each in whole.inputs]
     assert "gpu/1.pci" not in [each.path for each in whole.inputs]
@@ -266,14 +266,14 @@ def test_answers_are_listed_without_their_raw_side_which_is_read_by_its_digest()
 
 
 def judged(name: str, node: str, *, fails: str = "", rules: str = "ab") -> None:
-    told_: list[dict[str, Any]] = events(name, {node: {}}, {node: fails} if fails else None)
-    for doc in told_:
+    values_: list[dict[str, Any]] = events(name, {node: {}}, {node: fails} if fails else None)
+    for doc in values_:
         if doc["event"] == "judged":
             doc["verdicts"] = [verdict for verdict in doc["verdicts"] if verdict["rule"] in rules]
-    stored(name, told_)
+    stored(name, values_)
 
 
-def test_a_verdict_is_told_since_the_first_run_of_its_unbroken_row() -> None:
+def test_a_verdict_is_dated_from_the_first_run_of_its_unbroken_row() -> None:
     for name, fails in (("r1", "a"), ("r2", ""), ("r3", "a"), ("r4", "a")):
         judged(name, "n1", fails=fails)
     found = since("n1", "a")
@@ -294,7 +294,7 @@ def test_a_run_that_did_not_judge_the_rule_breaks_no_row() -> None:
     assert (found.run, found.runs, found.first) == ("r1", 2, True)
 
 
-def test_since_can_be_asked_of_an_older_run_and_knows_no_others() -> None:
+def test_since_can_start_from_an_older_run_and_is_none_for_unknown_ones() -> None:
     for name, fails in (("r1", "a"), ("r2", "a"), ("r3", "")):
         judged(name, "n1", fails=fails)
     found = since("n1", "a", "r2")

@@ -1,4 +1,4 @@
-"""Hints: what failing nodes have in common and others have not is named, with its counts, and nothing else is."""
+"""Hints: exactly what failing nodes have in common and others lack is named, with its counts."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ def test_half_of_the_fleet_or_two_nodes_do_not() -> None:
     assert hint(fleet(3, racks=3), range(2)) is None
 
 
-def test_what_is_unknown_on_most_nodes_says_nothing_of_the_profile() -> None:
+def test_a_value_unknown_on_most_nodes_gives_no_hint() -> None:
     assert hint(fleet(16, racks=16), range(10), unknown=True) is None
 
 
@@ -70,7 +70,7 @@ def test_one_node_of_several_is_alone_and_one_of_one_is_nothing() -> None:
 
 
 def bios(old: Iterable[int], nodes: int = 16, unknown: Iterable[int] = ()) -> dict[int, Facts]:
-    """Facts of a fleet on which some nodes have an older BIOS, and some do not tell."""
+    """Facts of a fleet on which some nodes have an older BIOS, and some do not report it."""
     values: dict[int, Facts] = {
         number: {"firmware.bios": "1.5" if number not in set(old) else "1.4"} for number in range(nodes)
     }
@@ -90,13 +90,13 @@ def test_the_fact_that_a_rule_reads_is_no_hint_at_itself() -> None:
     assert hint(fleet(16, bios([1, 5, 9])), [1, 5, 9], frozenset({"firmware.bios"})) is None
 
 
-def test_a_fact_that_tells_what_was_seen_is_no_hint_either() -> None:
+def test_a_fact_that_restates_the_finding_is_no_hint_either() -> None:
     found = fleet(16, bios([1, 5, 9]))
     nodes = found.bits(["n1", "n5", "n9"])
     assert Hints(found).of(nodes, found.everyone, NONE, frozenset({"1.4"})) is None
 
 
-def test_of_a_rack_and_a_version_that_tie_the_rack_is_in_the_column_and_both_are_told() -> None:
+def test_of_a_rack_and_a_version_that_tie_the_rack_is_in_the_column_and_both_are_named() -> None:
     found = hint(fleet(16, bios(range(4))), range(4))
     sentence = "all 4 are in rack r0 and have firmware.bios 1.4; none of 12 others is"
     assert hint_tuple(found) == (HintKind.RACK, "rack r0", sentence)
@@ -112,11 +112,11 @@ def test_unknown_is_not_what_nodes_have_in_common() -> None:
     assert hint(fleet(16, bios([], unknown=[1, 5, 9])), [1, 5, 9]) is None
 
 
-def test_a_fact_that_more_than_a_fifth_do_not_tell_is_no_hint_and_fewer_are_counted() -> None:
+def test_a_fact_that_more_than_a_fifth_do_not_report_is_no_hint_and_fewer_are_counted() -> None:
     assert hint(fleet(16, bios([1, 5, 9], unknown=[2, 3, 4, 6])), [1, 5, 9]) is None
     found = hint(fleet(16, bios([1, 5, 9], unknown=[2, 3])), [1, 5, 9])
     assert found is not None
-    assert found.sentence == "all 3 have firmware.bios 1.4; none of 13 others has, and 2 do not tell"
+    assert found.sentence == "all 3 have firmware.bios 1.4; none of 13 others has, and 2 are unknown"
 
 
 def test_the_switch_that_ports_are_cabled_to_is_named_whichever_port_it_is() -> None:

@@ -1,11 +1,11 @@
-"""A run as it stands: the board says at any moment what a summary of the same events would say."""
+"""A run in progress: the board shows at any moment what a summary of the same events would show."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from desks import LATER, RUN, MadeDesk, Told, as_asked, board, desk, events_of, job_of, numbered, second, small
+from desks import LATER, RUN, Answer, MadeDesk, board, desk, events_of, job_of, numbered, second, small, with_requests
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from rackcheck.model.fact import Plane, Reason, Unknown
 from rackcheck.probe.group import is_group
 from rackcheck.report.merge_runs import settle
 from rackcheck.report.run_data import gather
-from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeAsked, RunDone, RunStarted
+from rackcheck.run.event import Answered, Event, FactsRead, Foreseen, Judged, NodeRequested, RunDone, RunStarted
 from rackcheck.views.state import QUIET, Board, Turned
 from rackcheck.views.summary import findings, summarize
 
@@ -33,7 +33,7 @@ rules:
     across: { role: compute, facts: [sysctl.vm.swappiness] }
     agree: { quorum: 75 % }
 """
-TOLD = st.one_of(
+ANSWERS = st.one_of(
     st.just(SILENT),
     st.fixed_dictionaries(
         {},
@@ -55,7 +55,7 @@ def taken(events: Sequence[Event]) -> Board:
 
 
 def judged_by_now(events: Sequence[Event]) -> dict[str, Judged]:
-    """The newest judgement of each node, as one reads it in the events."""
+    """The newest judgement of each node in the events."""
     found: dict[str, Judged] = {}
     for event in events:
         if isinstance(event, Judged | Foreseen):
@@ -65,14 +65,14 @@ def judged_by_now(events: Sequence[Event]) -> dict[str, Judged]:
 
 
 @settings(max_examples=40)
-@given(st.lists(TOLD, min_size=4, max_size=4), st.data())
+@given(st.lists(ANSWERS, min_size=4, max_size=4), st.data())
 def test_after_every_event_findings_and_counts_are_those_of_what_was_judged_by_then(
-    said: list[Told], data: st.DataObject
+    text: list[Answer], data: st.DataObject
 ) -> None:
-    values = {node.name: each for node, each in zip(NODES, said, strict=True)}
+    values = {node.name: each for node, each in zip(NODES, text, strict=True)}
     job = job_of(NODES, small(ACROSS))
-    events = list(as_asked(events_of(job, values)))
-    # Siblings wait for each other: before the run's end a node stands as it was foreseen.
+    events = list(with_requests(events_of(job, values)))
+    # Siblings wait for each other: before the run's end a node has its predicted state.
     at = data.draw(st.integers(1, len(events)))
     cut = events[:at]
     now, made = judged_by_now(cut), taken(cut)
@@ -86,9 +86,9 @@ def test_after_every_event_findings_and_counts_are_those_of_what_was_judged_by_t
 
 
 @settings(max_examples=25)
-@given(st.lists(TOLD, min_size=4, max_size=4))
-def test_of_a_whole_run_it_says_what_the_summary_says(said: list[Told]) -> None:
-    values = {node.name: each for node, each in zip(NODES, said, strict=True)}
+@given(st.lists(ANSWERS, min_size=4, max_size=4))
+def test_for_a_whole_run_it_equals_the_summary(text: list[Answer]) -> None:
+    values = {node.name: each for node, each in zip(NODES, text, strict=True)}
     events = events_of(job_of(NODES, small(ACROSS)), values)
     summary, made = summarize(events, small(ACROSS)), taken(events).summary(every=True)
     assert made.findings == summary.findings
@@ -102,14 +102,14 @@ def test_of_a_whole_run_it_says_what_the_summary_says(said: list[Told]) -> None:
 
 @settings(max_examples=25)
 @given(
-    st.lists(TOLD, min_size=4, max_size=4),
-    st.dictionaries(st.sampled_from([n.name for n in NODES]), TOLD, min_size=1),
+    st.lists(ANSWERS, min_size=4, max_size=4),
+    st.dictionaries(st.sampled_from([n.name for n in NODES]), ANSWERS, min_size=1),
 )
 def test_a_second_reading_over_the_first_is_what_an_acceptance_makes_of_both(
-    said: list[Told], later: dict[str, Told]
+    text: list[Answer], later: dict[str, Answer]
 ) -> None:
     profile = small(ACROSS)
-    values = {node.name: each for node, each in zip(NODES, said, strict=True)}
+    values = {node.name: each for node, each in zip(NODES, text, strict=True)}
     first = events_of(job_of(NODES, profile), values)
     some = [node for node in NODES if node.name in later]
     then = events_of(job_of(some, profile, run=LATER), later)
@@ -126,12 +126,12 @@ def test_a_second_reading_over_the_first_is_what_an_acceptance_makes_of_both(
     assert +made.counts == Counter(v.status for each in settled.everyone for v in each.verdicts)
 
 
-def pair(first: dict[str, Told], later: dict[str, Told]) -> tuple[MadeDesk, Board]:
+def pair(first: dict[str, Answer], later: dict[str, Answer]) -> tuple[MadeDesk, Board]:
     made = desk(first)
-    return made, board(made, [*made.told, *second(made, later)])
+    return made, board(made, [*made.first, *second(made, later)])
 
 
-def test_it_tells_what_a_second_reading_turned_and_what_it_left() -> None:
+def test_it_shows_what_a_second_reading_changed_and_what_it_left() -> None:
     _, now = pair({"n1": {"tainted": "1\n"}, "n2": {"swappiness": "60\n"}}, {"n1": {"hostname": "wrong\n"}})
     assert now.turned == [
         Turned("n1", Turn("host.named", "pass", "fail")), Turned("n1", Turn("kernel.clean", "fail", "pass")),
@@ -159,10 +159,10 @@ def test_a_plane_that_answers_the_second_time_is_silent_no_more() -> None:
     assert now.done.outcome is Outcome.PASS
 
 
-def test_a_third_reading_tells_what_it_turned_itself() -> None:
+def test_a_third_reading_shows_what_it_changed_itself() -> None:
     made = desk({"n1": {"tainted": "1\n"}})
     once = second(made, {"n1": {}})
-    now = board(made, [*made.told, *once, *second(made, {"n1": {"swappiness": "60\n"}})])
+    now = board(made, [*made.first, *once, *second(made, {"n1": {"swappiness": "60\n"}})])
     assert [each.turn for each in now.turned] == [Turn("memory.swappiness", "pass", "warn")]
 
 
@@ -170,7 +170,7 @@ def test_while_a_second_reading_goes_on_the_run_runs_and_keeps_what_it_knew() ->
     made = desk({"n1": {"tainted": "1\n"}, "n2": {}})
     later = second(made, {"n1": {}})
     start = next(place for place, event in enumerate(later) if isinstance(event, RunStarted)) + 1
-    now = board(made, [*made.told, *later[:start]])
+    now = board(made, [*made.first, *later[:start]])
     assert now.running
     assert now.counts[Status.FAIL] == 1
     assert now.due() == ("n1",)
@@ -179,15 +179,15 @@ def test_while_a_second_reading_goes_on_the_run_runs_and_keeps_what_it_knew() ->
 def test_an_interrupted_second_reading_is_incomplete_however_well_the_nodes_stand() -> None:
     made = desk({"n1": {}})
     later = [replace(e, interrupted=True) if isinstance(e, RunDone) else e for e in second(made, {"n1": {}})]
-    now = board(made, [*made.told, *later])
+    now = board(made, [*made.first, *later])
     assert now.done is not None
     assert now.done.outcome is Outcome.INCOMPLETE
 
 
 @pytest.mark.parametrize("cut", [1, 3])
-def test_notes_are_told_at_the_end_of_a_run_and_those_beside_it_first(cut: int) -> None:
+def test_notes_are_shown_at_the_end_of_a_run_and_those_beside_it_first(cut: int) -> None:
     made = desk({"n1": {}})
-    part = board(made, made.told[:cut])
+    part = board(made, made.first[:cut])
     part.beside = ("laid over another",)
     assert part.summary().notes == ()
     whole = board(made)
@@ -212,22 +212,22 @@ def test_it_counts_facts_by_node_and_place_and_not_those_of_racks() -> None:
     assert {str(value) for value, _ in now.census.sets("kernel.tainted")} == {"0", "1"}
 
 
-def test_when_a_plane_was_asked_and_answered_is_kept_by_the_watchers_clock() -> None:
+def test_the_times_of_a_planes_request_and_answer_use_the_watchers_clock() -> None:
     made = desk({"n1": SILENT})
     now = Board(made.profile, made.nodes)
     for at, event in (
-        (0.0, made.told[0]), (1.5, NodeAsked("n1", Plane.OS)), (4.0, Answered("n1", Plane.OS, "t", SILENT)),
+        (0.0, made.first[0]), (1.5, NodeRequested("n1", Plane.OS)), (4.0, Answered("n1", Plane.OS, "t", SILENT)),
     ):  # fmt: skip
         now.take(event, at)
     asking = now.asking["n1"][Plane.OS]
-    assert (asking.asked, asking.answered, asking.trouble) == (1.5, 4.0, SILENT)
+    assert (asking.requested, asking.answered, asking.trouble) == (1.5, 4.0, SILENT)
 
 
 def test_a_summary_is_made_once_for_each_state() -> None:
     made = desk({"n1": {"tainted": "1\n"}})
     now = board(made)
     assert now.summary() is now.summary()
-    facts = next(event for event in made.told if isinstance(event, FactsRead))
+    facts = next(event for event in made.first if isinstance(event, FactsRead))
     before = now.summary()
     now.take(facts)
     assert now.summary() is not before

@@ -1,4 +1,4 @@
-"""The screens: a run in the terminal. This package contacts no node and opens no run file: the session does."""
+"""The screens: a run in the terminal. This package contacts no node and opens no run file; the session does both."""
 
 import os
 import sys
@@ -14,21 +14,21 @@ def show(
     name: str, desk: Callable[[], OpenRun], *, view: str = "groups", where: str = "", against: str = "peers",
     link: Literal["auto", "slow"] = "auto", early: bool = False, same: str = "rackcheck audit",
 ) -> None:  # fmt: skip
-    """Show an open run until the user quits; raises UserError where there is no terminal.
+    """Show an open run until the user quits; raises UserError if there is no terminal.
 
-    `desk` opens the run behind the screens; `early` opens it before them, as it may prompt for secrets.
-    `same` is the command that prints the same for a run that has no name yet.
+    `desk` opens the run; with `early`, it is called before the screens are shown, because it may prompt for secrets.
+    `same` is the command that prints the same, for a run that has no name yet.
     """
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # the library draws on stderr
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # Textual draws on stderr
         if name:
             deque(desk().events(), 0)  # an error in the run matters more than the missing terminal
-        prints = f"`rackcheck groups {name}` prints the first one" if name else f"`{same}` prints the same"
+        prints = f"`rackcheck groups {name}` prints the first screen" if name else f"`{same}` prints the same"
         raise UserError(f"the screens need a terminal; {prints}")
     from rackcheck_tui.slow_link import settle_environment  # noqa: PLC0415
 
     settle_environment(link, os.environ)
     from rackcheck.views.signs import signs_for  # noqa: PLC0415
-    from rackcheck_tui.app import Screens  # noqa: PLC0415  the screen library is loaded for screens only
+    from rackcheck_tui.app import Screens  # noqa: PLC0415  Textual is loaded only for the screens
     from rackcheck_tui.controllers.commands import VIEWS  # noqa: PLC0415
     from rackcheck_tui.controllers.view_history import ViewState  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""The application: its one screen and its keys; controllers run every action of a key or a screen event."""
+"""The application: its only screen and its keys; controllers run the action of every key and screen event."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -38,30 +38,30 @@ from rackcheck_tui.widgets.table import TableWidget
 from rackcheck_tui.widgets.themes import Colours
 
 OWN_ACTIONS = frozenset({"do", "view", "step"})
-"""Actions of the application itself, which need an open run; all others are the library's."""
+"""Actions of the application itself, which need an open run; all other actions are Textual's."""
 
 
 class Details(VerticalScroll):
-    """Reports a change of its width, so that its content is written again."""
+    """Reports a change of its width, so that its content is written again for the new width."""
 
     class Resized(Message):
         """The width has changed."""
 
     def on_resize(self, _: Resize) -> None:
-        """Report it."""
+        """Report the change."""
         self.post_message(self.Resized())
 
 
 class Screens(App[None]):
     """Shows one run and the actions on it.
 
-    What needs the run (`context` and everything after it) exists once the run is open, when `ready` becomes true.
+    `context` and all attributes after it need the run: they exist once the run is open, when `ready` becomes true.
     """
 
     TITLE = "rackcheck"
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH = "screens.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (160, "-wide")]  # noqa: RUF012  the library declares its type
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (160, "-wide")]  # noqa: RUF012  Textual declares the type
     BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     context: ViewContext
@@ -75,7 +75,7 @@ class Screens(App[None]):
         self, opened: Callable[[], OpenRun], signs: Signs, *, name: str = "", slow: bool = False,
         first: ViewState | None = None, against: str = "peers",
     ) -> None:  # fmt: skip
-        super().__init__(ansi_color=True)  # the terminal's own colours: the user has chosen them
+        super().__init__(ansi_color=True)  # use the terminal's own colours, which the user has chosen
         self.theme = "ansi-dark"
         self.set_class(signs.plain, "-plain")
         self.signs, self.ready, self._against, self._name = signs, False, against, name
@@ -87,7 +87,7 @@ class Screens(App[None]):
         self.actions: Mapping[str, Callable[[], None]] = {"leave": self.leaving.leave}
 
     def compose(self) -> ComposeResult:
-        """Lay out the one screen."""
+        """Lay out the only screen."""
         yield Static(id="head", markup=False)
         yield Static(id="status", markup=False)
         yield Static(id="above", markup=False)
@@ -103,7 +103,7 @@ class Screens(App[None]):
         yield Static(id="keys", markup=False)
 
     def _opened(self, desk: OpenRun) -> None:
-        """Connect the controllers to the opened run, and start reading it."""
+        """Connect the controllers to the opened run, and start to read it."""
         self.context = ctx = ViewContext(board_of(desk), desk, self.signs, against=self._against)
         trail, panes = self.trail, self.panes
         self.readout = readout = Readout(panes, self.pace, ctx, trail)
@@ -137,20 +137,20 @@ class Screens(App[None]):
         navigator.arrive()
 
     def end(self) -> None:
-        """End the reading when the screens are gone."""
+        """End the reading when the screens are closed."""
         self.leaving.end()
 
-    # ---- what the library calls
+    # ---- called by Textual
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return the filters that lines pass before they are drawn: the library's own, and the user's colours."""
+        """Return the filters for lines before they are drawn: Textual's own, and the user's colours."""
         return [*super().get_line_filters(), self.colours]
 
     def _display(self, screen: Any, renderable: Any) -> None:
         super()._display(screen, self.sparing.difference(renderable))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Allow only leaving before the run is open."""
+        """Before the run is open, allow only the action to leave."""
         return self.ready or action not in OWN_ACTIONS or parameters == ("leave",)
 
     # ---- keys
@@ -170,7 +170,7 @@ class Screens(App[None]):
     # ---- events
 
     def on_load(self) -> None:
-        """Leave in order on a signal."""
+        """Prepare an orderly exit on a signal."""
         self.leaving.watch_signals()
 
     def on_mount(self) -> None:
@@ -183,24 +183,24 @@ class Screens(App[None]):
         self.opening.start()
 
     def on_cursor_position(self, _: CursorPosition) -> None:
-        """Handle the terminal's confirmation that it has drawn what was sent."""
+        """Handle the terminal's confirmation that it has drawn the output so far."""
         self.pace.answered()
 
     def on_resize(self, _: Resize) -> None:
-        """Write everything for the new size, after the layout."""
+        """Write everything for the new size, after Textual has laid it out."""
         self.call_after_refresh(self._write)
 
     @on(TableWidget.Marked)
     @on(Racks.Marked)
     def _write(self) -> None:
-        """Write the lines around the rows after a change of their width or of the number of marks."""
+        """Write the lines around the rows, after their width or the number of marks has changed."""
         if self.ready:
             self.readout.write()
 
     @on(Racks.Moved)
     @on(Details.Resized)
     def _write_details(self) -> None:
-        """Write the details of what is under the cursor."""
+        """Write the details of the row or node under the cursor."""
         if self.ready:
             self.readout.write_details()
 
@@ -210,7 +210,7 @@ class Screens(App[None]):
             self.readout.moved()
 
     def on_table_widget_opened(self, message: TableWidget.Opened) -> None:
-        """Go to the place that the row leads to."""
+        """Open the view that the row leads to."""
         if self.ready and message.table is self.panes.table:
             self.row_views.enter()
 
@@ -219,16 +219,16 @@ class Screens(App[None]):
         self.navigator.go(ViewState("node", (message.node,)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while words are typed at the foot."""
+        """Apply the filter while it is typed in the input line."""
         if self.ready:
             self.foot.changed(event)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Submit the line at the foot."""
+        """Submit the input line."""
         if self.ready:
             self.foot.submitted(event)
 
     def on_key(self, event: Key) -> None:
-        """Close the line at the foot on escape."""
+        """Close the input line on escape."""
         if self.ready:
             self.foot.pressed(event)

@@ -1,8 +1,8 @@
-"""Writes only changed cells to the terminal, by comparing with the cells that it already shows.
+"""Writes only changed cells to the terminal: it compares new cells with the cells that the terminal already shows.
 
-The library sends the whole screen after every new layout, several times before the first picture is complete,
-and a changed cell from its widget's left edge on. On a slow link this takes seconds. Here each update is compared
-with what was sent before. For a terminal that lost data (a serial line does), `forget` sends everything again.
+Textual sends the whole screen after every new layout, several times before the first picture is complete. For a changed
+cell, it sends everything from the left edge of the cell's widget. On a slow link this takes seconds. Here each update
+is compared with the output sent before. If a terminal lost data (as on a serial line), `forget` sends everything again.
 """
 
 import re
@@ -18,24 +18,24 @@ from textual.app import App
 from textual.strip import Strip
 
 Codes = tuple[str, str]
-"""The escape sequences of a style before and after a text."""
+"""The escape sequences before and after a text, for a style."""
 
 _Cell = tuple[str, Codes]
-"""A sign with its style; the second half of a wide sign is ''."""
+"""A character with its style; the second half of a wide character is ''."""
 
 _PLAIN: Codes = ("", "")
 _BLANK: _Cell = (" ", _PLAIN)
 _ERASED = 8
-"""Blank cells at a line's end from which on erasing is shorter: only where they have no style at all."""
+"""If a line ends in at least this many blank cells, erasing is shorter; only cells without any style are erased."""
 
 _JOINED = 6
-"""Unchanged cells between two changed ones that are sent all the same: skipping them costs as much."""
+"""Up to this many unchanged cells between changed cells are sent too: skipping them takes as many bytes."""
 
 _REMEMBERED = 4096
 
 
 class TerminalState:
-    """What the terminal shows, as far as known."""
+    """What the terminal shows, as far as that is known."""
 
     def __init__(self) -> None:
         self._size = (0, 0)
@@ -43,11 +43,11 @@ class TerminalState:
         self._codes: dict[Style, Codes] = {}
 
     def forget(self) -> None:
-        """Mark everything that the terminal shows as unknown."""
+        """Treat everything that the terminal shows as unknown."""
         self._size = (0, 0)
 
     def changes(self, pieces: Iterator[tuple[int, int, Strip]], size: tuple[int, int], console: Console) -> str:
-        """Return what turns the terminal's content into these pieces, each with its first cell and its line."""
+        """Return the output that makes the terminal show these pieces: strips with their first cell and their line."""
         if size != self._size:
             self._size, self._lines = size, [[None] * size[0] for _ in range(size[1])]
         return "".join(
@@ -98,7 +98,7 @@ class TerminalState:
 
 
 def _plainer(before: str, after: str) -> Codes:
-    """Leave out the terminal's default colours where a style names them: they apply without a style."""
+    """Remove the terminal's default colours from a style's sequences: text without a style has these colours anyway."""
     asked = re.fullmatch(r"\x1b\[([\d;]*)m", before)
     codes = asked[1].split(";") if asked else []
     if not asked or {"38", "48"} & set(codes):
@@ -108,7 +108,7 @@ def _plainer(before: str, after: str) -> Codes:
 
 
 def _runs(old: list[_Cell | None], new: list[_Cell], stop: int) -> Iterator[tuple[int, int]]:
-    """Yield what has to be sent, as first cell and end cell (exclusive): small gaps closed, no wide sign halved."""
+    """Yield the cells to send, as first and end cell (exclusive); small gaps are closed, wide characters kept whole."""
     first, last = -1, -1
     for place in range(stop):
         if old[place] == new[place]:
@@ -126,7 +126,7 @@ def _runs(old: list[_Cell | None], new: list[_Cell], stop: int) -> Iterator[tupl
 
 
 def _sent(x: int, y: int, cells: list[_Cell]) -> str:
-    """Return cells at a place as output, each style once for neighbours that share it."""
+    """Return the output for cells at a position; neighbouring cells of one style share the style's sequences."""
     sent, style = [f"\x1b[{y + 1};{x + 1}H"], _PLAIN
     for sign, codes in cells:
         if codes != style:
@@ -137,7 +137,7 @@ def _sent(x: int, y: int, cells: list[_Cell]) -> str:
 
 
 class ScreenDiff(CompositorUpdate):
-    """An update of the library, sent as its changes; compared when it is sent, as some are never sent."""
+    """An update by Textual, sent as its changes. They are computed on sending, because some updates are never sent."""
 
     def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: TerminalState, size: tuple[int, int]) -> None:
         self.update, self.shown, self.size = update, shown, size
@@ -146,12 +146,12 @@ class ScreenDiff(CompositorUpdate):
         yield from self.update.__rich_console__(console, options)
 
     def render_segments(self, console: Console) -> str:
-        """Write it for the terminal."""
+        """Return the output for the terminal."""
         return self.shown.changes(_pieces(self.update), self.size, console)
 
 
 def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
-    """Split an update as the library itself does: strips with their first cell and their line."""
+    """Split an update as Textual itself does: into strips with their first cell and their line."""
     if isinstance(update, LayoutUpdate):
         for y, chops in enumerate(update.strips, update.region.y):
             yield update.region.x, y, Strip.join(chops)
@@ -163,7 +163,7 @@ def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, int, Stri
 
 
 class Sparing:
-    """Sends only changes to the terminal of one application; where the library's internal names change, sends all.
+    """Sends only changes to one application's terminal; sends everything if Textual's internal names have changed.
 
     The application passes its updates on: `def _display(self, screen, update): super()._display(screen,
     self.sparing.difference(update))`.
@@ -174,16 +174,16 @@ class Sparing:
         self._shown = TerminalState()
 
     def watch(self) -> None:
-        """Forget the screen whenever another program used it; called when the application runs already."""
+        """Start to forget the screen whenever another program has used it; the application must already be running."""
         self._app.app_resume_signal.subscribe(self._app, lambda _: self.forget())
 
     def difference(self, update: Any) -> Any:
-        """Return what to send instead of an update: its difference to what the terminal shows."""
+        """Return what to send instead of an update: the difference between the update and the terminal's content."""
         if isinstance(update, (LayoutUpdate, ChopsUpdate)) and not self._app.is_inline:
             return ScreenDiff(update, self._shown, (self._app.size.width, self._app.size.height))
         return update
 
     def forget(self) -> None:
-        """Send everything again, as after other output to the terminal."""
+        """Send everything again with the next update, for example after other output to the terminal."""
         self._shown.forget()
         self._app.screen.refresh()

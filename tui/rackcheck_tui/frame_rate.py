@@ -1,8 +1,8 @@
-"""How often live content is drawn: a few times a second, and not before the terminal has taken the last frame.
+"""Limits how often live content is drawn: a few times a second, and never before the last frame was received.
 
-A slow link buffers seconds of frames between the screen and the user; a key's echo waits behind them all. So a live
-frame is sent only after the last one has arrived: each frame is followed by a cursor query, which the terminal answers
-when it reaches it. Drawing caused by a key does not pass through here and is never delayed.
+A slow link buffers seconds of frames, and the echo of a key waits behind all of them. So the next live frame is sent
+only after the last one was received: each frame is followed by a cursor query, which the terminal answers when it
+reaches the query. Drawing that is caused by a key is not limited here, and is never delayed.
 """
 
 import asyncio
@@ -14,17 +14,17 @@ from typing import Any
 from textual.app import App
 from textual.timer import Timer
 
-# What was written to the terminal and whether it was taken: the only code that uses the library's internals.
-#
-# The library has no public counter of bytes written or waiting. Where these internal names have changed,
+# `TerminalWriter` reads what was written to the terminal, and whether the terminal has taken it. Only this class uses
+# Textual's internals here.
+# The library has no public counter of bytes written or waiting. If these internal names have changed,
 # both counts stay zero: the screen is then paced by time and by the terminal's own reports.
 
 QUESTION = "\x1b[6n"
-"""Queries the cursor position: every terminal replies in order, after all earlier output."""
+"""Queries the cursor position: every terminal answers queries in order, after all earlier output."""
 
 
 class TerminalWriter:
-    """The way to an application's terminal."""
+    """Access to an application's terminal: the output that waits, and the bytes sent."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -33,18 +33,18 @@ class TerminalWriter:
 
     @property
     def waiting(self) -> int:
-        """Pieces of output that the terminal has not started to take."""
+        """Return the number of pieces of output that the terminal has not started to take."""
         writer = getattr(self._driver(), "_writer_thread", None)
         queue = getattr(writer, "_queue", None)
         return queue.qsize() if isinstance(queue, Queue) else 0
 
     @property
     def answers(self) -> bool:
-        """Whether there is a terminal that could reply."""
+        """Return whether there is a terminal that can answer."""
         return self._driver() is not None and not self._app.is_headless
 
     def meter(self) -> None:
-        """Count what is written from now on in `sent`, in bytes: signs beyond ASCII take more than one."""
+        """Start to count, in `sent`, the bytes that are written; characters outside ASCII take more than one byte."""
         driver = self._driver()
         write: Callable[[str], None] | None = getattr(driver, "write", None)
         if driver is None or write is None or driver is self._metered:
@@ -54,11 +54,11 @@ class TerminalWriter:
             self.sent += len(data) if data.isascii() else len(data.encode(errors="replace"))
             write(data)
 
-        setattr(driver, "write", counted)  # noqa: B010  visibly replaces a method of this one driver
+        setattr(driver, "write", counted)  # noqa: B010  replaces a method of this one driver, visibly
         self._metered = driver
 
     def ask(self) -> None:
-        """Send the cursor query, which the terminal answers after taking all earlier output."""
+        """Send the cursor query, which the terminal answers after it has taken all earlier output."""
         write: Callable[[str], None] | None = getattr(self._driver(), "write", None)
         if write is not None:
             write(QUESTION)
@@ -68,31 +68,31 @@ class TerminalWriter:
 
 
 Callback = Callable[[], object]
-"""Draws something. It returns True while there is more to draw, and is run again as soon as the link allows."""
+"""Draws something. Returns True if there is more to draw; then it is called again as soon as the link allows."""
 
 HZ = 4.0
 SLOW_HZ = 2.0
 
 PATIENCE = 2.0
-"""Seconds after which a terminal that has taken all output and not replied is treated as one that never replies."""
+"""If a terminal has taken all output and does not answer for this many seconds, it is assumed never to answer."""
 
 FLIGHT = 0.1
-"""Seconds that a live frame may be in flight on a slow link: the longest delay of a key's echo."""
+"""Seconds that a live frame may be in transit on a slow link: the longest delay of a key's echo."""
 
 _LEAST, _MOST = 400, 2000
-"""Least and greatest size of a live frame on a slow link, in bytes."""
+"""Minimum and maximum size of a live frame on a slow link, in bytes."""
 
 _ASSUMED = 12_500.0
-"""Assumed rate of a slow link before it is measured, in bytes a second: 100 kbit/s."""
+"""Assumed rate of a slow link before it is measured, in bytes per second: 100 kbit/s."""
 
 _LATE = 0.05
-"""Seconds that a reply takes longer than the quickest one, from which on the link is slow."""
+"""The link counts as slow if a reply takes this many seconds longer than the quickest reply."""
 
 _POLL = 0.05
 
 
 class FrameRate:
-    """Runs requested drawing at most `hz` times a second, each once; for one application, in its event loop.
+    """Runs requested drawing at most `hz` times a second; for one application, in its event loop.
 
     The application passes on the terminal's replies: `def on_cursor_position(self): self.pace.answered()`.
     """
@@ -114,16 +114,16 @@ class FrameRate:
 
     @property
     def room(self) -> int | None:
-        """Size limit of a live frame in bytes; None where the link takes any size."""
+        """Return the maximum size of a live frame in bytes; None if the link takes any size."""
         return None if self._rate is None else int(max(_LEAST, min(self._rate * FLIGHT, _MOST)))
 
     def want(self, job: Callback) -> None:
-        """Request drawing at its next turn; requested twice before that, it is drawn once."""
+        """Request drawing at the next turn; a job that is requested twice before that turn is run once."""
         self._wanted[job] = None
         self._arm()
 
     def answered(self) -> None:
-        """Handle the terminal's reply: all output before the query has arrived."""
+        """Handle the terminal's reply: it has received all output before the query."""
         self._silent = False
         if self._since is None:
             return
@@ -134,7 +134,7 @@ class FrameRate:
             self._arm(again=True)
 
     async def settle(self, seconds: float = 0.5) -> None:
-        """Wait for an outstanding reply, so that the shell does not receive it after the screens are gone."""
+        """Wait for an outstanding reply, so that the shell does not receive it after the screens are closed."""
         end = monotonic() + seconds
         self._wanted.clear()
         while self._since is not None and monotonic() < end:
@@ -169,7 +169,7 @@ class FrameRate:
             self._since = None
 
     def _drawn(self, before: int) -> None:
-        """Query the terminal after the frame, and leave keys as much of a slow link as the frame has taken."""
+        """Query the terminal after the frame; a slow link then stays free for keys for as long as the frame took."""
         now, size = monotonic(), self.wire.sent - before
         if self._rate is not None:
             self._due = max(self._due, now + 2 * size / self._rate)
@@ -181,7 +181,7 @@ class FrameRate:
         self._arm(again=True)
 
     def _taken(self, now: float) -> bool:
-        """Whether the last frame has arrived, as far as known."""
+        """Return whether the last frame was received, as far as that is known."""
         if self.wire.waiting:
             if self._since is not None:
                 self._since = now

@@ -1,4 +1,4 @@
-"""The views and keys in `docs/guide/tui.md`, from the tables they are in: `python -m rackcheck_tui.page docs/guide`."""
+"""Writes the views and keys into `docs/guide/tui.md`, from their tables: `python -m rackcheck_tui.page docs/guide`."""
 
 import re
 import sys
@@ -13,16 +13,16 @@ END = "<!-- end of what is made -->"
 
 
 def page(text: str) -> str:
-    """Put the views and keys as they are now into a page; raises ValueError where it has no one place for them."""
+    """Write the current views and keys into a page; raises ValueError unless it has exactly one section for them."""
     made = "\n".join((MADE, "", *tables(), "", END))
     parts = re.split(f"{re.escape(MADE)}.*?{re.escape(END)}", text, flags=re.DOTALL)
     if len(parts) != 2:
-        raise ValueError(f"{len(parts) - 1} places for the views and keys: one is wanted, from {MADE} to {END}")
+        raise ValueError(f"{len(parts) - 1} places for the views and keys, expected 1, from {MADE} to {END}")
     return made.join(parts)
 
 
 def tables() -> Iterator[str]:
-    """Write a table of the views, each with its twin on the command line, and one for each chapter of keys."""
+    """Yield a table of the views, each with its command that prints the same, and a table for each chapter of keys."""
     yield "| key | `:` | shows | the same on the command line |"
     yield "| --- | --- | --- | --- |"
     for name, view in VIEWS.items():
@@ -37,7 +37,7 @@ def tables() -> Iterator[str]:
 
 
 def _about(takes: str) -> str:
-    """Say in one word each what a view is about: `NODE OTHER` for `NODE [peers|before|NODE|RUN]`."""
+    """Return the subjects of a view, in one word each: `NODE OTHER` for `NODE [peers|before|NODE|RUN]`."""
     return re.sub(r"\[.*?\]", "OTHER", takes).partition("|")[0]
 
 
@@ -50,7 +50,7 @@ def _row(*cells: str) -> str:
 
 
 def main(folder: Path) -> None:
-    """Write the part of the page that is made."""
+    """Write the generated part of the page."""
     file = folder / "tui.md"
     file.write_text(page(file.read_text("utf-8")), "utf-8")
 

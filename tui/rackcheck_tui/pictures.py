@@ -1,8 +1,8 @@
-"""Pictures of the screens for the documents: `python -m rackcheck_tui.pictures docs/screens`.
+"""Makes pictures of the screens for the documents: `python -m rackcheck_tui.pictures docs/screens`.
 
-A simulated rack is audited and burnt in, both runs are kept in a folder, and the screens are opened on them
-without a terminal. What differs between builds is fixed: the runs' ids and times are replaced in the stored runs,
-and pictures of a running audit have fixed moments. Everything else is what the screens show.
+A simulated rack is audited and burnt in, both runs are stored in a folder, and the screens are opened on the runs
+without a terminal. Everything that differs between builds is replaced by fixed values: the ids and times in the stored
+runs, and the moments of the pictures during a running audit. The rest is what the screens show.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 
 from rackcheck.model.fact import Plane
 from rackcheck.probe.group import is_group
-from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, NodeAsked, RunStarted
+from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, NodeRequested, RunStarted
 from rackcheck.session import subject
 from rackcheck.session.run_session import RunSession
 from rackcheck.views.signs import Signs
@@ -27,33 +27,33 @@ from rackcheck_tui.app import Screens
 
 AUDIT = ("audit", "--rack", "sim:dgx-h100", "-p", "h100-dgx", "-q", "-o")
 BURNIN = ("burnin", "--rack", "sim:dgx-h100", "--seed", "4242", "-q", "-o")
-"""The commands that make the runs; the folder is appended."""
+"""The commands that create the runs; the folder is appended to them."""
 
 RUN, BURNT = "20261101T060000Z-1a2b", "20261101T070000Z-3c4d"
 MOMENT = "2026-11-01T06:00:00Z"
 """Replacements of the runs' ids and times."""
 
 FONTS = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
-"""Fonts that machines have; a picture fetches none."""
+"""Common fonts; a picture loads no fonts."""
 
 PATIENCE = 60.0
-"""Seconds that the handling of a key may take."""
+"""Maximum time for the handling of a key, in seconds."""
 
 NOW = 6.2
-"""Seconds since the start of the reading when its picture is taken."""
+"""The picture of a reading is taken this many seconds after the reading's start."""
 
 LOADED = 9.0
-"""Seconds that nodes have been under load when their picture is taken."""
+"""The picture of a load is taken after the nodes were under load for this many seconds."""
 
 WIDE, SMALL = (100, 30), (80, 24)
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: its file name, the screen's size, the keys, and how the terminal is written to.
+    """One picture: its file name, the screen's size, the keys, and the kind of terminal.
 
-    A key that begins with `=` is typed text; `half` stops the run in its middle, as if it was running.
-    `load` is a picture of the burn-in.
+    A key that begins with `=` is text to type. `half` shows the run half done, as if it was still running. `load` is a
+    picture of the burn-in.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Shot:
 
 
 NODE = ("4", "/", "=node:dgx05", "enter")
-"""Keys to the row of a node with a failure."""
+"""Keys that move to the row of a node with a failure."""
 
 SHOTS = (
     Shot("groups", WIDE, ()),
@@ -84,10 +84,10 @@ SHOTS = (
 
 
 def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
-    """Audit the simulated rack below `home`; return the run's folder, with its id and times replaced."""
+    """Audit the simulated rack below `home`; return the run's folder, after its id and times were replaced."""
     folder = home / "runs" / run
     environment = {**os.environ, "RACKCHECK_HOME": str(home)}
-    done = subprocess.run(  # noqa: S603  our own program, its arguments in a list
+    done = subprocess.run(  # noqa: S603  our own program, with its arguments in a list
         [sys.executable, "-m", "rackcheck", *words, str(folder)],
         env=environment,
         stdout=subprocess.DEVNULL,
@@ -103,7 +103,7 @@ def made(home: Path, run: str = RUN, words: Sequence[str] = AUDIT) -> Path:
 
 
 class Halfway:
-    """A session whose run is half done: its events have moments of their own, and then no more come."""
+    """A session whose run is half done: its events have fixed times, and the rest of them never arrive."""
 
     def __init__(self, desk: RunSession) -> None:
         self._desk = desk
@@ -112,15 +112,17 @@ class Halfway:
         return getattr(self._desk, name)
 
     def events(self) -> Iterator[Event]:
-        """Yield nothing: the picture's maker feeds the events."""
+        """Yield nothing: `timed_events` has the events."""
         yield from ()
 
-    def told(self) -> Iterator[tuple[Event, float]]:
-        """Yield the events of the first half with their moments: all nodes are contacted at once, BMCs reply later."""
+    def timed_events(self) -> Iterator[tuple[Event, float]]:
+        """Yield the events of the first half with their times: all nodes are contacted at once, BMCs reply later."""
         for event in self._desk.events():
             if isinstance(event, RunStarted):
                 yield event, 0.0
-                yield from ((NodeAsked(node, plane), 0.0) for node in event.nodes for plane in (Plane.BMC, Plane.OS))
+                yield from (
+                    (NodeRequested(node, plane), 0.0) for node in event.nodes for plane in (Plane.BMC, Plane.OS)
+                )
             elif isinstance(event, Answered | FactsRead | Judged) and not is_group(event.node):
                 number = self._number(event.node)
                 quick = isinstance(event, Answered) and event.plane is Plane.OS
@@ -133,16 +135,16 @@ class Halfway:
 
 
 class Loaded(Halfway):
-    """A session whose burn-in is half done, without the BMC records, which arrive at varying times."""
+    """A session whose burn-in is half done, without the BMC records, whose times differ between builds."""
 
     replays = False
 
-    def told(self) -> Iterator[tuple[Event, float]]:
-        """Yield the events of the first seconds."""
+    def timed_events(self) -> Iterator[tuple[Event, float]]:
+        """Yield the events of the first seconds of the load, with their times."""
         for event in self._desk.events():
             if isinstance(event, RunStarted):
                 yield event, 0.0
-                yield from ((NodeAsked(node, Plane.BURNIN), 0.0) for node in event.nodes)
+                yield from ((NodeRequested(node, Plane.BURNIN), 0.0) for node in event.nodes)
             elif isinstance(event, Burning):
                 early = tuple(r for r in event.records if r.get("t", 0.0) <= LOADED and r.get("of") != "bmc")
                 yield replace(event, records=early), NOW
@@ -161,7 +163,7 @@ async def taken(shot: Shot) -> str:
         await _quiet(pilot, app)
         if shot.half:
             app.readout.clock = lambda: NOW
-            for event, at in held.told():
+            for event, at in held.timed_events():
                 app.context.board.take(event, at)
                 app.context.burns.take(event)
         for key in shot.keys:

@@ -1,4 +1,4 @@
-"""Settings of the screen library for a slow link: made before it is loaded, so nothing of it is imported here."""
+"""Settings of Textual for a slow link. They are made before Textual is loaded, so this module must not import it."""
 
 from collections.abc import MutableMapping
 from typing import Literal
@@ -11,11 +11,11 @@ _SLOW = {
     "TEXTUAL_SMOOTH_SCROLL": "0",
     "TEXTUAL_COLOR_SYSTEM": "standard",
 }
-"""Few frames, no animations, and sixteen colours, whose escape sequences are half as long."""
+"""Few frames, no animations, and sixteen colours, since their escape sequences are half as long."""
 
 
 def settle_environment(link: LinkSpeed, environment: MutableMapping[str, str]) -> None:
-    """Set the variables that the screen library reads on import; values set by the user stay."""
+    """Set the variables that Textual reads when it is imported; variables that the user set are not changed."""
     if link == "slow":
         for name, value in _SLOW.items():
             environment.setdefault(name, value)

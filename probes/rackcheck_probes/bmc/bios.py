@@ -1,4 +1,4 @@
-"""BIOS settings as the BMC tells them: running, waiting, and raw."""
+"""BIOS settings as the BMC reports them: current, pending and raw."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ TABLE = settings(json.loads((files("rackcheck_probes") / "bios_settings.json").r
 
 
 def screens(docs: Documents) -> dict[str, Screen]:
-    """Give what the registry of each BIOS displays, where the names of its attributes tell next to nothing."""
+    """Return each BIOS's display names, from its registry, if attribute names do not identify the settings."""
     found = [b for b in bios.with_attributes(docs) if bios_registry.needed(TABLE, bios.attributes(b))]
     return {b.uri: bios_registry.shown(docs, b) for b in found}
 
@@ -41,18 +41,20 @@ def screens(docs: Documents) -> dict[str, Screen]:
     Redfish(
         "Systems/*/Bios",
         "Systems/*/Bios/@Redfish.Settings/SettingsObject",
-        Walk("the attribute registry of a Bios whose attributes have no known names", screens),
+        Walk("the attribute registry of a Bios whose attribute names are unknown", screens),
     ),
     gives={
         **{f"bios.{name}": known.kind for name, known in TABLE.items() if not known.apart},
-        "bios.pending": collection("what the next boot changes: settings above, and attributes that tell none of them"),
-        "bios.pending/*": text("what it will be"),
-        "bios.attribute": collection("every attribute the BIOS tells the BMC"),
+        "bios.pending": collection(
+            "changes at the next boot: vendor-neutral settings, and attributes that map to no such setting"
+        ),
+        "bios.pending/*": text("value after the next boot"),
+        "bios.attribute": collection("every attribute that the BIOS reports to the BMC"),
         "bios.attribute/*": setting("value as the BIOS spells it"),
     },
 )
 def bmc_bios(docs: Documents) -> Facts:
-    """BIOS settings in vendor-neutral words, and those that wait for a reboot."""
+    """BIOS settings in vendor-neutral words, and changes pending until a reboot."""
     found = bios.with_attributes(docs)
     shown = screens(docs)
     rows = [(b, bios.read_settings(TABLE, bios.attributes(b), shown.get(b.uri, bios.NOTHING))) for b in found]
@@ -63,7 +65,7 @@ def bmc_bios(docs: Documents) -> Facts:
     names = dict.fromkeys(name for b in found for name in bios.attributes(b))
     odd = next((name for name in names if not name.strip() or len(name) > bios.LONGEST or BROKEN in name), None)
     if odd is not None:
-        yield "bios.attribute", Unknown(Reason.UNPARSABLE, f"an attribute is called {clean(odd, 60)!r}")
+        yield "bios.attribute", Unknown(Reason.UNPARSABLE, f"invalid attribute name {clean(odd, 60)!r}")
     for name in (n for n in names if n.strip() and len(n) <= bios.LONGEST and BROKEN not in n):
         raw = [_raw(b, name) for b in found if name in bios.attributes(b)]
         yield f"bios.attribute/{spell_key(name)}", bios.agreed(raw)
@@ -82,7 +84,7 @@ def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
             trouble = trouble or later.unread
             continue
         try:
-            # Without Attributes (Supermicro), or with none (iDRAC), nothing waits; null says nothing.
+            # If Attributes is missing (Supermicro) or empty (iDRAC), nothing is pending; null means not reported.
             value = bios.waiting(TABLE, bios.attributes(resource), bios.attributes(later), shown)
         except Unreadable as error:
             trouble = trouble or Unknown(error.reason, str(error))

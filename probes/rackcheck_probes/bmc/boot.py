@@ -1,4 +1,4 @@
-"""How the host starts, as the BMC sees it."""
+"""How the host starts, as the BMC reports it."""
 
 from rackcheck import Class, Documents, Facts, Redfish, listing, probe, text
 from rackcheck.parse.bmc.boot import first, order, override, progress, target
@@ -9,15 +9,15 @@ from rackcheck.parse.bmc.systems import agreed, hosts
     Redfish("Systems/*"),
     gives={
         "bmc.boot.mode": text("UEFI or Legacy", words=("UEFI", "Legacy")),
-        "bmc.boot.order": listing("what the host tries to start from, first to last, by reference: Boot0019"),
-        "bmc.boot.first": text("the first of the order"),
-        "bmc.boot.override": text("Disabled, Once or Continuous: whether the order is passed over"),
-        "bmc.boot.override_target": text("from where instead: Pxe, UefiHttp; absent where it is not passed over"),
-        "bmc.boot.progress": text("how far the host came; on some BMCs never after the firmware", Class.MEASUREMENT),
+        "bmc.boot.order": listing("boot options in the order the host tries them, by reference: Boot0019"),
+        "bmc.boot.first": text("the first boot option of the order"),
+        "bmc.boot.override": text("Disabled, Once or Continuous: whether the boot order is overridden"),
+        "bmc.boot.override_target": text("boot source of the override: Pxe, UefiHttp; absent without an override"),
+        "bmc.boot.progress": text("boot progress; some BMCs report no stage after the firmware", Class.MEASUREMENT),
     },
 )
 def bmc_boot(docs: Documents) -> Facts:
-    """From where the host starts, now and by default, and how far it came."""
+    """The host's boot order, its override, and its boot progress."""
     systems = hosts(docs)
     yield "bmc.boot.mode", agreed(systems, "Boot.BootSourceOverrideMode")
     reading = agreed(systems, "Boot.BootOrder", order)

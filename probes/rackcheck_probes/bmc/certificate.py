@@ -1,4 +1,4 @@
-"""The certificate and the TLS of a BMC, as its handshake showed them."""
+"""The certificate and the TLS version of a BMC, from its handshake."""
 
 from datetime import datetime
 
@@ -14,23 +14,24 @@ TEXTS |= {"fingerprint": "Fingerprint", "key": "Key", "digest": "SignatureAlgori
 @probe(
     Redfish(),
     gives={
-        "bmc.tls.version": text("version of TLS that the BMC agreed to: TLSv1.3, TLSv1.2; older ones are refused"),
-        "bmc.tls.cipher": text("cipher of that connection, by OpenSSL's name"),
-        "bmc.certificate.fingerprint": text("SHA-256 of the certificate, in small hex digits", Class.IDENTITY),
-        "bmc.certificate.subject": text("whom it names", Class.IDENTITY),
-        "bmc.certificate.issuer": text("who signed it", Class.IDENTITY),
-        "bmc.certificate.self_signed": flag("its own key signed it"),
+        "bmc.tls.version": text("TLS version negotiated with the BMC: TLSv1.3, TLSv1.2; older ones are rejected"),
+        "bmc.tls.cipher": text("cipher of the TLS connection, by OpenSSL's name"),
+        "bmc.certificate.fingerprint": text("SHA-256 of the certificate, in lowercase hex digits", Class.IDENTITY),
+        "bmc.certificate.subject": text("subject of the certificate", Class.IDENTITY),
+        "bmc.certificate.issuer": text("issuer of the certificate", Class.IDENTITY),
+        "bmc.certificate.self_signed": flag("the certificate is signed with its own key"),
         "bmc.certificate.not_before": text("valid from, ISO 8601", Class.IDENTITY),
         "bmc.certificate.not_after": text("valid until, ISO 8601", Class.IDENTITY),
         "bmc.certificate.days_left": integer(
-            "whole days until it expires, by our clock; below 0 after", Class.MEASUREMENT
+            "whole days until the certificate expires, by rackcheck's clock; negative if it has expired",
+            Class.MEASUREMENT,
         ),
-        "bmc.certificate.key": text("kind and size of its key: RSA 2048, EC secp384r1"),
-        "bmc.certificate.digest": text("digest of its signature: sha256; sha1 and md5 are broken"),
+        "bmc.certificate.key": text("type and size of the certificate's key: RSA 2048, EC secp384r1"),
+        "bmc.certificate.digest": text("digest of the certificate's signature: sha256; sha1 and md5 are insecure"),
     },
 )
 def bmc_certificate(docs: Documents) -> Facts:
-    """How the BMC proves who it is."""
+    """The BMC's TLS certificate and connection."""
     seen = docs.handshake
     yield "bmc.tls.version", seen.read("Protocol")
     yield "bmc.tls.cipher", seen.read("Cipher")
@@ -40,18 +41,18 @@ def bmc_certificate(docs: Documents) -> Facts:
     yield "bmc.certificate.days_left", seen.read("Certificate.ValidNotAfter", lambda value: days_left(value, seen))
 
 
-# How long a certificate is valid, by the clock of whoever saw it.
+# How long a certificate is valid, by the clock of the machine that read it.
 
 
 def days_left(ends: object, seen: Resource) -> int:
-    """Give the whole days from a handshake to the end of its certificate; below zero where it is over."""
+    """Return the whole days from a handshake to the end of its certificate; negative if it has expired."""
     when = seen.body.get("Seen")
     if when is None:
-        raise Unreadable("was seen at a time that this run did not keep", Reason.NOT_COLLECTED)
+        raise Unreadable("was read at a time that this run did not store", Reason.NOT_COLLECTED)
     try:
         return (_moment(ends) - _moment(when)).days
     except TypeError as error:
-        raise Unreadable(f"has no zone: {clean(str(ends), 60)!r}") from error
+        raise Unreadable(f"has no time zone: {clean(str(ends), 60)!r}") from error
 
 
 def _moment(value: object) -> datetime:
@@ -59,4 +60,4 @@ def _moment(value: object) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
-        raise Unreadable(f"is no date and time: {clean(text, 60)!r}") from error
+        raise Unreadable(f"is not a date and time: {clean(text, 60)!r}") from error

@@ -1,8 +1,7 @@
-"""Chassis, boards and modules as the BMC sees them."""
+"""Chassis, boards and modules as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, spell_key, text
-from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, keyed, members
+from rackcheck.parse.bmc.item import fitted, health_of, keyed, members
 from rackcheck.parse.bmc.part import label
 from rackcheck.parse.bmc.place import PLACES, host_chassis, kind, place
 
@@ -14,33 +13,35 @@ TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
 @probe(
     Redfish("Chassis/*", "Systems/*", "Systems/*/Links/Chassis/*"),
     gives={
-        "bmc.chassis": collection("chassis, boards and modules: some BMCs list every part with a number of its own"),
+        "bmc.chassis": collection("chassis, boards and modules; some BMCs list every part that has a serial number"),
         "bmc.chassis/*.type": text("RackMount, Module, Component, Zone, ..."),
-        "bmc.chassis/*.state": text("Enabled, or Absent for an empty place"),
-        "bmc.chassis/*.health": text("OK, Warning or Critical, as the BMC judges it"),
-        "bmc.chassis/*.power_state": text("On, Off or between"),
+        "bmc.chassis/*.state": text("Enabled, or Absent for an empty slot"),
+        "bmc.chassis/*.health": text("OK, Warning or Critical, as the BMC reports it"),
+        "bmc.chassis/*.power_state": text("On, Off or in transition"),
         "bmc.chassis/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.chassis/*.model": text("model", Class.IDENTITY),
         "bmc.chassis/*.serial": text("serial number", Class.IDENTITY),
         "bmc.chassis/*.part": text("part number", Class.IDENTITY),
         "bmc.chassis/*.sku": text("order number", Class.IDENTITY),
-        "bmc.chassis/*.asset_tag": text("the owner's own number", Class.IDENTITY),
-        "bmc.chassis/*.slot": text("label on the board beside it: SXM1, J58"),
-        "bmc.location.rack": text("rack, as somebody told the BMC", Class.IDENTITY),
-        "bmc.location.row": text("row of racks, as somebody told the BMC", Class.IDENTITY),
-        "bmc.location.offset": integer("lowest unit of the rack it takes; some say 1 unasked", Class.IDENTITY),
-        "bmc.location.room": text("room, as somebody told the BMC", Class.IDENTITY),
-        "bmc.location.building": text("building, as somebody told the BMC", Class.IDENTITY),
+        "bmc.chassis/*.asset_tag": text("asset tag that the owner assigned", Class.IDENTITY),
+        "bmc.chassis/*.slot": text("label on the board next to the part: SXM1, J58"),
+        "bmc.location.rack": text("rack, as configured in the BMC", Class.IDENTITY),
+        "bmc.location.row": text("row of racks, as configured in the BMC", Class.IDENTITY),
+        "bmc.location.offset": integer(
+            "lowest rack unit that the machine occupies; some BMCs report 1 if it is not set", Class.IDENTITY
+        ),
+        "bmc.location.room": text("room, as configured in the BMC", Class.IDENTITY),
+        "bmc.location.building": text("building, as configured in the BMC", Class.IDENTITY),
     },
 )
 def bmc_chassis(docs: Documents) -> Facts:
-    """Every chassis, board and module, and where the host's stands."""
+    """Every chassis, board and module, and the location of the host's chassis."""
     found, trouble = members(docs, "Chassis")
     for key, chassis in keyed(found):
         item = f"bmc.chassis/{spell_key(key)}"
         yield f"{item}.type", chassis.read("ChassisType", kind)
         yield f"{item}.state", chassis.read("Status.State")
-        yield f"{item}.health", fitted(chassis, "Status.Health", health)
+        yield f"{item}.health", health_of(chassis)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(chassis, name)
         for fact, name in LABELS.items():

@@ -1,4 +1,4 @@
-"""How far a BMC's clock is from ours."""
+"""The difference between a BMC's clock and rackcheck's."""
 
 import re
 from datetime import datetime
@@ -13,10 +13,10 @@ TIME = re.compile(rf"[0-9]{{4}}(-[0-9]{{2}}){{2}}T[0-9]{{2}}(:[0-9]{{2}}){{2}}(\
 
 
 def offset(manager: Resource) -> Sourced:
-    """Give a manager's clock less ours in seconds, of the moment when its body came.
+    """Return a manager's clock minus rackcheck's in seconds, at the time its response arrived.
 
-    A clock that was never set (1970, or the year of the BMC's build) is as far off as it says. One without a zone,
-    in the time or beside it, is unknown: it may be right.
+    A clock that was never set (1970, or the year of the BMC's build) gives its full offset. A clock
+    without a time zone, in the time or next to it, is unknown: the clock may be right.
     """
     return manager.read("DateTime", lambda value: _between(_zoned(text_of(value), manager), manager))
 
@@ -25,22 +25,22 @@ def _zoned(text: str, manager: Resource) -> datetime:
     """Read `2024-07-10T22:11:16+00:00`, or the same with its zone in DateTimeLocalOffset."""
     match = TIME.fullmatch(text)
     if match is None:
-        raise Unreadable(f"is no date and time: {clean(text, 60)!r}")
+        raise Unreadable(f"is not a date and time: {clean(text, 60)!r}")
     if match["zone"] is None:
         beside = manager.read("DateTimeLocalOffset").reading
         if isinstance(beside, Unknown) or not re.fullmatch(ZONE, str(beside)):
-            raise Unreadable(f"does not say its zone: {text!r}", Reason.NOT_COLLECTED)
+            raise Unreadable(f"has no time zone: {text!r}", Reason.NOT_COLLECTED)
         text += str(beside)
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
-        raise Unreadable(f"is no date and time: {text!r}") from error
+        raise Unreadable(f"is not a date and time: {text!r}") from error
 
 
 def _between(time: datetime, manager: Resource) -> float:
     if manager.heard is None:
-        raise Unreadable("came at a time that this run did not keep", Reason.NOT_COLLECTED)
+        raise Unreadable("arrived at a time that this run did not store", Reason.NOT_COLLECTED)
     try:
         return round((time - datetime.fromisoformat(manager.heard)).total_seconds(), 2)
     except (ValueError, TypeError) as error:
-        raise Unreadable(f"came at {clean(manager.heard, 60)!r}, which is no time") from error
+        raise Unreadable(f"arrived at {clean(manager.heard, 60)!r}, which is not a time") from error

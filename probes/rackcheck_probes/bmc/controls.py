@@ -1,4 +1,4 @@
-"""Power controls: what they bound, and where they are set."""
+"""Power controls: what they limit, and their set points."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import amount
@@ -10,14 +10,16 @@ from rackcheck.parse.bmc.power import drawn
 @probe(
     Redfish("Chassis/*/Controls/*"),
     gives={
-        "bmc.power.control": collection("set points for power; one device may have several of different purpose"),
-        "bmc.power.control/*.purpose": text("what it bounds; set points of two purposes are no pair", words=PURPOSES),
-        "bmc.power.control/*.kept": text("whether it outlives a restart", words=("volatile", "nonvolatile")),
-        "bmc.power.control/*.mode": text("Automatic, Manual, Disabled, ...; a disabled one bounds nothing"),
-        "bmc.power.control/*.context": text("what it belongs to: Chassis, CPU, GPUSubsystem, ..."),
-        "bmc.power.control/*.set_point": quantity("W", "where it is set"),
-        "bmc.power.control/*.lowest": quantity("W", "the lowest it may be set"),
-        "bmc.power.control/*.highest": quantity("W", "the highest it may be set"),
+        "bmc.power.control": collection("set points for power; one device may have several with different purposes"),
+        "bmc.power.control/*.purpose": text(
+            "what the control limits; values of different purposes cannot be compared", words=PURPOSES
+        ),
+        "bmc.power.control/*.kept": text("whether the set point survives a restart", words=("volatile", "nonvolatile")),
+        "bmc.power.control/*.mode": text("Automatic, Manual, Disabled, ...; a disabled control limits nothing"),
+        "bmc.power.control/*.context": text("what the control belongs to: Chassis, CPU, GPUSubsystem, ..."),
+        "bmc.power.control/*.set_point": quantity("W", "set point"),
+        "bmc.power.control/*.lowest": quantity("W", "lowest allowed set point"),
+        "bmc.power.control/*.highest": quantity("W", "highest allowed set point"),
     },
 )
 def bmc_controls(docs: Documents) -> Facts:

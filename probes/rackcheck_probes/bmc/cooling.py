@@ -1,33 +1,33 @@
-"""Fans and temperatures as the BMC sees them."""
+"""Fans and temperatures as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import amount, health, measured
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import fitted, in_chassis, keyed, named
+from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed, named
 from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 
 def share(value: object) -> float:
-    """Give a share of full speed; DGX H100 and Lenovo's XCC say the rpm in its place."""
+    """Return a percentage of full speed; DGX H100 and Lenovo's XCC report the rpm instead."""
     number = measured(value)
     if not 0 <= number <= 100:
-        raise Unreadable(f"no share of full speed: {number:g} %")
+        raise Unreadable(f"not a percentage of full speed: {number:g} %")
     return number
 
 
 @probe(
     Redfish("Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/ThermalSubsystem/ThermalMetrics", "Chassis/*/Thermal"),
     gives={
-        "fan": collection("fans, empty slots too"),
+        "fan": collection("fans, including empty slots"),
         "fan/*.state": text("Enabled, or Absent for an empty slot"),
-        "fan/*.health": text("OK, Warning or Critical, as the BMC judges it"),
-        "fan/*.speed": quantity("rpm", "turns, where the BMC gives turns", Class.MEASUREMENT),
-        "fan/*.duty": quantity("%", "share of full speed, where the BMC gives that", Class.MEASUREMENT),
+        "fan/*.health": text("OK, Warning or Critical, as the BMC reports it"),
+        "fan/*.speed": quantity("rpm", "speed, if the BMC reports rpm", Class.MEASUREMENT),
+        "fan/*.duty": quantity("%", "percentage of full speed, if the BMC reports it", Class.MEASUREMENT),
         "sensor": collection("temperature sensors, by name"),
         "sensor/*.temperature": quantity("C", "reading", Class.MEASUREMENT),
-        "sensor/*.warning": quantity("C", "above it the BMC warns; only the older Thermal resource tells it"),
-        "sensor/*.critical": quantity("C", "above it is critical; only the older Thermal resource tells it"),
-        "sensor/*.health": text("OK, Warning or Critical; only the older Thermal resource tells it"),
+        "sensor/*.warning": quantity("C", "warning threshold; only the older Thermal resource reports it"),
+        "sensor/*.critical": quantity("C", "critical threshold; only the older Thermal resource reports it"),
+        "sensor/*.health": text("OK, Warning or Critical; only the older Thermal resource reports it"),
     },
 )
 def bmc_cooling(docs: Documents) -> Facts:
@@ -36,7 +36,7 @@ def bmc_cooling(docs: Documents) -> Facts:
     for key, fan in keyed(fans):
         item = f"fan/{spell_key(key)}"
         yield f"{item}.state", fan.read("Status.State")
-        yield f"{item}.health", fitted(fan, "Status.Health", health)
+        yield f"{item}.health", health_of(fan)
         yield f"{item}.speed", fitted(fan, _place(fan, "RPM", "SpeedPercent.SpeedRPM"), amount)
         yield f"{item}.duty", fitted(fan, _place(fan, "Percent", "SpeedPercent.Reading"), share)
     if trouble is not None:
@@ -54,5 +54,5 @@ def bmc_cooling(docs: Documents) -> Facts:
 
 
 def _place(fan: Resource, unit: str, newer: str) -> str:
-    """Where this fan says its speed in this unit; the older resource has one reading, in either."""
+    """Return the property with a fan's speed in this unit; the older resource has one reading, in either unit."""
     return "Reading" if fan.body.get("ReadingUnits") == unit else newer

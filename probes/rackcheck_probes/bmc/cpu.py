@@ -1,8 +1,7 @@
-"""CPUs of the host as the BMC sees them."""
+"""CPUs of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text, version
-from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.processors import count, cpus
 from rackcheck.parse.bmc.systems import hosts, some, whole
 
@@ -13,28 +12,28 @@ COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads"
 @probe(
     Redfish("Systems/*/Processors/*"),
     gives={
-        "bmc.cpu": collection("CPU sockets of the host, empty ones too; GPUs are none"),
-        "bmc.cpu.count": integer("CPUs that are fitted"),
+        "bmc.cpu": collection("CPU sockets of the host, including empty ones; GPUs are not listed"),
+        "bmc.cpu.count": integer("installed CPUs"),
         "bmc.cpu/*.state": text("Enabled, or Absent for an empty socket"),
-        "bmc.cpu/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.cpu/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.cpu/*.model": text("model", Class.IDENTITY),
         "bmc.cpu/*.manufacturer": text("manufacturer", Class.IDENTITY),
-        "bmc.cpu/*.serial": text("serial number, where it has one to read", Class.IDENTITY),
+        "bmc.cpu/*.serial": text("serial number, if the CPU has a readable one", Class.IDENTITY),
         "bmc.cpu/*.cores": integer("cores"),
-        "bmc.cpu/*.cores_enabled": integer("cores that firmware left switched on"),
+        "bmc.cpu/*.cores_enabled": integer("cores that firmware left enabled"),
         "bmc.cpu/*.threads": integer("threads"),
-        "bmc.cpu/*.max_speed": quantity("MHz", "highest clock; some BMCs tell that of the socket"),
+        "bmc.cpu/*.max_speed": quantity("MHz", "highest clock; some BMCs report the highest clock of the socket"),
         "bmc.cpu/*.socket": text("the board's name for the socket"),
         "bmc.cpu/*.microcode": version("opaque", "microcode"),
     },
 )
 def bmc_cpu(docs: Documents) -> Facts:
-    """Every CPU: fitted, healthy, alike."""
+    """Every CPU: installed, healthy, identical."""
     found, trouble = cpus(docs, hosts(docs))
     for key, cpu in keyed(found):
         item = f"bmc.cpu/{spell_key(key)}"
         yield f"{item}.state", cpu.read("Status.State")
-        yield f"{item}.health", fitted(cpu, "Status.Health", health)
+        yield f"{item}.health", health_of(cpu)
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", fitted(cpu, name)
         for leaf, name in COUNTS.items():

@@ -1,4 +1,4 @@
-"""Drives as the BMC sees them: what each is, and how it fares."""
+"""Drives as the BMC reports them: identity, health and wear."""
 
 from rackcheck import (
     Class,
@@ -14,33 +14,33 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.model.redfish_value import health, truth
+from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.drive import CHASSIS, STORAGE, drives, gigabytes, key, share
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.part import label, named_first, revision
 
 TEXTS = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber"}
 
 
 @probe(
-    Redfish(STORAGE, CHASSIS, Walk("else Systems/*/SimpleStorage/*", drives)),
+    Redfish(STORAGE, CHASSIS, Walk("or Systems/*/SimpleStorage/*", drives)),
     gives={
         "bmc.drive": collection(
-            "drives and empty bays, each once; a BMC's own virtual ones too",
+            "drives and empty bays, each listed once, including virtual drives of the BMC",
             alike=("bmc.drive/*.model",),
             vacant="bmc.drive/*.state",
         ),
         "bmc.drive/*.state": text("Enabled, Absent, ..."),
-        "bmc.drive/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.drive/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.drive/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.drive/*.model": text("model", Class.IDENTITY),
         "bmc.drive/*.serial": text("serial number", Class.IDENTITY),
         "bmc.drive/*.firmware": version("opaque", "firmware"),
-        "bmc.drive/*.capacity": quantity("GB", "its size; unknown where it says 0"),
+        "bmc.drive/*.capacity": quantity("GB", "size of the drive; unknown if the BMC reports 0"),
         "bmc.drive/*.media": text("SSD, HDD, ..."),
         "bmc.drive/*.protocol": text("NVMe, SATA, SAS, PCIe, ..."),
-        "bmc.drive/*.failure_predicted": flag("the drive expects to fail"),
-        "bmc.drive/*.life_left": quantity("%", "what is left of its writes; 0 is unknown", Class.MEASUREMENT),
+        "bmc.drive/*.failure_predicted": flag("the drive predicts its failure"),
+        "bmc.drive/*.life_left": quantity("%", "remaining write endurance; a reported 0 is unknown", Class.MEASUREMENT),
     },
 )
 def bmc_drives(docs: Documents) -> Facts:
@@ -49,7 +49,7 @@ def bmc_drives(docs: Documents) -> Facts:
     for name, drive in keyed(found, key):
         item = f"bmc.drive/{spell_key(name)}"
         yield f"{item}.state", drive.read("Status.State")
-        yield f"{item}.health", fitted(drive, "Status.Health", health)
+        yield f"{item}.health", health_of(drive)
         for fact, word in TEXTS.items():
             yield f"{item}.{fact}", fitted(drive, word, label)
         yield f"{item}.firmware", fitted(drive, named_first(drive, "Revision", "FirmwareVersion"), revision)

@@ -17,13 +17,17 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
 @probe(
     Redfish(f"{INVENTORY}/*"),
     gives={
-        "firmware.component": collection("firmware the BMC lists; some list former and backup copies too"),
+        "firmware.component": collection("firmware that the BMC lists; some BMCs also list previous and backup copies"),
         "firmware.component/*.version": version("opaque", "version as the BMC spells it"),
-        "firmware.component/*.name": text("what it is; some BMCs number the Ids"),
+        "firmware.component/*.name": text("name of the component; some BMCs only number the Ids"),
         "firmware.component/*.updateable": flag("can be updated through the BMC"),
-        "firmware.component/*.function": text("what it is for; other where no sign tells", words=FUNCTIONS),
-        "firmware.component/*.function_by": listing("the signs that told its function, with the words they hold"),
-        "firmware.component/*.role": text("installed, or why it is kept; repeated where listed twice", words=ROLES),
+        "firmware.component/*.function": text(
+            "function of the component; other if nothing identifies it", words=FUNCTIONS
+        ),
+        "firmware.component/*.function_by": listing(
+            "the properties that identify the function, with the words that match"
+        ),
+        "firmware.component/*.role": text("installed, or why the copy is kept; repeated if listed twice", words=ROLES),
         **{f"firmware.{row.name}": collection(f"installed firmware by function: {row.help}") for row in TABLE.counted},
         **{f"firmware.{row.name}/*": view(version("opaque", "installed version")) for row in TABLE.counted},
     },

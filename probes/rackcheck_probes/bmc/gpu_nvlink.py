@@ -1,4 +1,4 @@
-"""NVLinks of GPUs as the BMC sees them."""
+"""NVLinks of GPUs as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Sourced, integer, probe, quantity, spell_key
 from rackcheck.parse.bmc.gpu import gpus
@@ -9,16 +9,16 @@ from rackcheck_probes.bmc.gpu import PLACES, PROCESSORS
 @probe(
     Redfish(*PLACES, f"{PROCESSORS}/Ports/*", dear=True),
     gives={
-        "bmc.gpu/*.nvlinks": integer("NVLinks it has, up or not"),
+        "bmc.gpu/*.nvlinks": integer("NVLinks of the GPU, up or down"),
         "bmc.gpu/*.nvlinks_up": integer("NVLinks that are up"),
         "bmc.gpu/*.nvlink_speed": quantity(
-            "Gb/s", "lowest speed of its NVLinks that are up, each direction; absent where none is", Class.MEASUREMENT
+            "Gb/s", "lowest speed of the NVLinks that are up, per direction; absent if none is up", Class.MEASUREMENT
         ),
     },
 )
 def bmc_gpu_nvlink(docs: Documents) -> Facts:
-    """Whether each GPU has all its NVLinks; every port is a resource of its own, and costs a GET."""
-    found, _ = gpus(docs)  # what is missing among the GPUs is said by the probe that lists them
+    """Whether each GPU has all its NVLinks; every port is a separate resource and takes one GET."""
+    found, _ = gpus(docs)  # the probe that lists the GPUs reports what is missing
     for key, gpu in found:
         item = f"bmc.gpu/{spell_key(key)}"
         ports, trouble = nvlinks(docs, gpu)

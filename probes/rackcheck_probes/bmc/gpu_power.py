@@ -1,4 +1,4 @@
-"""Power and temperature of GPUs as the BMC sees them."""
+"""Power and temperature of GPUs as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, spell_key
 from rackcheck.model.redfish_value import measured
@@ -15,16 +15,16 @@ AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Re
 @probe(
     Redfish(*PLACES, f"{PROCESSORS}/EnvironmentMetrics"),
     gives={
-        "bmc.gpu/*.power.limit": quantity("W", "what it may draw"),
-        "bmc.gpu/*.power.limit_default": quantity("W", "what it may draw where nobody set a limit"),
-        "bmc.gpu/*.power.limit_most": quantity("W", "the highest limit that can be set"),
-        "bmc.gpu/*.power.draw": quantity("W", "what it draws", Class.MEASUREMENT),
+        "bmc.gpu/*.power.limit": quantity("W", "power limit"),
+        "bmc.gpu/*.power.limit_default": quantity("W", "default power limit"),
+        "bmc.gpu/*.power.limit_most": quantity("W", "highest power limit that can be set"),
+        "bmc.gpu/*.power.draw": quantity("W", "power that the GPU draws", Class.MEASUREMENT),
         "bmc.gpu/*.temperature": quantity("C", "temperature", Class.MEASUREMENT),
     },
 )
 def bmc_gpu_power(docs: Documents) -> Facts:
-    """Whether each GPU may draw the power it is made for."""
-    found, _ = gpus(docs)  # what is missing among the GPUs is said by the probe that lists them
+    """Whether each GPU may draw its rated power."""
+    found, _ = gpus(docs)  # the probe that lists the GPUs reports what is missing
     for key, gpu in found:
         item = f"bmc.gpu/{spell_key(key)}"
         metrics, trouble = gather(docs.at("EnvironmentMetrics", gpu.resource))

@@ -1,4 +1,4 @@
-"""Which machine the BMC's host is."""
+"""The identity of the BMC's host."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, text
 from rackcheck.parse.bmc.systems import agreed, hosts
@@ -7,7 +7,7 @@ from rackcheck.parse.bmc.systems import agreed, hosts
 @probe(
     Redfish("Systems/*"),
     gives={
-        "bmc.host.serial": text("Serial number of the host, not of a GPU baseboard beside it.", Class.IDENTITY),
+        "bmc.host.serial": text("Serial number of the host, not of a GPU baseboard next to it.", Class.IDENTITY),
         "bmc.host.uuid": text("UUID of the host.", Class.IDENTITY),
         "bmc.host.sku": text("Order number of the host; on Dell it is the service tag.", Class.IDENTITY),
     },

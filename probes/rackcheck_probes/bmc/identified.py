@@ -1,4 +1,4 @@
-"""Which machine the BMC manages, by several signs that agree."""
+"""The machine that the BMC manages, identified by several matching properties."""
 
 import json
 from importlib.resources import files
@@ -12,12 +12,16 @@ TABLE = table(json.loads((files("rackcheck_probes") / "systems.json").read_text(
 @probe(
     Redfish("", "Systems/*", "Systems/*/Processors/*", "Chassis/*"),
     gives={
-        "node.identified": text("machine by several signs of its BMC; absent where none we know fits"),
-        "node.identified_by": listing("the signs: which property says what; also those that did not do"),
+        "node.identified": text(
+            "machine, identified by several properties of its BMC; absent if no supported machine matches"
+        ),
+        "node.identified_by": listing(
+            "the matching properties with their values, also if they do not suffice to identify the machine"
+        ),
     },
 )
 def bmc_identified(docs: Documents) -> Facts:
-    """The machine, and the signs it was identified by."""
+    """The machine, and the properties that identify it."""
     machine, signs = identify(TABLE, docs)
     yield "node.identified", machine
     yield "node.identified_by", signs

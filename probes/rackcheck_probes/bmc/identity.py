@@ -1,4 +1,4 @@
-"""Who the BMC says it is, and of which machine."""
+"""The identity of the BMC and of its machine."""
 
 from rackcheck import (
     Class,
@@ -15,9 +15,8 @@ from rackcheck import (
     version,
 )
 from rackcheck.model.fact import Reading, clean
-from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource
-from rackcheck.parse.bmc.item import gather, keyed, members, read_ones
+from rackcheck.parse.bmc.item import gather, health_of, keyed, members, read_ones
 from rackcheck_probes.bmc.clock import offset
 
 SYSTEM = {"manufacturer": "Manufacturer", "model": "Model", "serial": "SerialNumber", "sku": "SKU"}
@@ -31,22 +30,24 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
     gives={
         "bmc.vendor": text("vendor of the BMC's firmware, not always of the machine", Class.IDENTITY),
         "bmc.product": text("product of the BMC; it may name a board", Class.IDENTITY),
-        "bmc.redfish": version("dotted", "Redfish version the BMC speaks"),
-        "bmc.system": collection("systems behind this BMC; a GPU baseboard may be one of its own"),
+        "bmc.redfish": version("dotted", "Redfish version of the BMC"),
+        "bmc.system": collection("systems behind this BMC; a GPU baseboard may be a separate one"),
         "bmc.system/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.system/*.model": text("model", Class.IDENTITY),
         "bmc.system/*.serial": text("serial number", Class.IDENTITY),
         "bmc.system/*.sku": text("order number", Class.IDENTITY),
-        "bmc.system/*.power_state": text("On, Off or between"),
-        "bmc.system/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.system/*.power_state": text("On, Off or in transition"),
+        "bmc.system/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.system/*.bios_version": version("opaque", "BIOS"),
         "bmc.manager": collection("management controllers"),
         "bmc.manager/*.type": text("BMC, Service, ..."),
         "bmc.manager/*.model": text("model", Class.IDENTITY),
         "bmc.manager/*.firmware": version("opaque", "firmware"),
-        "bmc.manager/*.health": text("OK, Warning or Critical, as it judges itself"),
-        "bmc.manager/*.time": text("its clock; some were never set", Class.MEASUREMENT),
-        "bmc.manager/*.offset": quantity("s", "its clock less ours; below zero it is slow", Class.MEASUREMENT),
+        "bmc.manager/*.health": text("OK, Warning or Critical, as the controller reports about itself"),
+        "bmc.manager/*.time": text("the controller's clock; some were never set", Class.MEASUREMENT),
+        "bmc.manager/*.offset": quantity(
+            "s", "the controller's clock minus rackcheck's; negative if it is slow", Class.MEASUREMENT
+        ),
         "firmware.bios": version("opaque", "BIOS of the host"),
         "firmware.bmc": version("opaque", "firmware of the BMC that manages the host"),
     },
@@ -61,8 +62,8 @@ def bmc_identity(docs: Documents) -> Facts:
     for word, found, names in (("system", systems, SYSTEM), ("manager", managers, MANAGER)):
         for key, resource in keyed(found):
             for fact, name in names.items():
-                reader = health if fact == "health" else text_of
-                yield f"bmc.{word}/{spell_key(key)}.{fact}", resource.read(name, reader)
+                value = health_of(resource) if fact == "health" else resource.read(name)
+                yield f"bmc.{word}/{spell_key(key)}.{fact}", value
     for key, manager in keyed(managers):
         yield f"bmc.manager/{spell_key(key)}.offset", offset(manager)
     for word, trouble in (("system", no_system), ("manager", no_manager)):
@@ -74,19 +75,19 @@ def bmc_identity(docs: Documents) -> Facts:
 
 
 def _hosts(systems: list[Resource]) -> list[Resource]:
-    """The systems that have a BIOS; that of a GPU baseboard has none, and says so by lacking the property."""
+    """Return the systems that have a BIOS; the system of a GPU baseboard lacks the property."""
     return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
 
 
 def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """The managers of the host, and why they may not be all."""
+    """Return the managers of the host, and why the list may be incomplete."""
     found = [gather(docs.at("Links/ManagedBy/*", system)) for system in _hosts(systems)]
     trouble = next((unread for _, unread in found if unread is not None), None)
     return read_ones([manager for managers, _ in found for manager in managers], trouble)
 
 
 def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """What the resources say with one voice; where one could not be asked, or does not say, nobody knows."""
+    """Return the value that all resources report; unknown if a resource is unread or does not report it."""
     if trouble is not None:
         return trouble
     rows = [resource.read(name).reading for resource in resources]

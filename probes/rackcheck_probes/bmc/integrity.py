@@ -1,25 +1,25 @@
-"""Roots of trust as the BMC tells them."""
+"""Roots of trust as the BMC reports them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, flag, probe, spell_key, text, version
-from rackcheck.model.redfish_value import health, truth
+from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.integrity import proof, protocol, target
-from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.item import health_of, keyed, members
 
 
 @probe(
     Redfish("ComponentIntegrity/*"),
     gives={
-        "bmc.integrity": collection("components whose identity and firmware can be proven"),
+        "bmc.integrity": collection("components whose identity and firmware can be verified"),
         "bmc.integrity/*.type": text("SPDM, TPM or OEM"),
-        "bmc.integrity/*.version": version("opaque", "version of the protocol it speaks"),
-        "bmc.integrity/*.enabled": flag("the protocol is switched on"),
-        "bmc.integrity/*.verified": text("Success or Failed, where the BMC verified its identity itself"),
-        "bmc.integrity/*.health": text("OK, Warning or Critical, as the BMC judges it"),
-        "bmc.integrity/*.target": text("the component, as Chassis/HGX_ERoT_BMC_0"),
+        "bmc.integrity/*.version": version("opaque", "version of the protocol"),
+        "bmc.integrity/*.enabled": flag("the protocol is enabled"),
+        "bmc.integrity/*.verified": text("Success or Failed, if the BMC itself verified the identity"),
+        "bmc.integrity/*.health": text("OK, Warning or Critical, as the BMC reports it"),
+        "bmc.integrity/*.target": text("URI of the component: Chassis/HGX_ERoT_BMC_0"),
     },
 )
 def bmc_integrity(docs: Documents) -> Facts:
-    """Every component that can prove what it is, and whether it did."""
+    """Every component that can prove its identity, and the result."""
     components, trouble = members(docs, "ComponentIntegrity")
     for key, component in keyed(components):
         item = f"bmc.integrity/{spell_key(key)}"
@@ -27,7 +27,7 @@ def bmc_integrity(docs: Documents) -> Facts:
         yield f"{item}.version", component.read("ComponentIntegrityTypeVersion", protocol)
         yield f"{item}.enabled", component.read("ComponentIntegrityEnabled", truth)
         yield f"{item}.verified", component.read(proof(component))
-        yield f"{item}.health", component.read("Status.Health", health)
+        yield f"{item}.health", health_of(component)
         yield f"{item}.target", component.read("TargetComponentURI", target)
     if trouble is not None:
         yield "bmc.integrity", trouble

@@ -1,9 +1,9 @@
-"""Ethernet interfaces of the host and of the management controllers, as the BMC sees them."""
+"""Ethernet interfaces of the host and of the management controllers, as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, flag, probe, quantity, spell_key, text
-from rackcheck.model.redfish_value import health, truth
+from rackcheck.model.redfish_value import truth
 from rackcheck.parse.bmc.interface import mac, of_one, of_systems
-from rackcheck.parse.bmc.item import keyed, members
+from rackcheck.parse.bmc.item import health_of, keyed, members
 from rackcheck.parse.bmc.port import link, mbps
 
 LINK = text("whether there is a link", words=("up", "down", "starting", "training"))
@@ -12,17 +12,17 @@ LINK = text("whether there is a link", words=("up", "down", "starting", "trainin
 @probe(
     Redfish("Systems/*/EthernetInterfaces/*", "Managers/*/EthernetInterfaces/*"),
     gives={
-        "bmc.interface": collection("Ethernet interfaces of the host that its BMC knows"),
-        "bmc.interface/*.mac": text("hardware address, as Linux spells it", Class.IDENTITY),
+        "bmc.interface": collection("Ethernet interfaces of the host that its BMC lists"),
+        "bmc.interface/*.mac": text("hardware address, spelled as in Linux", Class.IDENTITY),
         "bmc.interface/*.link": LINK,
-        "bmc.interface/*.speed": quantity("Gb/s", "speed of the link; unknown where it says 0"),
-        "bmc.interface/*.enabled": flag("the interface is switched on"),
+        "bmc.interface/*.speed": quantity("Gb/s", "speed of the link; unknown if the BMC reports 0"),
+        "bmc.interface/*.enabled": flag("the interface is enabled"),
         "bmc.interface/*.state": text("Enabled, Disabled, Absent, ..."),
-        "bmc.interface/*.health": text("OK, Warning or Critical, as the BMC judges it"),
-        "bmc.manager/*.interface": collection("Ethernet interfaces of a controller; those to the host too"),
-        "bmc.manager/*.interface/*.mac": text("hardware address, as Linux spells it", Class.IDENTITY),
+        "bmc.interface/*.health": text("OK, Warning or Critical, as the BMC reports it"),
+        "bmc.manager/*.interface": collection("Ethernet interfaces of a controller, including those to the host"),
+        "bmc.manager/*.interface/*.mac": text("hardware address, spelled as in Linux", Class.IDENTITY),
         "bmc.manager/*.interface/*.link": LINK,
-        "bmc.manager/*.interface/*.dhcp": flag("it asks DHCP for an IPv4 address"),
+        "bmc.manager/*.interface/*.dhcp": flag("the interface requests an IPv4 address over DHCP"),
     },
 )
 def bmc_interfaces(docs: Documents) -> Facts:
@@ -35,7 +35,7 @@ def bmc_interfaces(docs: Documents) -> Facts:
         yield f"{item}.speed", each.read("SpeedMbps", mbps)
         yield f"{item}.enabled", each.read("InterfaceEnabled", truth)
         yield f"{item}.state", each.read("Status.State")
-        yield f"{item}.health", each.read("Status.Health", health)
+        yield f"{item}.health", health_of(each)
     if trouble is not None:
         yield "bmc.interface", trouble
     managers, _ = members(docs, "Managers")

@@ -6,7 +6,9 @@ from rackcheck.parse.bmc.kind import KINDS, kind
 
 @probe(
     Redfish("", "Systems/*", "Chassis/*", "Fabrics/*/Switches"),
-    gives={"bmc.kind": text("by what it is made of, not by its name; unknown where nothing decides", words=KINDS)},
+    gives={
+        "bmc.kind": text("kind, by the machine's parts and not by its name; unknown if no part decides", words=KINDS)
+    },
 )
 def bmc_kind(docs: Documents) -> Facts:
     """Server, switch tray, power shelf or DPU."""

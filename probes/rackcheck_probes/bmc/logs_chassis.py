@@ -1,4 +1,4 @@
-"""The newest events that a BMC logged of single parts: the Xids of each GPU and NVSwitch, where it keeps them."""
+"""The newest events that a BMC logged about single parts, such as Xids of each GPU and NVSwitch."""
 
 from rackcheck import Documents, Facts, Redfish, probe
 from rackcheck.parse.bmc.log import facts, gives, way
@@ -8,5 +8,5 @@ PLACE = "Chassis/*/LogServices/*"
 
 @probe(Redfish(PLACE, way(PLACE), dear=True), gives=gives("bmc.part_log", "of chassis"))
 def bmc_logs_chassis(docs: Documents) -> Facts:
-    """Every log of events of the chassis, which is one for each part on some machines."""
+    """Every event log of the chassis: on some machines each part has a log."""
     return facts(docs, "bmc.part_log", PLACE)

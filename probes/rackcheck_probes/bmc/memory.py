@@ -1,41 +1,41 @@
-"""Memory modules of the host as the BMC sees them."""
+"""Memory modules of the host as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, integer, probe, quantity, spell_key, text
 from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.memory import locator, modules, rated
 from rackcheck.parse.bmc.systems import agreed, gibibytes, hosts, some, whole
 
-TEXTS = {"type": "MemoryDeviceType", "ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
+TEXTS = {"ecc": "ErrorCorrection", "manufacturer": "Manufacturer"}
 TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
 
 
 @probe(
     Redfish("Systems/*/Memory/*"),
     gives={
-        "bmc.memory.total": quantity("GiB", "memory of the host as its system sums it up"),
-        "bmc.memory.health": text("OK, Warning or Critical, of all memory together"),
+        "bmc.memory.total": quantity("GiB", "total memory of the host, as its Redfish system reports it"),
+        "bmc.memory.health": text("OK, Warning or Critical, for all memory together"),
         "bmc.dimm": collection(
-            "slots for memory modules, empty ones too; a GPU's memory is none",
+            "slots for memory modules, including empty ones; GPU memory is not listed",
             alike=("bmc.dimm/*.type",),
             vacant="bmc.dimm/*.state",
         ),
         "bmc.dimm/*.state": text("Enabled, or Absent for an empty slot"),
-        "bmc.dimm/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.dimm/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.dimm/*.size": quantity("GiB", "size"),
-        "bmc.dimm/*.speed.configured": quantity("MT/s", "rate at which it runs"),
-        "bmc.dimm/*.speed.rated": quantity("MT/s", "highest rate it can do, where the BMC tells it"),
+        "bmc.dimm/*.speed.configured": quantity("MT/s", "configured data rate"),
+        "bmc.dimm/*.speed.rated": quantity("MT/s", "highest data rate that the module supports, if the BMC reports it"),
         "bmc.dimm/*.rank": integer("ranks"),
         "bmc.dimm/*.locator": text("the board's name for the slot"),
-        "bmc.dimm/*.type": text("DDR4, DDR5, LPDDR5_SDRAM, ..."),
-        "bmc.dimm/*.ecc": text("MultiBitECC, SingleBitECC, AddressParity or NoECC, as the BMC has it"),
+        "bmc.dimm/*.type": text("DDR4, DDR5, LPDDR5_SDRAM, ...; DRAM, ... if the BMC reports only that"),
+        "bmc.dimm/*.ecc": text("MultiBitECC, SingleBitECC, AddressParity or NoECC, as the BMC reports it"),
         "bmc.dimm/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.dimm/*.part_number": text("part number", Class.IDENTITY),
         "bmc.dimm/*.serial": text("serial number", Class.IDENTITY),
     },
 )
 def bmc_memory(docs: Documents) -> Facts:
-    """Every memory module: fitted, healthy, alike, and as fast as it can be."""
+    """Every memory module: installed, healthy, identical, and at its full speed."""
     systems = hosts(docs)
     yield "bmc.memory.total", agreed(systems, "MemorySummary.TotalSystemMemoryGiB", some)
     yield "bmc.memory.health", agreed(systems, "MemorySummary.Status.HealthRollup", health)
@@ -43,12 +43,14 @@ def bmc_memory(docs: Documents) -> Facts:
     for key, module in keyed(found):
         item = f"bmc.dimm/{spell_key(key)}"
         yield f"{item}.state", module.read("Status.State")
-        yield f"{item}.health", fitted(module, "Status.Health", health)
+        yield f"{item}.health", health_of(module)
         yield f"{item}.size", fitted(module, "CapacityMiB", gibibytes)
         yield f"{item}.speed.configured", fitted(module, "OperatingSpeedMhz", some)
         yield f"{item}.speed.rated", rated(module)
         yield f"{item}.rank", fitted(module, "RankCount", whole)
         yield f"{item}.locator", locator(module)
+        # The recorded DGX H100 reports only the medium of its DIMMs.
+        yield f"{item}.type", fitted(module, "MemoryDeviceType" if "MemoryDeviceType" in module.body else "MemoryType")
         for leaf, name in TEXTS.items():
             yield f"{item}.{leaf}", fitted(module, name)
     if trouble is not None:

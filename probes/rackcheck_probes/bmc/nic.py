@@ -1,4 +1,4 @@
-"""Network adapters and their ports as the BMC sees them."""
+"""Network adapters and their ports as the BMC reports them."""
 
 from rackcheck import (
     Class,
@@ -14,10 +14,9 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.model.redfish_value import health
 from rackcheck.model.resource import Resource
 from rackcheck.parse.bmc.adapter import adapters, firmware, ports, walked
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.part import label, named_first
 from rackcheck.parse.bmc.port import addresses, gbps, link, mbps
 
@@ -26,22 +25,22 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
 
 
 @probe(
-    Redfish("Chassis/*/NetworkAdapters/*", Walk("their Ports/*, else their NetworkPorts/*", walked)),
+    Redfish("Chassis/*/NetworkAdapters/*", Walk("their Ports/*, or their NetworkPorts/*", walked)),
     gives={
-        "bmc.nic": collection("network adapters, by the BMC's names; some boards name each device of a card"),
+        "bmc.nic": collection("network adapters, by the BMC's names; some boards list each device of a card"),
         "bmc.nic/*.state": text("Enabled, Disabled, Absent, ..."),
-        "bmc.nic/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.nic/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.nic/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.nic/*.model": text("model", Class.IDENTITY),
         "bmc.nic/*.serial": text("serial number", Class.IDENTITY),
         "bmc.nic/*.part": text("part number", Class.IDENTITY),
-        "bmc.nic/*.firmware": version("opaque", "firmware of all its controllers; unknown where they differ"),
+        "bmc.nic/*.firmware": version("opaque", "firmware of all its controllers; unknown if they differ"),
         "bmc.nic/*.port": collection("ports of the adapter"),
         "bmc.nic/*.port/*.state": text("Enabled, Disabled, Absent, ..."),
-        "bmc.nic/*.port/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.nic/*.port/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.nic/*.port/*.link": text("whether there is a link", words=("up", "down", "starting", "training")),
-        "bmc.nic/*.port/*.speed": quantity("Gb/s", "speed of the link; unknown where there is none"),
-        "bmc.nic/*.port/*.max_speed": quantity("Gb/s", "the most the port can do; only the newer Port tells it"),
+        "bmc.nic/*.port/*.speed": quantity("Gb/s", "speed of the link; unknown if there is none"),
+        "bmc.nic/*.port/*.max_speed": quantity("Gb/s", "highest speed of the port; only the newer Port reports it"),
         "bmc.nic/*.port/*.technology": text("Ethernet, InfiniBand, ..."),
         "bmc.nic/*.port/*.addresses": listing("MAC addresses, or GUIDs of InfiniBand", Class.IDENTITY),
     },
@@ -52,7 +51,7 @@ def bmc_nic(docs: Documents) -> Facts:
     for key, adapter in keyed(found):
         item = f"bmc.nic/{spell_key(key)}"
         yield f"{item}.state", adapter.read("Status.State")
-        yield f"{item}.health", fitted(adapter, "Status.Health", health)
+        yield f"{item}.health", health_of(adapter)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(adapter, name, label)
         yield f"{item}.firmware", firmware(adapter)
@@ -67,7 +66,7 @@ def bmc_nic(docs: Documents) -> Facts:
 
 def _port(item: str, port: Resource) -> Facts:
     yield f"{item}.state", port.read("Status.State")
-    yield f"{item}.health", fitted(port, "Status.Health", health)
+    yield f"{item}.health", health_of(port)
     yield f"{item}.link", fitted(port, "LinkStatus", link)
     older = named_first(port, "CurrentSpeedGbps", "CurrentLinkSpeedMbps") == "CurrentLinkSpeedMbps"
     speed = ("CurrentLinkSpeedMbps", mbps) if older else ("CurrentSpeedGbps", gbps)

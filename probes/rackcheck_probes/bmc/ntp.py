@@ -1,4 +1,4 @@
-"""Where management controllers get the time from."""
+"""Time servers and time zones of management controllers."""
 
 from rackcheck import Documents, Facts, Redfish, Unknown, flag, listing, probe, spell_key, text
 from rackcheck.model.redfish_value import truth
@@ -10,10 +10,10 @@ from rackcheck.parse.bmc.service import servers
 @probe(
     Redfish("Managers/*/NetworkProtocol"),
     gives={
-        "bmc.manager/*.ntp.enabled": flag("it asks time servers"),
-        "bmc.manager/*.ntp.servers": listing("time servers that are set by hand; enabled with none asks nobody"),
-        "bmc.manager/*.timezone": text("name of its time zone; most tell the offset only"),
-        "bmc.manager/*.utc_offset": text("its local time less UTC, as +hh:mm"),
+        "bmc.manager/*.ntp.enabled": flag("NTP is enabled"),
+        "bmc.manager/*.ntp.servers": listing("configured time servers; if enabled with none, no server is used"),
+        "bmc.manager/*.timezone": text("name of the controller's time zone; most report only the offset"),
+        "bmc.manager/*.utc_offset": text("the controller's local time minus UTC, as +hh:mm"),
     },
 )
 def bmc_ntp(docs: Documents) -> Facts:

@@ -1,8 +1,7 @@
-"""NVLink switches, PCIe switches and retimers as the BMC sees them."""
+"""NVLink switches, PCIe switches and retimers as the BMC reports them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text, version
-from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.switches import KINDS, NVSWITCH, switches
 from rackcheck.parse.bmc.systems import some
 
@@ -12,27 +11,27 @@ TEXTS = {"model": "Model", "serial": "SerialNumber", "firmware": "FirmwareVersio
 @probe(
     Redfish("Fabrics/*/Switches/*"),
     gives={
-        **{f"bmc.{kind}": collection(f"each {what}; unknown where the BMC lists none") for kind, what in KINDS.items()},
+        **{f"bmc.{kind}": collection(f"each {what}; unknown if the BMC lists none") for kind, what in KINDS.items()},
         f"bmc.{NVSWITCH}": collection(
-            f"each {KINDS[NVSWITCH]}; unknown where the BMC lists none",
+            f"each {KINDS[NVSWITCH]}; unknown if the BMC lists none",
             alike=(f"bmc.{NVSWITCH}/*.model",),
             vacant=f"bmc.{NVSWITCH}/*.state",
         ),
-        **{f"bmc.{kind}/*.state": text("Enabled, or Absent for an empty place") for kind in KINDS},
-        **{f"bmc.{kind}/*.health": text("OK, Warning or Critical, as the BMC judges it") for kind in KINDS},
+        **{f"bmc.{kind}/*.state": text("Enabled, or Absent for an empty slot") for kind in KINDS},
+        **{f"bmc.{kind}/*.health": text("OK, Warning or Critical, as the BMC reports it") for kind in KINDS},
         **{f"bmc.{kind}/*.model": text("model", Class.IDENTITY) for kind in KINDS},
         **{f"bmc.{kind}/*.serial": text("serial number", Class.IDENTITY) for kind in KINDS},
         **{f"bmc.{kind}/*.firmware": version("opaque", "firmware") for kind in KINDS},
-        "bmc.nvswitch/*.bandwidth": quantity("Gb/s", "what its links that are up can carry", Class.MEASUREMENT),
+        "bmc.nvswitch/*.bandwidth": quantity("Gb/s", "bandwidth of the links that are up", Class.MEASUREMENT),
     },
 )
 def bmc_nvswitch(docs: Documents) -> Facts:
-    """Every switch between GPUs, and between them and the host: there and healthy."""
+    """Every switch between GPUs, and between GPUs and the host: present and healthy."""
     for kind, (found, trouble) in switches(docs).items():
         for key, switch in keyed(found):
             item = f"bmc.{kind}/{spell_key(key)}"
             yield f"{item}.state", switch.read("Status.State")
-            yield f"{item}.health", fitted(switch, "Status.Health", health)
+            yield f"{item}.health", health_of(switch)
             for leaf, name in TEXTS.items():
                 yield f"{item}.{leaf}", fitted(switch, name)
             if kind == NVSWITCH:

@@ -1,4 +1,4 @@
-"""PCIe devices as the BMC sees them: what each is, and how its link came up."""
+"""PCIe devices as the BMC reports them: identity and link of each."""
 
 from rackcheck import (
     Class,
@@ -13,8 +13,7 @@ from rackcheck import (
     text,
     version,
 )
-from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.part import label, named_first, revision
 from rackcheck.parse.bmc.pcie import SLOTS, devices, generation
 from rackcheck.parse.bmc.systems import whole
@@ -29,21 +28,21 @@ LINK = {
 
 
 @probe(
-    Redfish("Chassis/*/PCIeDevices/*", Walk("else Systems/*/PCIeDevices/*", devices), dear=True),
+    Redfish("Chassis/*/PCIeDevices/*", Walk("or Systems/*/PCIeDevices/*", devices), dear=True),
     gives={
-        "bmc.pcie": collection("PCIe devices, by the BMC's names; some list bridges and root ports too"),
+        "bmc.pcie": collection("PCIe devices, by the BMC's names; some BMCs also list bridges and root ports"),
         "bmc.pcie/*.state": text("Enabled, Disabled, Absent, ..."),
-        "bmc.pcie/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.pcie/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.pcie/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.pcie/*.model": text("model", Class.IDENTITY),
         "bmc.pcie/*.serial": text("serial number", Class.IDENTITY),
         "bmc.pcie/*.part_number": text("part number", Class.IDENTITY),
         "bmc.pcie/*.firmware": version("opaque", "firmware"),
-        "bmc.pcie/*.slot": text("label of the slot; most BMCs tell none"),
-        "bmc.pcie/*.generation": integer("PCIe generation its link runs at; an idle device may run a lower one"),
-        "bmc.pcie/*.max_generation": integer("PCIe generation it can run at"),
-        "bmc.pcie/*.width": integer("lanes in use; unknown where it says 0"),
-        "bmc.pcie/*.max_width": integer("lanes it has; unknown where it says 0"),
+        "bmc.pcie/*.slot": text("label of the slot; most BMCs report none"),
+        "bmc.pcie/*.generation": integer("PCIe generation that the link runs at; an idle device may use a lower one"),
+        "bmc.pcie/*.max_generation": integer("highest PCIe generation that the device supports"),
+        "bmc.pcie/*.width": integer("lanes in use; unknown if the BMC reports 0"),
+        "bmc.pcie/*.max_width": integer("lanes that the device supports; unknown if the BMC reports 0"),
     },
 )
 def bmc_pcie(docs: Documents) -> Facts:
@@ -52,7 +51,7 @@ def bmc_pcie(docs: Documents) -> Facts:
     for key, device in keyed(found):
         item = f"bmc.pcie/{spell_key(key)}"
         yield f"{item}.state", device.read("Status.State")
-        yield f"{item}.health", fitted(device, "Status.Health", health)
+        yield f"{item}.health", health_of(device)
         for fact, name in TEXTS.items():
             yield f"{item}.{fact}", fitted(device, name, label)
         yield f"{item}.firmware", fitted(device, "FirmwareVersion", revision)

@@ -1,4 +1,4 @@
-"""What each chassis draws, where the BMC tells it chassis by chassis."""
+"""Power that each chassis draws, if the BMC reports it per chassis."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
 from rackcheck.parse.bmc.item import keyed
@@ -8,15 +8,17 @@ from rackcheck.parse.bmc.power import cap, drawn, metrics
 @probe(
     Redfish("Chassis/*/EnvironmentMetrics"),
     gives={
-        "bmc.power.chassis": collection("chassis, parts of the machine too; GPU modules are chassis on NVIDIA boards"),
-        "bmc.power.chassis/*.consumed": quantity("W", "what it draws", Class.MEASUREMENT),
+        "bmc.power.chassis": collection(
+            "chassis, including parts of the machine: on NVIDIA boards, GPU modules are chassis"
+        ),
+        "bmc.power.chassis/*.consumed": quantity("W", "power that the chassis draws", Class.MEASUREMENT),
         "bmc.power.chassis/*.limit": quantity(
-            "W", "its power cap; set points of one processor (TDP, EDPp) are power controls"
+            "W", "power cap; set points of single processors (TDP, EDPp) are power controls"
         ),
     },
 )
 def bmc_power_chassis(docs: Documents) -> Facts:
-    """Power of every chassis that has a place to tell it."""
+    """Power of every chassis that has a resource to report it."""
     found, trouble = metrics(docs)
     places = {chassis.uri: environment for chassis, environment in found}
     for key, chassis in keyed([chassis for chassis, _ in found]):

@@ -1,4 +1,4 @@
-"""What the whole machine draws and may draw."""
+"""Power that the whole machine draws, and its cap."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity, text
 from rackcheck.model.redfish_value import text_of
@@ -8,14 +8,14 @@ from rackcheck.parse.bmc.power import controls, drawn, whole
 @probe(
     Redfish("Chassis/*/Power"),
     gives={
-        "bmc.power.consumed": quantity("W", "what the machine draws; unknown where the BMC says 0", Class.MEASUREMENT),
-        "bmc.power.limit": quantity("W", "its power cap; the BMC may tell one and not enforce it"),
-        "bmc.power.limit_exception": text("what happens above the cap: NoAction, LogEventOnly, HardPowerOff, ..."),
-        "bmc.power.capacity": quantity("W", "what its supplies can deliver together"),
+        "bmc.power.consumed": quantity("W", "power draw of the machine; unknown if it is 0", Class.MEASUREMENT),
+        "bmc.power.limit": quantity("W", "power cap; the BMC may report one and not enforce it"),
+        "bmc.power.limit_exception": text("action above the cap: NoAction, LogEventOnly, HardPowerOff, ..."),
+        "bmc.power.capacity": quantity("W", "power that all supplies of the machine can deliver together"),
     },
 )
 def bmc_power_draw(docs: Documents) -> Facts:
-    """Power drawn and capped, of the one chassis that tells it."""
+    """Power draw and power cap, from the one chassis that reports them."""
     found, trouble = controls(docs)
     yield "bmc.power.consumed", whole(found, "PowerConsumedWatts", drawn, trouble)
     yield "bmc.power.limit", whole(found, "PowerLimit.LimitInWatts", drawn, trouble)

@@ -1,4 +1,4 @@
-"""What flows into and out of each power supply."""
+"""Input and output of each power supply."""
 
 from rackcheck import Class, Documents, Facts, Redfish, Walk, probe, quantity, spell_key
 from rackcheck.parse.bmc.item import keyed
@@ -7,16 +7,16 @@ from rackcheck.parse.bmc.power import METRICS, SHELVES, flow, supplies, walked
 
 @probe(
     Redfish(
-        "Chassis/*/PowerSubsystem/PowerSupplies/*/Metrics", "Chassis/*/Power", Walk(f"else {SHELVES}/Metrics", walked)
+        "Chassis/*/PowerSubsystem/PowerSupplies/*/Metrics", "Chassis/*/Power", Walk(f"or {SHELVES}/Metrics", walked)
     ),
     gives={
-        "psu/*.input_voltage": quantity("V", "voltage of its feed", Class.MEASUREMENT),
-        "psu/*.input_power": quantity("W", "power it takes; absent of an empty slot", Class.MEASUREMENT),
-        "psu/*.output_power": quantity("W", "power it delivers; absent of an empty slot", Class.MEASUREMENT),
+        "psu/*.input_voltage": quantity("V", "input voltage", Class.MEASUREMENT),
+        "psu/*.input_power": quantity("W", "input power; absent for an empty slot", Class.MEASUREMENT),
+        "psu/*.output_power": quantity("W", "output power; absent for an empty slot", Class.MEASUREMENT),
     },
 )
 def bmc_power_supply(docs: Documents) -> Facts:
-    """Feed and load of every power supply."""
+    """Input and load of every power supply."""
     found, _ = supplies(docs)
     for key, supply in keyed(found):
         for fact, places in METRICS.items():

@@ -1,4 +1,4 @@
-"""Secure Boot as the BMC tells it."""
+"""Secure Boot as the BMC reports it."""
 
 from rackcheck import Documents, Facts, Reason, Redfish, Sourced, Unknown, Unreadable, probe
 from rackcheck.model.fact import clean
@@ -14,7 +14,7 @@ from rackcheck_probes.bmc.bios import TABLE
     gives={"bios.secure_boot": TABLE["secure_boot"].kind},
 )
 def bmc_secure_boot(docs: Documents) -> Facts:
-    """Whether this boot was a secure one; some BMCs have the resource and leave it empty."""
+    """Whether the current boot used Secure Boot; some BMCs have the resource and leave it empty."""
     found, trouble = gather(docs.at("Systems/*/SecureBoot"))
     if trouble is not None and not not_there(trouble):
         yield "bios.secure_boot", trouble
@@ -30,9 +30,9 @@ def bmc_secure_boot(docs: Documents) -> Facts:
 
 
 def _running(resource: Resource) -> Sourced | None:
-    """What one resource says of this boot, else of the switch; none where it is not there, or has neither.
+    """Return one resource's value for this boot, else its setting; None if the resource is missing or has neither.
 
-    What it has and does not say, nothing else may say in its place: the two differ where a change waits.
+    A property without a value is not replaced by the other property: they differ while a change is pending.
     """
     if resource.unread is not None:
         return None if not_there(resource.unread) else Sourced(resource.unread, resource.uri)

@@ -1,8 +1,7 @@
-"""Every sensor of every chassis, one GET each: hundreds on some machines, asked only where a rule names them."""
+"""Every sensor of every chassis, one GET each: hundreds on some machines, read only if a rule names them."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key, text
-from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, in_chassis, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed
 from rackcheck.parse.bmc.sensor import above_zero, kind, sorted_by_kind, value
 
 READS = {"temperature": "C", "power": "W", "voltage": "V", "current": "A", "speed": "rpm", "humidity": "%"}
@@ -12,22 +11,22 @@ READS = {"temperature": "C", "power": "W", "voltage": "V", "current": "A", "spee
     Redfish("Chassis/*/Sensors/*", dear=True),
     gives={
         "bmc.sensor": collection("every sensor, by Redfish Id"),
-        "bmc.sensor/*.kind": text("what it measures, by its unit, else by its type", words=(*READS, "other")),
-        "bmc.sensor/*.health": text("OK, Warning or Critical, as the BMC judges it"),
-        "bmc.sensor/*.context": text("where it sits, as the BMC says: CPU, GPU, Intake, ..."),
-        **{f"bmc.sensor.{word}": collection(f"sensors of {word}; unknown while one tells no kind") for word in READS},
+        "bmc.sensor/*.kind": text("what the sensor measures, from its unit or else its type", words=(*READS, "other")),
+        "bmc.sensor/*.health": text("OK, Warning or Critical, as the BMC reports it"),
+        "bmc.sensor/*.context": text("location, as the BMC reports it: CPU, GPU, Intake, ..."),
+        **{f"bmc.sensor.{word}": collection(f"sensors of {word}; unknown if any sensor has no kind") for word in READS},
         **{f"bmc.sensor.{w}/*.value": quantity(unit, "reading", Class.MEASUREMENT) for w, unit in READS.items()},
-        "bmc.sensor.temperature/*.warning": quantity("C", "above it the BMC warns (UpperCaution)"),
-        "bmc.sensor.temperature/*.critical": quantity("C", "above it is critical (UpperCritical)"),
+        "bmc.sensor.temperature/*.warning": quantity("C", "warning threshold (UpperCaution)"),
+        "bmc.sensor.temperature/*.critical": quantity("C", "critical threshold (UpperCritical)"),
     },
 )
 def bmc_sensors(docs: Documents) -> Facts:
-    """Kind, reading, health and place of every sensor."""
+    """Kind, reading, health and location of every sensor."""
     found, trouble = in_chassis(docs, ("Sensors", "*"))
     sensors = list(keyed(found))
     for key, sensor in sensors:
         yield f"bmc.sensor/{spell_key(key)}.kind", kind(sensor)
-        yield f"bmc.sensor/{spell_key(key)}.health", fitted(sensor, "Status.Health", health)
+        yield f"bmc.sensor/{spell_key(key)}.health", health_of(sensor)
         yield f"bmc.sensor/{spell_key(key)}.context", sensor.read("PhysicalContext")
     by_kind, mute = sorted_by_kind(sensors)
     unclear = trouble or mute

@@ -1,4 +1,4 @@
-"""The air that goes into the machine and out of it."""
+"""Temperature of the air that enters and leaves the machine."""
 
 from rackcheck import Class, Documents, Facts, Redfish, probe, quantity
 from rackcheck.parse.bmc.sensor import air
@@ -7,8 +7,8 @@ from rackcheck.parse.bmc.sensor import air
 @probe(
     Redfish("Chassis/*/ThermalSubsystem/ThermalMetrics", "Chassis/*/Thermal"),
     gives={
-        "bmc.thermal.inlet": quantity("C", "air at the intake; unknown where several say so", Class.MEASUREMENT),
-        "bmc.thermal.outlet": quantity("C", "air at the exhaust; unknown where several say so", Class.MEASUREMENT),
+        "bmc.thermal.inlet": quantity("C", "intake air; unknown if several sensors report it", Class.MEASUREMENT),
+        "bmc.thermal.outlet": quantity("C", "exhaust air; unknown if several sensors report it", Class.MEASUREMENT),
     },
 )
 def bmc_sensors_air(docs: Documents) -> Facts:

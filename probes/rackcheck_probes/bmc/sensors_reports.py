@@ -1,4 +1,4 @@
-"""Present values of sensors that metric reports tell: a hundred in one body on some machines."""
+"""Current values of sensors from metric reports: a hundred in one response on some machines."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
 from rackcheck.parse.bmc.metric import metrics
@@ -9,15 +9,15 @@ READS = {"temperature": "C", "power": "W", "voltage": "V"}
 @probe(
     Redfish("TelemetryService/MetricReports/*"),
     gives={
-        **{f"bmc.report.{word}": collection(f"sensors of {word} that a metric report tells") for word in READS},
+        **{f"bmc.report.{word}": collection(f"sensors of {word} in metric reports") for word in READS},
         **{
-            f"bmc.report.{word}/*.value": quantity(unit, "reading; unknown where it is stale", Class.MEASUREMENT)
+            f"bmc.report.{word}/*.value": quantity(unit, "reading; unknown if it is stale", Class.MEASUREMENT)
             for word, unit in READS.items()
         },
     },
 )
 def bmc_sensors_reports(docs: Documents) -> Facts:
-    """Temperatures, powers and voltages of whole boards in a few GETs."""
+    """Temperatures, power and voltages of whole boards in a few GETs."""
     found, trouble = metrics(docs)
     for metric in found:
         yield f"bmc.report.{metric.kind}/{spell_key(metric.name)}.value", metric.value

@@ -1,4 +1,4 @@
-"""What management controllers listen on."""
+"""Network services of management controllers."""
 
 from rackcheck import Documents, Facts, Redfish, Unknown, collection, flag, integer, probe, spell_key
 from rackcheck.model.redfish_value import truth
@@ -10,13 +10,13 @@ from rackcheck.parse.bmc.service import port, services
 @probe(
     Redfish("Managers/*/NetworkProtocol"),
     gives={
-        "bmc.manager/*.service": collection("services a controller tells of, by the standard's names: IPMI, SSH, ..."),
-        "bmc.manager/*.service/*.enabled": flag("it is switched on; for IPMI, that over the network"),
-        "bmc.manager/*.service/*.port": integer("port, also of one that is off; some have none"),
+        "bmc.manager/*.service": collection("services a controller lists, by the standard's names: IPMI, SSH, ..."),
+        "bmc.manager/*.service/*.enabled": flag("the service is enabled; for IPMI, IPMI over the network"),
+        "bmc.manager/*.service/*.port": integer("port, also of a disabled service; some services have no port"),
     },
 )
 def bmc_services(docs: Documents) -> Facts:
-    """Every service of every management controller, on or off."""
+    """Every service of every management controller, enabled or not."""
     managers, _ = members(docs, "Managers")
     for key, manager in keyed(managers):
         item = f"bmc.manager/{spell_key(key)}.service"

@@ -9,14 +9,14 @@ from rackcheck.parse.bmc.item import keyed, members
 @probe(
     Redfish("Tasks/Tasks/*"),
     gives={
-        "bmc.task": collection("tasks that are not finished: updates, resets, settings under way; empty when idle"),
+        "bmc.task": collection("unfinished tasks: updates, resets, settings in progress; empty when idle"),
         "bmc.task/*.state": text("Running, Pending, Suspended, ...", Class.MEASUREMENT),
-        "bmc.task/*.name": text("what it is about"),
-        "bmc.task/*.percent": quantity("%", "how much of it is done, where the BMC counts", Class.MEASUREMENT),
+        "bmc.task/*.name": text("name of the task"),
+        "bmc.task/*.percent": quantity("%", "progress, if the BMC reports it", Class.MEASUREMENT),
     },
 )
 def bmc_tasks(docs: Documents) -> Facts:
-    """Every task that is still under way."""
+    """Every task that is still in progress."""
     tasks, trouble = members(docs, "Tasks/Tasks")
     for key, task in keyed(tasks):
         state = task.read("TaskState", state_of).reading
@@ -31,7 +31,7 @@ def bmc_tasks(docs: Documents) -> Facts:
         yield "bmc.task", trouble
 
 
-# Tasks of a BMC: whether one is finished, and how far it is.
+# Tasks of a BMC: whether one is finished, and its progress.
 
 
 DONE = frozenset({"Completed", "Killed", "Exception", "Cancelled"})
@@ -42,16 +42,16 @@ OPEN = frozenset(
 
 
 def state_of(value: object) -> str:
-    """Give the state of a task; a word that nobody knows is neither finished nor not."""
+    """Return the state of a task; an unknown word counts as neither finished nor unfinished."""
     word = text_of(value)
     if word not in DONE | OPEN:
-        raise Unreadable(f"no state of a task: {clean(word, 60)!r}")
+        raise Unreadable(f"not a task state: {clean(word, 60)!r}")
     return word
 
 
 def percent(value: object) -> float:
-    """Give how much of a task is done."""
+    """Return the progress of a task."""
     number = measured(value)
     if not 0 <= number <= 100:
-        raise Unreadable(f"no share of a task: {number:g} %")
+        raise Unreadable(f"not a task percentage: {number:g} %")
     return number

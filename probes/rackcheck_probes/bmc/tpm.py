@@ -1,30 +1,29 @@
-"""Trusted platform modules of the host as the BMC sees them."""
+"""Trusted platform modules of the host as the BMC reports them."""
 
 from rackcheck import Documents, Facts, Redfish, collection, probe, spell_key, text, version
-from rackcheck.model.redfish_value import health
-from rackcheck.parse.bmc.item import fitted, keyed
+from rackcheck.parse.bmc.item import fitted, health_of, keyed
 from rackcheck.parse.bmc.systems import hosts, parts
 
 
 @probe(
     Redfish("Systems/*"),
     gives={
-        "bmc.tpm": collection("trusted platform modules, by their place in the BMC's list"),
-        "bmc.tpm/*.state": text("Enabled, Disabled, or Absent for an empty place"),
-        "bmc.tpm/*.health": text("OK, Warning or Critical, as the BMC judges it"),
+        "bmc.tpm": collection("trusted platform modules, by their position in the BMC's list"),
+        "bmc.tpm/*.state": text("Enabled, Disabled, or Absent for an empty socket"),
+        "bmc.tpm/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.tpm/*.version": text("kind of module: TPM2_0, TPM1_2, TCM1_0"),
         "bmc.tpm/*.firmware": version("opaque", "firmware"),
     },
 )
 def bmc_tpm(docs: Documents) -> Facts:
-    """Every trusted platform module: there, switched on, of which kind."""
+    """Every trusted platform module: presence, state and kind."""
     systems, trouble = hosts(docs)
     found, cut = parts(systems, "TrustedModules")
     trouble = trouble or cut
     for key, module in keyed(found):
         item = f"bmc.tpm/{spell_key(key)}"
         yield f"{item}.state", module.read("Status.State")
-        yield f"{item}.health", fitted(module, "Status.Health", health)
+        yield f"{item}.health", health_of(module)
         yield f"{item}.version", fitted(module, "InterfaceType")
         yield f"{item}.firmware", fitted(module, "FirmwareVersion")
     if trouble is not None:

@@ -1,4 +1,4 @@
-"""How long the system has been up, which boot this is, and whether it lets users in."""
+"""How long the system has been up, which boot this is, and whether users may log in."""
 
 import re
 
@@ -8,25 +8,27 @@ from rackcheck.model.text.values import line, number
 
 UPTIME, ID = "/proc/uptime", "/proc/sys/kernel/random/boot_id"
 NOLOGIN = ("/etc/nologin", "/run/nologin")
-"""What pam_nologin looks for."""
+"""Files that pam_nologin checks."""
 
 
 @probe(
     Read(UPTIME, ID, *NOLOGIN),
     gives={
         "os.boot.uptime": quantity("s", "Seconds since the kernel started.", Class.MEASUREMENT),
-        "os.boot.id": text("The kernel's name for this boot: another one means that it rebooted.", Class.MEASUREMENT),
-        "os.nologin": flag("Whether only root may log in: somebody, or a shutdown that is near, has said so."),
+        "os.boot.id": text("The kernel's id of this boot; every reboot changes it.", Class.MEASUREMENT),
+        "os.nologin": flag(
+            "Whether only root may log in: an administrator or a scheduled shutdown created a nologin file."
+        ),
     },
 )
 def boot(files: Files) -> Facts:
-    """Read the uptime and the boot's id, and look for the marks that keep users out."""
+    """Read the uptime and the boot's id, and check for the files that block logins."""
     yield "os.boot.uptime", files.read(UPTIME, uptime)
     yield "os.boot.id", files.read(ID, boot_id)
     yield "os.nologin", any(files.has(place) for place in NOLOGIN)
 
 
-# What the kernel tells of its boot: /proc/uptime, and the boot's name in /proc/sys/kernel/random/boot_id.
+# What the kernel reports about its boot: /proc/uptime, and the boot's id in /proc/sys/kernel/random/boot_id.
 
 
 def uptime(content: str) -> float:

@@ -1,4 +1,4 @@
-"""How often the system has started, also of late, and how often without having been shut down."""
+"""Number of system starts, of recent starts, and of starts without a preceding shutdown."""
 
 from rackcheck import Class, Facts, Reason, Shell, Unknown, integer, probe
 from rackcheck.parse.host.os import last
@@ -15,16 +15,16 @@ WINDOWS = {"two_hours": 2, "day": 24, "week": 168}
     ),
     gives={
         "os.boot.count": integer(
-            f"Starts that wtmp has on record, of the newest {MOST} lines; its file is turned over, mostly monthly.",
+            f"Starts recorded in the newest {MOST} lines of wtmp; the file is rotated, mostly monthly.",
             Class.COUNTER,
         ),
         "os.boot.unclean": integer(
-            "Starts of these that came without a shutdown: the power went, somebody reset it, or it crashed.",
+            "Recorded starts without a preceding shutdown: power loss, reset or crash.",
             Class.COUNTER,
         ),
         **{
             f"os.boot.within.{leaf}": integer(
-                f"Starts within the last {hours} hours by the node's clock; unknown where wtmp is younger.",
+                f"Starts within the last {hours} hours by the node's clock; unknown if wtmp begins later.",
                 Class.MEASUREMENT,
             )
             for leaf, hours in WINDOWS.items()
@@ -32,10 +32,10 @@ WINDOWS = {"two_hours": 2, "day": 24, "week": 168}
     },
 )
 def boots(answer: str) -> Facts:
-    """Read the newest starts and shutdowns, newest first; of the oldest start nobody knows what was before."""
+    """Read the newest starts and shutdowns, newest first; what preceded the oldest start is unknown."""
     wtmp = last.wtmp(answer)
-    # The system is up, so it has started: a record without any start tells nothing of starts.
-    none = Unknown(Reason.NOT_COLLECTED, "wtmp has no start on record") if "reboot" not in wtmp.kinds else None
+    # The system is up, so it has started: a wtmp without any start is incomplete.
+    none = Unknown(Reason.NOT_COLLECTED, "wtmp records no start") if "reboot" not in wtmp.kinds else None
     yield "os.boot.count", none or wtmp.kinds.count("reboot")
     yield "os.boot.unclean", none or wtmp.unclean
     for leaf, hours in WINDOWS.items():

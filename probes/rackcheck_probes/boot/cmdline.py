@@ -1,10 +1,10 @@
-"""What the kernel was started with."""
+"""Parameters that the kernel was started with."""
 
 from rackcheck import Facts, Shell, collection, flag, listing, probe, setting, spell_key
 from rackcheck.parse.host.os.cmdline import SECRET, WITHHELD, arguments
 
 
-# The node takes the secrets out, so that no capture ever holds them.
+# Secrets are removed on the node, so that no capture contains them.
 @probe(
     Shell(
         f"""sed -E 's/"({SECRET})=[^"]*"/\\1={WITHHELD}/Ig; """
@@ -13,21 +13,21 @@ from rackcheck.parse.host.os.cmdline import SECRET, WITHHELD, arguments
     ),
     gives={
         "cmdline.arguments": listing(
-            "Every argument of the kernel's command line, in order; what looks secret is withheld."
+            "Every argument of the kernel's command line, in order; values that look secret are withheld."
         ),
         "cmdline.argument": collection(
-            "The kernel's arguments by name; what stands after `--` is init's, not the kernel's."
+            "The kernel's arguments by name; arguments after `--` are init's, not the kernel's."
         ),
         "cmdline.argument/*.value": setting(
             "The argument's value, the last one where it is repeated; absent for a bare word."
         ),
-        "cmdline.argument/*.present": flag("True: the argument was given, with or without a value."),
+        "cmdline.argument/*.present": flag("True: the argument is present, with or without a value."),
     },
 )
 def cmdline(answer: str) -> Facts:
-    """Read the arguments as the kernel parts them; of a repeated one the last value counts.
+    """Read the arguments as the kernel splits them; the last value of a repeated argument counts.
 
-    Blanks part arguments, double quotes keep one together; a bare word is present and has no value.
+    Blanks separate arguments, and double quotes keep an argument together. A bare word is present and has no value.
     """
     found = arguments(answer)
     yield "cmdline.arguments", tuple(argument.shown for argument in found)

@@ -1,4 +1,4 @@
-"""What crashes of the kernel have left on the disk."""
+"""Dumps and records that kernel crashes left on the disk."""
 
 import re
 
@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows
 from rackcheck_probes.os.hidden import THERE
 
-# What crashes of the kernel leave on the disk: dumps of kdump, and what systemd-pstore kept.
+# Kernel crashes leave two kinds of entries on the disk: dumps of kdump, and records kept by systemd-pstore.
 
 KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
 END = "-- end --"
@@ -16,13 +16,13 @@ END = "-- end --"
 _DUMP = re.compile(
     rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
 )
-"""A folder of kdump: 202411211030 on Debian and Ubuntu, 127.0.0.1-2024-11-21-10:30:00 on RHEL."""
+"""Name of a kdump folder: 202411211030 on Debian and Ubuntu, 127.0.0.1-2024-11-21-10:30:00 on RHEL."""
 
 
 def left(answer: str) -> tuple[str, ...]:
-    """Give what is a kernel's among the paths in both folders, in their order; raises Unreadable on a cut answer.
+    """Return the kernel's entries among the paths in both folders, in order; raises Unreadable on a cut answer.
 
-    What else lies in /var/crash (reports of programs, kdump's own files) is left out.
+    Other content of /var/crash (reports of programs, kdump's own files) is left out.
     """
     items = rows(answer)
     if not items or items[-1] != END:
@@ -41,11 +41,11 @@ MOST = 100
     ),
     gives={
         "os.crash.dumps": listing(
-            f"Dumps of kdump in {DUMPS} and records of systemd-pstore in {KEPT}: each is a kernel that crashed.",
+            f"Dumps of kdump in {DUMPS} and records of systemd-pstore in {KEPT}: each is one kernel crash.",
             Class.COUNTER,
         )
     },
 )
 def crash_dumps(answer: str) -> Facts:
-    """Read the names; what else lies there is no kernel's."""
+    """Read the names; other entries do not come from kernel crashes."""
     yield "os.crash.dumps", left(answer)

@@ -11,14 +11,14 @@ HINTS = {"/run/systemd/container": "", "/run/.containerenv": "podman", "/.docker
 @probe(
     Read(FIRST, MOUNTS, *HINTS),
     gives={
-        "os.init": text("The name of process 1: systemd, init; anything else is rarely a whole machine."),
+        "os.init": text("The name of process 1: systemd, init; anything else usually means a container."),
         "os.container": text(
-            "What contains this system (docker, podman, systemd-nspawn); absent on a machine of its own."
+            "The container manager that runs this system (docker, podman, systemd-nspawn); absent otherwise."
         ),
     },
 )
 def init(files: Files) -> Facts:
-    """Read the name of process 1 and the marks that container managers leave."""
+    """Read the name of process 1, and the files by which container managers identify themselves."""
     first = files.read(FIRST)
     hidden = proc_mounts.why_hidden(files.contents.get(MOUNTS, ""), FIRST)
     yield "os.init", Sourced(hidden, FIRST) if isinstance(first.reading, Absent) else first

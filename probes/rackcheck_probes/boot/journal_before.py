@@ -1,8 +1,9 @@
-"""What the kernel said last before this boot, as far as the journal kept it.
+"""The kernel's last messages before this boot, as far as the journal kept them.
 
-A journal that is kept in memory alone, or begins with this boot, tells nothing: then all of this is unknown. One that
-was vacuumed has lost that boot's beginning and kept its end: how it ended is known, what happened before is not.
-Unverified on hardware: no recording of a GPU node's journal in this form was at hand.
+A journal that is kept only in memory, or that begins with this boot, has no such messages: then all facts are unknown.
+A vacuumed journal has lost the beginning of the previous boot and kept its end: the facts about the end are known, the
+facts about all its messages are not.
+Unverified on hardware: no recording of a GPU node's journal in this form was available.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from rackcheck.parse.host.kernel_log.xid_lines import codes, every_sxid, every_x
 from rackcheck_probes.os.journal import EARLY
 
 MOST = 500
-CUT = "the oldest line is not of that boot's beginning"
+CUT = "the oldest line is not from the start of that boot"
 PANIC = tuple(kind for kind in FAULTS if kind.leaf == "panics")
 CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
 
@@ -27,22 +28,25 @@ CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
     Shell(f"journalctl -k -b -1 -p 4 -n {MOST} -o short-monotonic --no-hostname --no-pager", root=True, seconds=20),
     gives={
         "log.previous_boot.lines": integer(
-            f"Warnings and errors of the kernel before this boot; unknown from {MOST} on.", Class.COUNTER
+            f"Warnings and errors of the kernel in the previous boot; unknown if there are {MOST} lines or more.",
+            Class.COUNTER,
         ),
-        "log.previous_boot.panics": integer(f"Panics among the newest {MOST} of them.", Class.COUNTER),
+        "log.previous_boot.panics": integer(f"Panics among the newest {MOST} of these lines.", Class.COUNTER),
         "log.previous_boot.uncorrected": integer(
-            f"Uncorrected machine checks among the newest {MOST} of them.", Class.COUNTER
+            f"Uncorrected machine checks among the newest {MOST} of these lines.", Class.COUNTER
         ),
-        "log.previous_boot.xids": listing(f"Xids among the newest {MOST} of them, by number.", Class.COUNTER),
-        "log.previous_boot.sxids": listing(f"SXids among the newest {MOST} of them, by number.", Class.COUNTER),
-        "log.previous_boot.last": text("The last of them, without its time; absent without one.", Class.MEASUREMENT),
+        "log.previous_boot.xids": listing(f"Xids among the newest {MOST} of these lines, by number.", Class.COUNTER),
+        "log.previous_boot.sxids": listing(f"SXids among the newest {MOST} of these lines, by number.", Class.COUNTER),
+        "log.previous_boot.last": text(
+            "The last of these lines, without its time; absent if there is none.", Class.MEASUREMENT
+        ),
     },
 )
 def journal_before(answer: str) -> Facts:
-    """Read the newest lines of the boot before this one; journalctl fails where it knows of none."""
+    """Read the newest lines of the boot before this one; journalctl fails if it has no record of that boot."""
     log = journalctl.of_boot_before(answer)
     rows = log.split("\n")[:-1]
-    # As many lines as were asked for are the newest of them, wherever they begin.
+    # If there are as many lines as requested, they are the newest, and the oldest of them need not be the boot's first.
     reaches_back = len(rows) >= MOST or (log and journalctl.oldest(log) <= EARLY)
     cut = None if reaches_back else Unknown(Reason.NOT_READ_FURTHER, CUT)
     yield "log.previous_boot.panics", _count(log, PANIC)
@@ -54,7 +58,7 @@ def journal_before(answer: str) -> Facts:
     yield "log.previous_boot.sxids", cut or unread_too or blobs or codes(switches)
     last = dmesg.message(rows[-1][: dmesg.LONGEST]) if rows else ""
     error = xid(last)
-    yield "log.previous_boot.last", clean(error.said if error else last) if rows else Absent("no such line")
+    yield "log.previous_boot.last", clean(error.text if error else last) if rows else Absent("no such line")
     if len(rows) >= MOST:
         raise Unreadable(f"only the newest {MOST} lines were read", Reason.NOT_READ_FURTHER)
     yield "log.previous_boot.lines", cut or len(rows)

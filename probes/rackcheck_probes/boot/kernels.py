@@ -23,12 +23,12 @@ FOLDER, END = "/lib/modules", "-- end --"
     gives={
         "kernel.installed": listing("Releases of the kernels whose modules are installed.", Class.VERSION),
         "kernel.newest": version(
-            "kernel", "The newest of these: if it is not `kernel.release`, the node has not rebooted since it came."
+            "kernel", "The newest installed kernel; if it is not `kernel.release`, the node has not rebooted into it."
         ),
     },
 )
 def kernels(answer: str) -> Facts:
-    """Read the folders of modules that depmod has seen."""
+    """Read the folders of modules that depmod has processed."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
@@ -41,7 +41,7 @@ def kernels(answer: str) -> Facts:
 
 
 def newest(releases: Sequence[str]) -> str | Absent | Unknown:
-    """Give the newest; absent where there is none, unknown (unparsable) where one of several is no release."""
+    """Return the newest release; absent if there is none, unknown (unparsable) if any of several is not a release."""
     try:
         ordered = sorted(releases, key=cmp_to_key(partial(order, "kernel")))
     except Unordered as error:

@@ -1,4 +1,4 @@
-"""What a crash of before left in the firmware's store."""
+"""Records of an earlier crash in the firmware's store."""
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, listing, probe
 from rackcheck.parse.host.os import find_types
@@ -6,15 +6,16 @@ from rackcheck.parse.host.os import find_types
 PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/proc/version"
 
 
-# `%F` is the type of the file system that a path lies on: pstore's own tells an empty store from one that nobody has
-# mounted. The parent tells a kernel without pstore, what comes after that nothing was cut; cgroups come and go.
+# `%F` is the type of the file system of a path: it distinguishes an empty pstore from one that is not mounted. The
+# parent shows whether the kernel has pstore; the path after it shows that the answer is complete. The cgroup folder is
+# skipped because it changes during the search.
 @probe(
     Shell(
         f"find {PARENT} {AFTER} -maxdepth 2 -path {PARENT}/cgroup -prune -o -printf %F -print", root=True, lane="root"
     ),
     gives={
         "os.crash.pstore": listing(
-            "Records of a panic that firmware kept and nobody has taken yet; absent without pstore.", Class.COUNTER
+            "Panic records that firmware holds and that are not collected yet; absent without pstore.", Class.COUNTER
         )
     },
 )

@@ -6,7 +6,7 @@ from rackcheck.model import text as read
 END = "-- end --"
 
 
-# Only where something writes the mark does its absence mean anything. What RHEL has for it writes a log of its own.
+# A missing file is meaningful only if an installed tool writes the file. RHEL's equivalent tool writes a separate log.
 @probe(
     Shell(
         "if [ -e /run/reboot-required ]; then echo yes && "
@@ -18,15 +18,15 @@ END = "-- end --"
     ),
     gives={
         "os.reboot.required": flag(
-            "Whether a package that was upgraded asks for a reboot; known on Ubuntu and Debian with update-notifier."
+            "Whether an upgraded package requires a reboot; available on Ubuntu and Debian with update-notifier."
         ),
-        "os.reboot.packages": listing("The packages that ask for it."),
+        "os.reboot.packages": listing("The packages that require it."),
     },
 )
 def reboot_required(answer: str) -> Facts:
-    """Read the mark that packages leave, and their names."""
+    """Read whether packages left the marker file, and their names."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")
     yield "os.reboot.required", read.flag(rows[0], yes="yes", no="no")
-    yield "os.reboot.packages", tuple(rows[1:-1]) if rows[0] == "yes" else Absent("no reboot is asked for")
+    yield "os.reboot.packages", tuple(rows[1:-1]) if rows[0] == "yes" else Absent("no reboot is required")

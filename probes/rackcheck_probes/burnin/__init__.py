@@ -1,1 +1,1 @@
-"""Probes of what a burn-in measured."""
+"""Probes of burn-in measurements."""

@@ -1,4 +1,4 @@
-"""GPUs among others of their model: who is slower per clock, slower at the cap, hotter, or computes something else."""
+"""Compares GPUs of one model: work per clock, rate at the power cap, warming, and results."""
 
 import math
 from collections import defaultdict
@@ -17,30 +17,36 @@ MEASURED = Class.MEASUREMENT
 NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
 
 APART = 0.05
-"""The part by which work per clock may lie below the better GPUs of a model: physics has it alike."""
+"""Maximum share by which a GPU's work per clock may be below the better GPUs of its model, which are the same chips."""
 
 GpuKey = tuple[str, str]
-"""A GPU: its node, and its index there."""
+"""A GPU's node, and its index on that node."""
 
 
 @comparison(
     needs=("burnin.gpu", *(f"burnin.gpu/*.{need}" for need in NEEDS)),
     gives={
-        "burnin.gpu/*.among.work": text("Work per clock, beside all GPUs of its model", MEASURED, SLOW),
-        "burnin.gpu/*.among.work_effect": quantity("%", "Above or below what its peers do per clock", MEASURED),
-        "burnin.gpu/*.among.work_best": text("Work per clock, beside the better GPUs of its model", MEASURED, SLOW),
-        "burnin.gpu/*.among.rate": text("Rate, beside what its node and its slot let expect", MEASURED, SLOW),
-        "burnin.gpu/*.among.rate_far": text("The same, by a limit that luck does not explain", MEASURED, SLOW),
-        "burnin.gpu/*.among.rate_effect": quantity("%", "Above or below that expectation", MEASURED),
-        "burnin.gpu/*.among.heat": text("Warming for each watt, beside what node and slot let expect", MEASURED, HOT),
-        "burnin.gpu/*.among.heat_effect": quantity("%", "Above or below that expectation", MEASURED),
+        "burnin.gpu/*.among.work": text("Work per clock, compared with all GPUs of its model", MEASURED, SLOW),
+        "burnin.gpu/*.among.work_effect": quantity("%", "Deviation from the work per clock of its peers", MEASURED),
+        "burnin.gpu/*.among.work_best": text(
+            "Work per clock, compared with the better GPUs of its model", MEASURED, SLOW
+        ),
+        "burnin.gpu/*.among.rate": text("Rate, compared with the value expected for its node and slot", MEASURED, SLOW),
+        "burnin.gpu/*.among.rate_far": text(
+            "Rate, compared by a wider limit, which chance alone does not exceed", MEASURED, SLOW
+        ),
+        "burnin.gpu/*.among.rate_effect": quantity("%", "Deviation from the expected rate", MEASURED),
+        "burnin.gpu/*.among.heat": text(
+            "Warming per watt, compared with the value expected for its node and slot", MEASURED, HOT
+        ),
+        "burnin.gpu/*.among.heat_effect": quantity("%", "Deviation from the expected warming", MEASURED),
         "burnin.gpu/*.among.result": text(
-            "Its results, beside all that did the same work", MEASURED, ("agrees", "odd", "disputed")
+            "Results, compared with all GPUs that did the same work", MEASURED, ("agrees", "odd", "disputed")
         ),
     },
 )
 def burnin_among(members: Sequence[Member]) -> ItemFacts:
-    """Hold every GPU against its peers."""
+    """Compare every GPU with its peers."""
     models: dict[str, list[GpuKey]] = defaultdict(list)
     facts: dict[GpuKey, dict[str, Reading]] = {}
     silent: list[str] = []
@@ -57,12 +63,12 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
     for model, gpus in models.items():
         holes = _holes(gpus, silent)
         if not model:
-            yield from _nothing(gpus, Unknown(Reason.NOT_TESTED, "no model is told"))
+            yield from _nothing(gpus, Unknown(Reason.NOT_TESTED, "no model is reported"))
             continue
         yield from _results(gpus, facts, alone=len(gpus) < 2 and not silent)
         yield from _best(gpus, len(holes), facts)
         if len(gpus) < FLEET and not silent:
-            few = f"{len(gpus)} GPUs of this model: under {FLEET} a fleet has no spread to judge by"
+            few = f"{len(gpus)} GPUs of this model: a spread needs at least {FLEET}"
             yield from _nothing(gpus, Absent(few))
             continue
         yield from _rates(gpus, holes, facts)
@@ -70,7 +76,7 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
-    """Give the GPUs that nodes may have that told of none: as many as the largest of the others."""
+    """Return the GPUs that nodes without a GPU list may have: assume as many on each as on the largest other node."""
     counts: dict[str, int] = defaultdict(int)
     for node, _ in gpus:
         counts[node] += 1
@@ -93,7 +99,10 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, 
 
 
 def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Hold each GPU against the upper quarter of its model, wherever GPUs that tell nothing would stand in it."""
+    """Compare each GPU with the upper quarter of its model.
+
+    GPUs without figures may rank anywhere: a GPU gets a result only if it is the same in all these cases.
+    """
     values = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
     known = sorted(value for value in values.values() if value is not None)
     silent = len(gpus) - len(known) + holes
@@ -103,7 +112,7 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
     for gpu, value in values.items():
         own = facts[gpu]["tensor.rate"]
         if value is None:
-            why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "it tells no work per clock")
+            why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "it reports no work per clock")
             yield _fact(gpu, "work_best", why)
         elif value < least * (1 - APART):
             message = f"work per clock: {(1 - value / least) * 100:.1f} % below the better ones of {len(gpus)} GPUs"
@@ -111,7 +120,7 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
         elif value >= most * (1 - APART):
             yield _fact(gpu, "work_best", "fine")
         else:
-            yield _fact(gpu, "work_best", Unknown(Reason.NOT_TESTED, f"{silent} GPUs of its model tell nothing"))
+            yield _fact(gpu, "work_best", Unknown(Reason.NOT_TESTED, f"{silent} GPUs of its model report nothing"))
 
 
 def _per_clock(facts: dict[str, Reading]) -> float | None:
@@ -120,7 +129,7 @@ def _per_clock(facts: dict[str, Reading]) -> float | None:
 
 
 def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Judge the inverse of warming as a rate: what is low of it is hot, and only far from its peers that says much."""
+    """Judge the inverse of warming as a rate: a low value means a hot GPU, if it is far from the peers' values."""
     rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
     given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
@@ -132,13 +141,13 @@ def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, d
             continue
         effect = None if held.effect is None else 1 / (1 + held.effect) - 1
         turned = held if effect is None or held.z is None else replace(held, effect=effect, z=-held.z)
-        message = _beside(gpus, turned, "warming for each watt")
+        message = _beside(gpus, turned, "warming per watt")
         yield _fact(gpu, "heat", Sourced(_word(held, held.far, "hot"), message))
         yield _fact(gpu, "heat_effect", effect * 100 if effect is not None else _missing(held))
 
 
 def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *, alone: bool) -> ItemFacts:
-    """Count the votes on each piece of work that GPUs of a model share; a GPU is as bad as its worst result."""
+    """Count the votes on each piece of work that GPUs of a model share; a GPU's worst result counts."""
     values: dict[GpuKey, list[votes.VoteOutcome]] = {gpu: [] for gpu in gpus}
     results = {gpu: _results_of(facts[gpu]["results"]) for gpu in gpus}
     for work in sorted({work for reading in results.values() for work in reading}):
@@ -146,7 +155,7 @@ def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *,
         if len(who) > 1:
             counted = votes.count({gpu: results[gpu][work] for gpu in who})
             for gpu in who:
-                values[gpu].append(counted.said[gpu])
+                values[gpu].append(counted.outcomes[gpu])
     for gpu in gpus:
         reading = facts[gpu]["results"]
         if votes.VoteOutcome.ODD in values[gpu]:
@@ -158,21 +167,21 @@ def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *,
         elif alone:
             word = Absent("the only GPU of its model")
         else:
-            word = reading if isinstance(reading, Unknown) else Unknown(Reason.NOT_TESTED, "nobody did the same work")
+            word = reading if isinstance(reading, Unknown) else Unknown(Reason.NOT_TESTED, "no GPU did the same work")
         yield _fact(gpu, "result", word)
 
 
 def _results_of(reading: Reading) -> dict[str, str]:
-    """Read `mma 17=0f3a…` into the result of each piece of work."""
+    """Parse `mma 17=0f3a…` into the result of each piece of work."""
     found = reading if isinstance(reading, tuple) else ()
     return {work: word for work, _, word in (each.rpartition("=") for each in found)}
 
 
 def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
-    """Say how far a GPU lies from which others: the source of a word about it."""
+    """Return the source of a GPU's reading: the GPUs it was compared with, and how far it deviates from them."""
     nodes = len({node for node, _ in gpus})
     far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
-    return f"{what} beside {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
+    return f"{what} against {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"
 
 
 def _held(gpu: GpuKey, name: str, held: PeerComparison, outcome: StragglerOutcome, message: str) -> ItemFacts:
@@ -187,7 +196,7 @@ def _word(held: PeerComparison, outcome: StragglerOutcome, word: str) -> Reading
 
 
 def _missing(held: PeerComparison) -> Unknown:
-    return Unknown(Reason.NOT_TESTED, held.why or "its peers tell too little")
+    return Unknown(Reason.NOT_TESTED, held.why or "its peers report too little")
 
 
 def _nothing(gpus: Sequence[GpuKey], why: Reading) -> ItemFacts:

@@ -1,30 +1,32 @@
-"""A burn-in as a whole: its tier, its seed, whether it ran to its end, what it was that was wrong."""
+"""A burn-in as a whole: its tier, its seed, whether it ran to its end, and its faults."""
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Fault
 from rackcheck.parse.burnin.readings import described
 
 MOST = 20
-"""Things that are named with a finding."""
+"""Maximum number of parts that are named with a fault."""
 
 
 @probe(
     Load(),
     gives={
-        "burnin.tier": text("How long it took: smoke, validate or soak", Class.MEASUREMENT),
-        "burnin.simulated": flag("A simulated node wrote it; no hardware was under load", Class.IDENTITY),
-        "burnin.seed": integer("Seed of its patterns and operands, for any result to be had again", Class.MEASUREMENT),
-        "burnin.end": text("That it ran to its end; else unknown, and why", Class.MEASUREMENT, ("whole",)),
-        "burnin.seconds": quantity("s", "From its first record to its last", Class.MEASUREMENT),
-        "burnin.unread": integer("Records that were not what they must be", Class.COUNTER),
-        "burnin.fault": collection("What was wrong, by name: mismatch, lost, hang"),
-        "burnin.fault/*.name": text("Which one", Class.MEASUREMENT),
-        "burnin.fault/*.count": integer("How often", Class.COUNTER),
-        "burnin.fault/*.where": text("With what", Class.MEASUREMENT),
+        "burnin.tier": text("Tier, which sets the duration: smoke, validate or soak", Class.MEASUREMENT),
+        "burnin.simulated": flag("Whether the node is simulated, so that no hardware was under load", Class.IDENTITY),
+        "burnin.seed": integer("Seed of patterns and operands, to reproduce any result", Class.MEASUREMENT),
+        "burnin.end": text(
+            "whole if it ran to completion; else unknown, with the reason", Class.MEASUREMENT, ("whole",)
+        ),
+        "burnin.seconds": quantity("s", "Time from the first record to the last", Class.MEASUREMENT),
+        "burnin.unread": integer("Records that could not be read", Class.COUNTER),
+        "burnin.fault": collection("Faults, by name: mismatch, lost, hang"),
+        "burnin.fault/*.name": text("Name of the fault", Class.MEASUREMENT),
+        "burnin.fault/*.count": integer("Number of occurrences", Class.COUNTER),
+        "burnin.fault/*.where": text("Affected parts", Class.MEASUREMENT),
     },
 )
 def burnin(burn: Burn) -> Facts:
-    """Give what a burn-in says of itself."""
+    """Return what a burn-in reports about itself."""
     tier, seed = burn.hello.get("tier"), burn.hello.get("seed")
     if isinstance(tier, str):
         yield "burnin.tier", tier
@@ -32,7 +34,7 @@ def burnin(burn: Burn) -> Facts:
         yield "burnin.simulated", burn.hello.get("simulated") is True
     if isinstance(seed, int):
         yield "burnin.seed", seed
-    early = f"it was stopped: {burn.why}" if burn.ended else "it gave no verdict"
+    early = f"it was stopped: {burn.why}" if burn.ended else "it reported no verdict"
     yield "burnin.end", "whole" if burn.whole else Unknown(Reason.NOT_TESTED, early)
     times = [stage.t for stage in burn.stages] + [row[-1].t for row in burn.samples.values()]
     if times:
@@ -48,6 +50,6 @@ def burnin(burn: Burn) -> Facts:
         yield f"{at}.name", Sourced(name, message)
         yield f"{at}.count", len(faults)
         yield f"{at}.where", Sourced(", ".join(sorted({fault.of for fault in faults})[:MOST]), message)
-    if not burn.whole or burn.unread:  # what was not reached, or not read, may hold more of them
+    if not burn.whole or burn.unread:  # parts that were not reached or not read may contain more faults
         early = early if not burn.whole else f"{burn.unread} records could not be read: {burn.odd}"
         yield "burnin.fault", Unknown(Reason.NOT_TESTED, early[:200])

@@ -1,4 +1,4 @@
-"""Processors and memory under load: wrong results, rates, and how much of the processors a burn-in had."""
+"""Processors and memory under load: wrong results, rates, and the processor time that a burn-in had."""
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn
@@ -7,31 +7,33 @@ from rackcheck.parse.burnin.readings import cited, column, figure, highest, mism
 STAGES = ("fingerprint", "crypto", "fma", "triad", "ram")
 
 VERIFIED = ("fingerprint", "crypto", "ram")
-"""Stages that hold results against what is known; the others measure."""
+"""Stages that compare results with known values; the other stages only measure."""
 
 
 @probe(
     Load(),
     gives={
-        "burnin.cpu.model": text("Processor, as it calls itself", Class.IDENTITY),
+        "burnin.cpu.model": text("Processor's name, as the processor reports it", Class.IDENTITY),
         "burnin.cpu.variant": text("Instructions that the kernels used: avx512, avx2, neon or stdlib"),
         "burnin.cpu.mismatches": integer("Wrong results of processors, caches and memory", Class.COUNTER),
         "burnin.cpu.odd": listing("Processors whose result differs from their peers'", Class.MEASUREMENT),
         "burnin.cpu.triad": quantity("GB/s", "Memory bandwidth of all processors together", Class.MEASUREMENT),
-        "burnin.cpu.temperature": quantity("C", "Hottest processor", Class.MEASUREMENT),
-        "burnin.cpu.share": quantity("%", "Processor time that the kernels had of what they wanted", Class.MEASUREMENT),
+        "burnin.cpu.temperature": quantity("C", "Temperature of the hottest processor", Class.MEASUREMENT),
+        "burnin.cpu.share": quantity(
+            "%", "Share of the requested processor time that the kernels got", Class.MEASUREMENT
+        ),
         "burnin.core": collection("Logical processors that were tested"),
-        "burnin.core/*.rate": quantity("GFLOP/s", "FP64 work for each second that it worked", Class.MEASUREMENT),
-        "burnin.core/*.share": quantity("%", "Of what its clock and its units allow", Class.MEASUREMENT),
+        "burnin.core/*.rate": quantity("GFLOP/s", "FP64 rate during the processor's work time", Class.MEASUREMENT),
+        "burnin.core/*.share": quantity("%", "FP64 rate as a share of what clock and units allow", Class.MEASUREMENT),
         "burnin.core/*.mismatches": integer("Wrong results", Class.COUNTER),
         "burnin.memory": collection("NUMA nodes whose memory was tested"),
-        "burnin.memory/*.tested": quantity("GiB", "Memory that patterns went through", Class.MEASUREMENT),
-        "burnin.memory/*.coverage": quantity("%", "That, of what the NUMA node has", Class.MEASUREMENT),
+        "burnin.memory/*.tested": quantity("GiB", "Memory tested with patterns", Class.MEASUREMENT),
+        "burnin.memory/*.coverage": quantity("%", "Share of the NUMA node's memory that was tested", Class.MEASUREMENT),
         "burnin.memory/*.mismatches": integer("Wrong values", Class.COUNTER),
     },
 )
 def burnin_cpu(burn: Burn) -> Facts:
-    """Give what a burn-in measured of processors and memory."""
+    """Return a burn-in's measurements of processors and memory."""
     for fact, name in (("model", "cpu"), ("variant", "variant")):
         value = burn.hello.get(name)
         if isinstance(value, str) and value:
@@ -63,11 +65,11 @@ def burnin_cpu(burn: Burn) -> Facts:
 
 
 def _left(burn: Burn) -> Unknown | None:
-    """Name a processor or a NUMA node that it said it may use, and of which nothing was tested."""
+    """Return why a usable processor or NUMA node was not tested; None if all were."""
     for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
         value = burn.hello.get(name)
         if value is None:
-            return Unknown(Reason.NOT_TESTED, f"it does not say which {name} it may use")
+            return Unknown(Reason.NOT_TESTED, f"it does not report which {name} it may use")
         for index in value:
             if not any(work.done for work in burn.of_stage(stage, f"{kind}/{index}")):
                 return untested(burn, list(burn.of_stage(stage, f"{kind}/{index}")))

@@ -1,4 +1,4 @@
-"""A disk that was written and read through a scratch file: wrong values, and the rates past every cache."""
+"""Disks tested with a scratch file: wrong values, and rates without any cache."""
 
 from rackcheck import Class, Facts, Load, collection, integer, probe, quantity, spell_key
 from rackcheck.model.burn_record import Burn
@@ -8,14 +8,16 @@ from rackcheck.parse.burnin.readings import cited, figure, mismatches
 @probe(
     Load(),
     gives={
-        "burnin.disk": collection("Disks that a scratch file was on, by the folder it was in"),
-        "burnin.disk/*.mismatches": integer("Sectors that read back otherwise", Class.COUNTER),
-        "burnin.disk/*.write": quantity("GB/s", "Writing it, past the cache", Class.MEASUREMENT),
-        "burnin.disk/*.read": quantity("GB/s", "Reading and comparing it, past the cache", Class.MEASUREMENT),
+        "burnin.disk": collection("Disks tested with a scratch file, by the file's folder"),
+        "burnin.disk/*.mismatches": integer("Sectors that read back differently", Class.COUNTER),
+        "burnin.disk/*.write": quantity("GB/s", "Rate of writing the file, bypassing the cache", Class.MEASUREMENT),
+        "burnin.disk/*.read": quantity(
+            "GB/s", "Rate of reading and comparing the file, bypassing the cache", Class.MEASUREMENT
+        ),
     },
 )
 def burnin_disk(burn: Burn) -> Facts:
-    """Give what a burn-in found of scratch files."""
+    """Return a burn-in's results of scratch files."""
     for name in burn.things("disk"):
         of, at = f"disk/{name}", f"burnin.disk/{spell_key(name)}"
         work = list(burn.of_stage("disk", of))

@@ -1,4 +1,4 @@
-"""GPUs under load: wrong results, rates of memory, tensor cores and links, and what moved meanwhile."""
+"""GPUs under load: wrong results, rates of memory, tensor cores and links, and counters that moved."""
 
 from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Stage
@@ -20,90 +20,94 @@ from rackcheck.parse.burnin.readings import (
 )  # fmt: skip
 
 CAPPED = 0x4
-"""Software power cap, of NVML's reasons for a clock below the highest: at the cap is where a burn-in wants to be."""
+"""Software power cap, one of NVML's reasons for a clock below the highest: a burn-in is meant to reach the cap."""
 
 SETTLE = 1.0
-"""Seconds until NVML's power, a mean over a second, is that of a stage alone."""
+"""Seconds from the start of a stage until NVML's power, a mean over one second, covers this stage only."""
 
 MEASURED = Class.MEASUREMENT
 
 VERIFIED = ("memory", "tensor", "scalar", "links")
-"""Stages that hold results against what is known."""
+"""Stages that compare results with known values."""
 
 FEWEST, EDGE = 10, 3
-"""Samples of a temperature from which a rise can be told, and those at each end that are taken together."""
+"""Minimum number of temperature samples for a rise, and number of samples averaged at each end."""
 
 WARMED = 10.0
-"""Degrees from which a rise can be compared: sensors tell whole ones."""
+"""Minimum rise in degrees that can be compared: sensors report whole degrees."""
 
 NO_LINK = "NVML counts no NVLink of this GPU"
 
 COVERED = 0.9
-"""The part of memory that must have been tested for it to be called right; the kernels take 95 % of what is free."""
+"""The minimum share of memory that must be tested for a clean result; the kernels take 95 % of what is free."""
 
 MOST = 64
-"""Results that are kept for votes."""
+"""Maximum number of results that are kept for votes."""
 
 
 @probe(
     Load(),
     gives={
-        "burnin.gpu": collection("GPUs that the driver tells of, by its index"),
-        "burnin.gpu/*.model": text("As the driver names it", Class.IDENTITY),
-        "burnin.gpu/*.uuid": text("As the driver identifies it", Class.IDENTITY),
-        "burnin.gpu/*.serial": text("On its label", Class.IDENTITY),
-        "burnin.gpu/*.faults": listing("What was wrong with it, by name", MEASURED),
+        "burnin.gpu": collection("GPUs that the driver lists, by its index"),
+        "burnin.gpu/*.model": text("Model, as the driver names it", Class.IDENTITY),
+        "burnin.gpu/*.uuid": text("UUID, as the driver reports it", Class.IDENTITY),
+        "burnin.gpu/*.serial": text("Serial number on its label", Class.IDENTITY),
+        "burnin.gpu/*.faults": listing("Faults that were found, by name", MEASURED),
         "burnin.gpu/*.mismatches": integer("Wrong results of any test", Class.COUNTER),
         "burnin.gpu/*.again": text(
-            "Whether what was wrong came again when it was done again, hot and cold",
+            "Whether a problem recurred when the work was repeated, hot and cold",
             MEASURED,
             ("always", "hot", "cold", "at times", "never"),
         ),
         "burnin.gpu/*.odd_sms": listing("SMs whose result differs from their peers'", MEASURED),
         "burnin.gpu/*.memory.mismatches": integer("Wrong values in memory", Class.COUNTER),
-        "burnin.gpu/*.memory.coverage": quantity("%", "Memory that patterns went through", MEASURED),
-        "burnin.gpu/*.memory.seeds": integer("Patterns that all of it held one after the other", MEASURED),
-        "burnin.gpu/*.memory.verify": quantity("GB/s", "Reading and comparing memory", MEASURED),
-        "burnin.gpu/*.memory.march": quantity("GB/s", "Comparing memory and writing it anew", MEASURED),
-        "burnin.gpu/*.memory.copy": quantity("GB/s", "Copying within its memory, read and written", MEASURED),
-        "burnin.gpu/*.tensor.mismatches": integer("Wrong products of matrices", Class.COUNTER),
-        "burnin.gpu/*.tensor.rate": quantity("TFLOP/s", "Exact products of bf16 matrices by mma.sync", MEASURED),
-        "burnin.gpu/*.tensor.work_per_clock": quantity("kFLOP", "Of tensor cores, each cycle", MEASURED),
-        "burnin.gpu/*.tensor.clock": quantity("MHz", "SM clock meanwhile, its mean", MEASURED),
-        "burnin.gpu/*.tensor.clock_share": quantity("%", "That clock, of the highest that it has", MEASURED),
+        "burnin.gpu/*.memory.coverage": quantity("%", "Share of memory that was tested with patterns", MEASURED),
+        "burnin.gpu/*.memory.seeds": integer("Number of patterns written to all tested memory in turn", MEASURED),
+        "burnin.gpu/*.memory.verify": quantity("GB/s", "Rate of reading and comparing memory", MEASURED),
+        "burnin.gpu/*.memory.march": quantity("GB/s", "Rate of comparing memory and writing it again", MEASURED),
+        "burnin.gpu/*.memory.copy": quantity("GB/s", "Rate of copies within memory, reads plus writes", MEASURED),
+        "burnin.gpu/*.tensor.mismatches": integer("Wrong results of matrix products", Class.COUNTER),
+        "burnin.gpu/*.tensor.rate": quantity("TFLOP/s", "Rate of exact bf16 matrix products by mma.sync", MEASURED),
+        "burnin.gpu/*.tensor.work_per_clock": quantity("kFLOP", "Work of the tensor cores per cycle", MEASURED),
+        "burnin.gpu/*.tensor.clock": quantity("MHz", "Mean SM clock during the tensor stage", MEASURED),
+        "burnin.gpu/*.tensor.clock_share": quantity("%", "Mean SM clock as a share of the GPU's highest", MEASURED),
         "burnin.gpu/*.limit": quantity("W", "Power limit in force"),
-        "burnin.gpu/*.limit_default": quantity("W", "Power limit that it came with"),
-        "burnin.gpu/*.tensor.power": quantity("W", "Power meanwhile, its mean", MEASURED),
-        "burnin.gpu/*.tensor.of_limit": quantity("%", "That power, of the limit in force", MEASURED),
-        "burnin.gpu/*.tensor.capped": quantity("%", "Samples in which the power cap held the clock down", MEASURED),
-        "burnin.gpu/*.tensor.pstate": integer("Slowest performance state meanwhile: 0 is the fastest", MEASURED),
+        "burnin.gpu/*.limit_default": quantity("W", "Default power limit"),
+        "burnin.gpu/*.tensor.power": quantity("W", "Mean power during the tensor stage", MEASURED),
+        "burnin.gpu/*.tensor.of_limit": quantity("%", "Mean power as a share of the limit in force", MEASURED),
+        "burnin.gpu/*.tensor.capped": quantity(
+            "%", "Share of samples in which the power cap limited the clock", MEASURED
+        ),
+        "burnin.gpu/*.tensor.pstate": integer(
+            "Slowest performance state in the tensor stage; 0 is the fastest", MEASURED
+        ),
         "burnin.gpu/*.tensor.energy": quantity("J", "Energy for 10^12 operations", MEASURED),
-        "burnin.gpu/*.tensor.rise": quantity("K/W", "Warming from its begin to its end, for each watt", MEASURED),
-        "burnin.gpu/*.results": listing("Results that every GPU has to have alike, by test and seed", MEASURED),
+        "burnin.gpu/*.tensor.rise": quantity("K/W", "Warming over the tensor stage, per watt", MEASURED),
+        "burnin.gpu/*.results": listing("Results that must be identical on every GPU, by test and seed", MEASURED),
         "burnin.gpu/*.scalar.mismatches": integer("Wrong results of scalar units", Class.COUNTER),
-        "burnin.gpu/*.slowest_sm": quantity("%", "Time of its slowest SM above that of the middle one", MEASURED),
+        "burnin.gpu/*.slowest_sm": quantity("%", "Extra time of the slowest SM over the median SM", MEASURED),
         "burnin.gpu/*.link.mismatches": integer("Wrong values moved over PCIe or NVLink", Class.COUNTER),
-        "burnin.gpu/*.link.h2d": quantity("GB/s", "From the host's memory", MEASURED),
-        "burnin.gpu/*.link.d2h": quantity("GB/s", "To the host's memory", MEASURED),
+        "burnin.gpu/*.link.h2d": quantity("GB/s", "Rate of copies from host memory", MEASURED),
+        "burnin.gpu/*.link.d2h": quantity("GB/s", "Rate of copies to host memory", MEASURED),
         "burnin.gpu/*.link.generation": integer("PCIe generation under load", MEASURED),
         "burnin.gpu/*.link.width": integer("PCIe lanes under load", MEASURED),
-        "burnin.gpu/*.link.max_generation": integer("PCIe generation that it can have in its slot"),
-        "burnin.gpu/*.link.max_width": integer("PCIe lanes that it can have in its slot"),
-        "burnin.gpu/*.peer": collection("GPUs of the node that it copied to"),
-        "burnin.gpu/*.peer/*.rate": quantity("GB/s", "To that GPU", MEASURED),
-        "burnin.gpu/*.temperature": quantity("C", "Highest", MEASURED),
-        "burnin.gpu/*.memory_temperature": quantity("C", "Highest of its memory", MEASURED),
-        "burnin.gpu/*.throttled": listing("Why its clock was held down, but for the power cap", MEASURED),
-        "burnin.gpu/*.moved.ecc_corrected": integer("Corrected memory errors meanwhile", Class.COUNTER),
-        "burnin.gpu/*.moved.ecc_uncorrected": integer("Uncorrected memory errors meanwhile", Class.COUNTER),
-        "burnin.gpu/*.moved.remap_pending": integer("Rows of memory that began to wait for a remap", Class.COUNTER),
-        "burnin.gpu/*.moved.replays": integer("PCIe replays meanwhile", Class.COUNTER),
-        "burnin.gpu/*.moved.nvlink_errors": integer("NVLink errors meanwhile", Class.COUNTER),
-        "burnin.gpu/*.moved.xids": integer("Xid messages of the kernel meanwhile", Class.COUNTER),
+        "burnin.gpu/*.link.max_generation": integer("Highest PCIe generation in the GPU's slot"),
+        "burnin.gpu/*.link.max_width": integer("Maximum PCIe lanes in the GPU's slot"),
+        "burnin.gpu/*.peer": collection("GPUs of the same node that this GPU copied to"),
+        "burnin.gpu/*.peer/*.rate": quantity("GB/s", "Rate of copies to that GPU", MEASURED),
+        "burnin.gpu/*.temperature": quantity("C", "Highest temperature", MEASURED),
+        "burnin.gpu/*.memory_temperature": quantity("C", "Highest memory temperature", MEASURED),
+        "burnin.gpu/*.throttled": listing("Reasons for a lower clock, other than the power cap", MEASURED),
+        "burnin.gpu/*.moved.ecc_corrected": integer("Corrected memory errors during the load", Class.COUNTER),
+        "burnin.gpu/*.moved.ecc_uncorrected": integer("Uncorrected memory errors during the load", Class.COUNTER),
+        "burnin.gpu/*.moved.remap_pending": integer("Memory rows for which a remap became pending", Class.COUNTER),
+        "burnin.gpu/*.moved.replays": integer("PCIe replays during the load", Class.COUNTER),
+        "burnin.gpu/*.moved.nvlink_errors": integer("NVLink errors during the load", Class.COUNTER),
+        "burnin.gpu/*.moved.xids": integer("Xid messages of the kernel during the load", Class.COUNTER),
     },
 )
 def burnin_gpu(burn: Burn) -> Facts:
-    """Give what a burn-in measured of each GPU."""
+    """Return a burn-in's measurements of each GPU."""
     unseen = next((why for of, why in burn.troubles if of == "node"), "")
     if "gpus" not in burn.hello:
         yield "burnin.gpu", untested(burn, ())
@@ -175,8 +179,8 @@ class _Gpu:
         if isinstance(clock, float) and isinstance(most, int | float) and most > 0:
             yield "tensor.clock_share", clock / most * 100
         else:
-            untold = Unknown(Reason.NOT_TESTED, "its highest clock was not told")
-            yield "tensor.clock_share", clock if isinstance(clock, Unknown) else untold
+            missing = Unknown(Reason.NOT_TESTED, "its highest clock was not reported")
+            yield "tensor.clock_share", clock if isinstance(clock, Unknown) else missing
         per = rate / clock / 1e3 if isinstance(rate, float) and isinstance(clock, float) and clock > 0 else None
         yield "tensor.work_per_clock", per if per is not None else (rate if isinstance(rate, Unknown) else clock)
         if not work or not all(stage.done for stage in work):
@@ -190,25 +194,25 @@ class _Gpu:
         if isinstance(power, float) and isinstance(limit, int | float) and limit > 0:
             yield "tensor.of_limit", power / limit * 100
         else:
-            yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "no limit was told")
+            yield "tensor.of_limit", Unknown(Reason.NOT_TESTED, "no power limit was reported")
         reasons = column(found, "reasons")
         yield "tensor.capped", mean([100.0 if int(bits) & CAPPED else 0.0 for bits in reasons])
         states = column(found, "pstate")
-        yield "tensor.pstate", int(max(states)) if states else Unknown(Reason.NOT_TESTED, "no state was told")
+        yield "tensor.pstate", int(max(states)) if states else Unknown(Reason.NOT_TESTED, "no P-state was reported")
         each = power / rate * 1e12 if isinstance(power, float) and isinstance(rate, float) and rate > 0 else None
-        yield "tensor.energy", each if each is not None else Unknown(Reason.NOT_TESTED, "no power was told")
+        yield "tensor.energy", each if each is not None else Unknown(Reason.NOT_TESTED, "no power was reported")
         yield "tensor.rise", self._rise(work, power)
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
-        """How much it warmed in the first stretch of tensor work, for each watt: alike on all that did the same."""
+        """Return the warming per watt in the first stretch of tensor work: comparable between GPUs with equal work."""
         temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
-            return Unknown(Reason.NOT_TESTED, "temperature or power were not told")
+            return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")
         warmed = sum(temps[-EDGE:]) / EDGE - sum(temps[:EDGE]) / EDGE
         return warmed / power if warmed >= WARMED else Unknown(Reason.NOT_TESTED, f"it warmed by {warmed:.1f} degrees")
 
     def _slowest(self) -> Reading | Sourced:
-        """How much longer the slowest SM took than the middle one, in the test that shows it most."""
+        """Return how much longer the slowest SM took than the median SM, in the test with the largest difference."""
         found = [s for s in (*self._of("tensor"), *self._of("scalar")) if s.done and s.number("slowest") is not None]
         if not found:
             return self._untested("scalar")
@@ -217,7 +221,7 @@ class _Gpu:
         return Sourced(((most.number("slowest") or 1.0) - 1) * 100, source)
 
     def _results(self) -> Reading:
-        """Hashes of work that is the same everywhere, by test and seed."""
+        """Return hashes of work that is the same on every GPU, by test and seed."""
         found = [s for s in self.stages if s.done and s.word("hash") and s.number("seed") is not None]
         values = {_work(stage): stage.word("hash") for stage in found}
         if not values:
@@ -238,19 +242,19 @@ class _Gpu:
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
-        """The mean SM clock of some work: as the kernel measured it, else as it was sampled."""
+        """Return the mean SM clock of some work: as the kernel measured it, or else from samples."""
         reading = figure(self.burn, work, "clock")
         return (
             reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
         )
 
     def _bare(self) -> Unknown | None:
-        """Say that too little of its memory was tested for the rest to be vouched for."""
+        """Return why the GPU's memory does not count as clean: too little of it was tested."""
         items = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
         share = figure(self.burn, items, "coverage", "lowest")
         if isinstance(share, float) and share >= COVERED:
             return None
-        message = f"{share * 100:.1f} %" if isinstance(share, float) else "an untold part"
+        message = f"{share * 100:.1f} %" if isinstance(share, float) else "an unknown share"
         return Unknown(Reason.NOT_TESTED, f"{message} of its memory was tested")
 
     def _throttled(self) -> Reading:
@@ -287,11 +291,11 @@ class _Gpu:
 
 
 def _work(stage: Stage) -> str:
-    """Name a piece of work that is the same wherever it is done: by the code that did it, and its seed."""
+    """Return a name for work that is the same on any GPU: its test, the code that did it, and the seed."""
     return " ".join(filter(None, (stage.test or stage.stage, stage.word("code"), str(int(stage.number("seed") or 0)))))
 
 
 REASONS = {
     0x8: "hardware slowdown", 0x20: "software thermal", 0x40: "hardware thermal", 0x80: "hardware power brake",
 }  # fmt: skip
-"""NVML's reasons that say that something is wrong, by their bit (NVML API reference, clocks event reasons)."""
+"""NVML's reasons that indicate a problem, by their bit (NVML API reference, clocks event reasons)."""

@@ -1,4 +1,4 @@
-"""How GPUs are cooled: a first-order fit of the first minute under load, with the air that the BMC saw coming in."""
+"""How GPUs are cooled: a first-order fit of the first minute under load, with the BMC's intake temperature."""
 
 from collections.abc import Sequence
 from statistics import fmean, median
@@ -16,14 +16,16 @@ MEASURED = Class.MEASUREMENT
 @probe(
     Load(),
     gives={
-        "burnin.inlet": quantity("C", "Air at the intake meanwhile, its mean, as the BMC saw it", MEASURED),
-        "burnin.power": quantity("W", "The whole machine, its highest, as the BMC saw it", MEASURED),
-        "burnin.gpu/*.heat.resistance": quantity("K/W", "Of chip, heatsink and air, above the intake", MEASURED),
-        "burnin.gpu/*.heat.ahead": quantity("C", "Temperature after ten minutes of such a load, foreseen", MEASURED),
-        "burnin.gpu/*.heat.give": quantity("C", "How far that may be off, in 95 of 100 cases", MEASURED),
-        "burnin.gpu/*.heat.constant": quantity("s", "Time in which it goes 63 % of its way", MEASURED),
+        "burnin.inlet": quantity("C", "Mean air temperature at the intake during the load, from the BMC", MEASURED),
+        "burnin.power": quantity("W", "Peak power of the whole machine, from the BMC", MEASURED),
+        "burnin.gpu/*.heat.resistance": quantity(
+            "K/W", "Thermal resistance of chip, heatsink and air, above the intake", MEASURED
+        ),
+        "burnin.gpu/*.heat.ahead": quantity("C", "Predicted temperature after ten minutes of such a load", MEASURED),
+        "burnin.gpu/*.heat.give": quantity("C", "Uncertainty of that prediction (95 % of cases)", MEASURED),
+        "burnin.gpu/*.heat.constant": quantity("s", "Time in which the temperature covers 63 % of its rise", MEASURED),
         "burnin.gpu/*.heat.below_slowdown": quantity(
-            "C", "Degrees from that temperature to the one at which its hardware slows it down", MEASURED
+            "C", "Margin from the predicted temperature to the GPU's slowdown temperature", MEASURED
         ),
     },
 )
@@ -31,7 +33,7 @@ def burnin_heat(burn: Burn) -> Facts:
     """Fit each GPU's temperature under the tensor load."""
     beside = burn.samples.get("bmc", ())
     inlet, power = column(beside, "inlet"), column(beside, "power")
-    none = Unknown(Reason.NOT_TESTED, "no BMC told it meanwhile")
+    none = Unknown(Reason.NOT_TESTED, "no BMC reported it during the load")
     yield "burnin.inlet", fmean(inlet) if inlet else none
     yield "burnin.power", max(power) if power else none
     for index in burn.gpus:
@@ -40,7 +42,7 @@ def burnin_heat(burn: Burn) -> Facts:
 
 
 def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading]]:
-    """Give the fit of one GPU; the load begins with the first tensor work."""
+    """Return the fit of one GPU; the load begins with the first tensor work."""
     work = [stage for stage in burn.of_stage("tensor", of) if stage.done]
     names = ("resistance", "ahead", "give", "constant", "below_slowdown")
     if not work:
@@ -54,22 +56,20 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
         later = found.longer and burn.hello.get("tier") == Tier.VALIDATE
         why = Absent(f"a soak shows it: {found.why}") if later else Unknown(Reason.NOT_TESTED, found.why)
         return [(name, why) for name in names]
-    bare = Unknown(Reason.NOT_TESTED, "no BMC told the air's temperature")
+    bare = Unknown(Reason.NOT_TESTED, "no BMC reported the air temperature")
     resistance = found.resistance if found.resistance is not None else bare
     values = (resistance, found.ahead, found.give, found.tau, _below(taken, found))
     return list(zip(names, values, strict=True))
 
 
 def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
-    """Say how far the foreseen temperature stays below the slowdown; unknown where that is less than it may be off."""
+    """Return how far the predicted temperature is below the slowdown temperature; unknown if the error is larger."""
     items = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
     if not items:
-        return Unknown(Reason.NOT_TESTED, "the driver does not say how far it is below its slowdown")
+        return Unknown(Reason.NOT_TESTED, "the driver does not report the margin to its slowdown")
     slowdown = median((row.number("temp") or 0.0) + (row.number("below") or 0.0) for row in items)
     below = slowdown - found.ahead
     if abs(below) > found.give:
         return below
-    message = (
-        f"{found.ahead:.0f} C in ten minutes, give or take {found.give:.0f}, and it slows down at {slowdown:.0f} C"
-    )
+    message = f"{found.ahead:.0f} ± {found.give:.0f} C predicted in ten minutes; it slows down at {slowdown:.0f} C"
     return Unknown(Reason.NOT_TESTED, message)

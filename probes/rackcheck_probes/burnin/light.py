@@ -1,4 +1,7 @@
-"""The speed of light: what highest clocks, units and slot allow each GPU, how much was reached, and why not more."""
+"""Each GPU's theoretical limit (its "speed of light"), the share of it that was reached, and what may explain the rest.
+
+The limit follows from the highest clocks, the units and the slot.
+"""
 
 from collections.abc import Iterator, Mapping
 from statistics import fmean
@@ -14,7 +17,7 @@ from rackcheck.parse.burnin.readings import column, figure, rows, span, untested
 MEASURED = Class.MEASUREMENT
 
 Limit = tuple[str, str, str, str, float]
-"""A figure's name, its stage and test, what it is a rate of, and how many of its unit one of the fact's is."""
+"""A figure's stage and test, what limits its rate, its unit in the fact, and the factor to that unit."""
 
 FIGURES: Mapping[str, Limit] = {
     "memory.copy": ("memory", "copy", "memory", "GB/s", 1e9),
@@ -34,15 +37,15 @@ FIGURES: Mapping[str, Limit] = {
         for pattern, kind in (
             (
                 f"burnin.gpu/*.light.{name}.limit",
-                quantity(unit, "What highest clocks, units and slot allow", MEASURED),
+                quantity(unit, "Limit by the GPU's highest clocks, units and slot", MEASURED),
             ),
-            (f"burnin.gpu/*.light.{name}.reached", quantity("%", "Of that limit", MEASURED)),
-            (f"burnin.gpu/*.light.{name}.gap", listing("What was seen that may explain the rest", MEASURED)),
+            (f"burnin.gpu/*.light.{name}.reached", quantity("%", "Measured rate as a share of that limit", MEASURED)),
+            (f"burnin.gpu/*.light.{name}.gap", listing("Observations that may explain the missing share", MEASURED)),
         )
     },
 )
 def burnin_light(burn: Burn) -> Facts:
-    """Hold each figure of each GPU against its limit."""
+    """Compare each figure of each GPU with its limit."""
     for index, about in burn.gpus.items():
         for name, figures in FIGURES.items():
             for leaf, reading in _held(burn, f"gpu/{index}", about, figures):
@@ -60,7 +63,7 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     seen = _observed(burn, of, about, work)
     limit = _limit(kind, seen, about, work)
     if limit is None:
-        absent = Absent("no source gives such a limit for this part, or a part of it was not told")
+        absent = Absent("no source gives such a limit for this part, or an input to it was not reported")
         yield "limit", absent
         yield "reached", absent
     else:
@@ -80,7 +83,7 @@ def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage
 
 
 def _observed(burn: Burn, of: str, about: Mapping[str, Any], work: list[Stage]) -> Observed:
-    """Gather what was seen of a GPU while it did some work, and what it said of itself."""
+    """Collect a GPU's samples during some work, and what it reports about itself."""
     found = list(rows(burn, of, map(span, work)))
     reasons = 0
     for bits in column(found, "reasons"):

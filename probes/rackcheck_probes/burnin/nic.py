@@ -1,4 +1,4 @@
-"""Network ports while the node is under load: whether they stayed up, and what they counted."""
+"""Network ports while the node is under load: whether they stayed up, and their error counters."""
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, spell_key
 from rackcheck.model.burn_record import Burn, Record
@@ -8,15 +8,15 @@ from rackcheck.parse.burnin.readings import EDGE, column, moved
 @probe(
     Load(),
     gives={
-        "burnin.nic": collection("RDMA devices that were watched"),
-        "burnin.nic/*.was_up": flag("Its port was up when the load began", Class.MEASUREMENT),
-        "burnin.nic/*.stayed": flag("Its port is as it was, and did not go down meanwhile", Class.MEASUREMENT),
-        "burnin.nic/*.moved.symbol_errors": integer("Symbol errors meanwhile", Class.COUNTER),
-        "burnin.nic/*.moved.link_downed": integer("Times its link went down", Class.COUNTER),
+        "burnin.nic": collection("RDMA devices that were monitored"),
+        "burnin.nic/*.was_up": flag("The port was up when the load began", Class.MEASUREMENT),
+        "burnin.nic/*.stayed": flag("The port did not change state or go down during the load", Class.MEASUREMENT),
+        "burnin.nic/*.moved.symbol_errors": integer("Symbol errors during the load", Class.COUNTER),
+        "burnin.nic/*.moved.link_downed": integer("Times the link went down", Class.COUNTER),
     },
 )
 def burnin_nic(burn: Burn) -> Facts:
-    """Give what a burn-in saw of each network port."""
+    """Return a burn-in's observations of each network port."""
     names = burn.things("nic")
     if names or (burn.hello and burn.whole):
         yield "burnin.nic", names
@@ -25,7 +25,7 @@ def burnin_nic(burn: Burn) -> Facts:
         samples = burn.samples.get(f"nic/{name}", ())
         up = column(samples, "up")
         downed = moved(burn, f"nic/{name}", "link_downed")
-        few = Unknown(Reason.NOT_TESTED, "it was not told before and after")
+        few = Unknown(Reason.NOT_TESTED, "it was not reported before and after")
         yield f"{at}.was_up", bool(up[0]) if up else few
         fell = any(up) and not all(up[up.index(1.0) :]) if 1.0 in up else False
         went = fell or (isinstance(downed, int) and downed > 0)
@@ -38,6 +38,6 @@ def burnin_nic(burn: Burn) -> Facts:
 
 
 def _to_the_end(burn: Burn, samples: tuple[Record, ...]) -> bool:
-    """Whether samples of a port reach to the end of the load."""
+    """Return whether a port's samples reach to the end of the load."""
     last = max((stage.t for stage in burn.stages), default=0.0)
     return burn.whole and bool(burn.stages) and samples[-1].t >= last - EDGE

@@ -1,8 +1,8 @@
-"""Tools that were on the node already: what they found under load, of those that somebody asked for.
+"""Results, under load, of tools that are installed on the node and were requested.
 
-A tool that nobody asked for tells nothing, and that is no gap: its facts are absent, and so are rules about them n/a.
-One that was asked for and is missing, did not end, or wrote what cannot be read, leaves its facts unknown. Which tools
-were asked for is known by their records alone, for each has one; so where a record may be lost, nothing is absent.
+The facts of a tool that was not requested are absent, so that rules about them are n/a. If a requested tool is missing,
+did not end, or wrote unreadable output, its facts are unknown. Only the records show which tools were requested: there
+is one record for each requested tool. So if a record may be lost, no fact is absent.
 """
 
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ from rackcheck.parse.burnin.tools import every
 from rackcheck.parse.burnin.tools.answer import answer
 
 _ENDS = {"loopback": "rate", "rate": "loopback"}
-"""Of a NIC either is measured: with both ends on it, or with one on another node's."""
+"""Only one of these rates is measured for a NIC: with both ends on this NIC, or with one end on another node's NIC."""
 
 
 @probe(Load(), gives=every.GIVES)
 def burnin_tools(burn: Burn) -> Facts:
-    """Give what tools on the node found under load; of those that were not asked for, that they were not."""
+    """Return what tools on the node found under load; facts of tools that were not requested are absent."""
     doubt, found = _lost(burn), dict(every.facts(burn.tools))
     for path, reading in found.items():
-        # A collection of which a record may be lost is its items and one that nobody knows.
+        # If a record of a collection may be lost, the items that were found are kept and the collection is unknown.
         listing = path in every.GIVES and every.GIVES[path].type is Type.COLLECTION
         yield path, doubt if doubt is not None and listing and isinstance(reading, tuple) else reading
     for path in found:
@@ -36,20 +36,20 @@ def burnin_tools(burn: Burn) -> Facts:
     asked = {record.get("name") for record in burn.tools}
     for names, gives in _groups():
         silent = [name for name in names if name in asked]
-        why = Unknown(Reason.NOT_TESTED, f"{', '.join(silent)} told nothing that can be read") if silent else doubt
+        why = Unknown(Reason.NOT_TESTED, f"{', '.join(silent)} returned nothing readable") if silent else doubt
         for path in gives:
             if "*" not in path and path not in found:
-                yield path, why or Absent(f"not asked for: --with {' or '.join(names)}")
+                yield path, why or Absent(f"not requested: --with {' or '.join(names)}")
 
 
 def _lost(burn: Burn) -> Unknown | None:
-    """Say why a tool's record may be lost; none where all tools that were asked for are told of."""
+    """Return why a tool's record may be lost; None if every requested tool has a record."""
     if not burn.whole:
         return untested(burn, ())
     if burn.unread:
         return Unknown(Reason.NOT_TESTED, f"not all records could be read: {burn.odd}")
     if burn.of_thing("tools"):
-        return Unknown(Reason.NOT_TESTED, "what runs the tools crashed")
+        return Unknown(Reason.NOT_TESTED, "the tool runner crashed")
     try:
         for record in burn.tools:
             answer(record)
@@ -59,7 +59,7 @@ def _lost(burn: Burn) -> Unknown | None:
 
 
 def _groups() -> list[tuple[list[str], Mapping[str, object]]]:
-    """Give the facts of each reader, with the names of all tools that it reads."""
+    """Return the facts of each parser, with the names of all tools whose output it parses."""
     groups: dict[int, tuple[list[str], Mapping[str, object]]] = {}
     for name, (_, gives) in every.READERS.items():
         groups.setdefault(id(gives), ([], gives))[0].append(name)

@@ -1,4 +1,4 @@
-"""Which CPUs there are."""
+"""The CPUs of the node."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, text
 from rackcheck.parse.host.cpu import lscpu
@@ -17,18 +17,18 @@ COUNTS = {
     Shell("lscpu", quick=True),
     gives={
         "cpu.model": text("The CPU's model name.", Class.IDENTITY),
-        "cpu.vendor": text("Who made the CPU: GenuineIntel, AuthenticAMD, ARM.", Class.IDENTITY),
-        "cpu.threads": integer("Logical CPUs, those that are offline too."),
+        "cpu.vendor": text("The CPU's vendor: GenuineIntel, AuthenticAMD, ARM.", Class.IDENTITY),
+        "cpu.threads": integer("Logical CPUs, including offline ones."),
         "cpu.sockets": integer("CPU sockets in use."),
         "cpu.cores_per_socket": integer("Cores of one socket."),
         "cpu.threads_per_core": integer("Threads of one core: 1 with SMT off."),
         "cpu.cores": integer("Cores of all sockets."),
-        "cpu.hypervisor": text("Whose virtual machine this is; absent on bare metal.", Class.IDENTITY),
+        "cpu.hypervisor": text("The hypervisor's vendor; absent on bare metal.", Class.IDENTITY),
         "numa.nodes": integer("NUMA nodes that the OS sees."),
     },
 )
 def cpu(answer: str) -> Facts:
-    """Read lscpu's table of either age, flat or indented; a cut one is unreadable."""
+    """Read lscpu's table in its old or new form, flat or indented; a cut table is unreadable."""
     values = lscpu.table(answer)
     for path, key in TEXTS.items():
         if values.get(key, "-") != "-":

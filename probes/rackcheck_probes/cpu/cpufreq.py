@@ -1,4 +1,4 @@
-"""How each CPU's clock is governed."""
+"""How each CPU's clock is controlled."""
 
 from rackcheck import Facts, Files, Read, collection, probe, quantity, text
 from rackcheck.model import text as read
@@ -9,7 +9,7 @@ CLOCKS = {"limit_max": "scaling_max_freq", "limit_min": "scaling_min_freq", "har
 
 
 def megahertz(content: str) -> float:
-    """Read the kernel's kHz."""
+    """Read a clock that the kernel reports in kHz."""
     return read.whole(content) / 1000
 
 
@@ -17,15 +17,15 @@ def megahertz(content: str) -> float:
     Read(*(f"{FOLDER.format('*')}/{name}" for name in (*TEXTS.values(), *CLOCKS.values())), seconds=30, cap=4 << 20),
     gives={
         "cpu.frequency": collection(
-            "Logical CPUs whose clock the kernel governs, by number; none in most virtual machines."
+            "Logical CPUs whose clock the kernel controls, by number; none in most virtual machines."
         ),
         "cpu.frequency/*.governor": text("The frequency governor: performance, powersave, schedutil."),
         "cpu.frequency/*.driver": text("The frequency driver: intel_pstate, amd-pstate-epp, acpi-cpufreq."),
-        "cpu.frequency/*.epp": text("The energy performance preference; absent where the driver has none."),
+        "cpu.frequency/*.epp": text("The energy performance preference; absent if the driver has none."),
         "cpu.frequency/*.limit_max": quantity("MHz", "The highest clock that software allows."),
         "cpu.frequency/*.limit_min": quantity("MHz", "The lowest clock that software allows."),
         "cpu.frequency/*.hardware_max": quantity(
-            "MHz", "The highest clock of this CPU, boost included where the driver tells."
+            "MHz", "The highest clock of this CPU, boost included where the driver reports it."
         ),
     },
 )

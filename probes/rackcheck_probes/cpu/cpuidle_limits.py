@@ -1,4 +1,4 @@
-"""How deep the idle drivers let CPUs sleep."""
+"""The deepest idle state that the idle drivers allow."""
 
 from rackcheck import Facts, Files, Read, integer, probe
 from rackcheck.model import text as read
@@ -12,11 +12,11 @@ FILES = {
 @probe(
     Read(*FILES.values()),
     gives={
-        "cpu.idle.intel_max": integer("The deepest state that intel_idle uses, by number; 0 leaves it out altogether."),
+        "cpu.idle.intel_max": integer("The deepest state that intel_idle uses, by number; 0 disables the driver."),
         "cpu.idle.acpi_max": integer("The deepest state that acpi_idle uses, by number."),
     },
 )
 def cpuidle_limits(files: Files) -> Facts:
-    """Read each driver's parameter; absent where the kernel has no such driver."""
+    """Read each driver's parameter; the facts are absent if the kernel lacks the driver."""
     for path, place in FILES.items():
         yield path, files.read(place, read.whole)

@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.cpu import percpu
 from rackcheck.parse.host.cpu.cpuidle import DISABLE, NAME, states
 
-# Of the first CPU alone, as the names.
+# Read for the first CPU only, like the names.
 LATENCY = "/sys/devices/system/cpu/cpu0/cpuidle/state*/latency"
 
 
@@ -13,17 +13,17 @@ LATENCY = "/sys/devices/system/cpu/cpu0/cpuidle/state*/latency"
     Read(NAME, LATENCY, DISABLE, seconds=30, cap=4 << 20),
     gives={
         "cpu.idle.state": collection("Idle states by the driver's name for them: POLL, C1, C1E, C6."),
-        "cpu.idle.state/*.latency": quantity("us", "How long leaving the state takes, of the first CPU."),
+        "cpu.idle.state/*.latency": quantity("us", "Time to leave the state, on the first CPU."),
         "cpu.idle.state/*.disabled": text(
             "Whether the state is switched off.", words=("on every CPU", "on some CPUs", "on no CPU")
         ),
         "cpu.idle.state/*.disabled_cpus": listing("Logical CPUs on which the state is switched off, as ranges."),
-        "cpu.idle.deepest": text("The deepest state that any CPU may use; absent where CPUs only halt."),
-        "cpu.idle.deepest_latency": quantity("us", "How long leaving that state takes."),
+        "cpu.idle.deepest": text("The deepest state that any CPU may use; absent if CPUs only halt."),
+        "cpu.idle.deepest_latency": quantity("us", "Time to leave the deepest state that any CPU may use."),
     },
 )
 def cpuidle_states(files: Files) -> Facts:
-    """Read each CPU's switches, folded by the state; one that the first CPU has no name for keeps its folder's."""
+    """Read each CPU's switches, grouped by state; a state without a name on the first CPU is named as its folder."""
     deepest: tuple[str, Sourced] | None = None
     for state in states(files):
         item = f"cpu.idle.state/{spell_key(state.name)}"

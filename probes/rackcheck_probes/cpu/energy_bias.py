@@ -1,4 +1,4 @@
-"""Whether the CPUs save energy or run fast, by the hint that firmware or the OS gave them."""
+"""Whether the CPUs favour saving energy or speed, by the energy bias that firmware or the OS set."""
 
 from rackcheck import Absent, Facts, Files, Read, listing, probe
 from rackcheck.parse.host.cpu import percpu
@@ -12,11 +12,11 @@ GLOB = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias"
         "cpu.energy_bias": listing(
             "The energy bias: 0 performance, 6 normal, 15 power saving; several if CPUs differ."
         ),
-        "cpu.energy_bias_odd": listing("CPUs whose energy bias is not that of most, with theirs: 17: 6."),
+        "cpu.energy_bias_odd": listing("CPUs whose energy bias differs from the majority, with its value: 17: 6."),
     },
 )
 def cpu_energy_bias(files: Files) -> Facts:
-    """Read every CPU's bias; absent on kernels before 5.3 and on CPUs that are not Intel's."""
+    """Read every CPU's bias; the facts are absent on kernels before 5.3 and on CPUs other than Intel's."""
     values = percpu.by_cpu(files, GLOB)
     yield "cpu.energy_bias", percpu.distinct(values) if values else Absent(f"no {GLOB}")
     yield "cpu.energy_bias_odd", percpu.odd(values) if values else Absent(f"no {GLOB}")

@@ -1,11 +1,11 @@
-"""How hot NVIDIA's Grace CPUs are, and what they draw: firmware tells it by names of its own."""
+"""Temperature and power of NVIDIA's Grace CPUs, which firmware reports under its own names."""
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity
 from rackcheck.model import text as read
 from rackcheck.parse.host.gpu import grace
 
 END, NONE = "-- end --", "none"
-# Only what bears a name of Grace is read: other meters ask the BMC, for seconds. 036b is NVIDIA.
+# Only meters with a Grace name are read: other meters query the BMC, which takes seconds. 036b is NVIDIA.
 COMMAND = f"""\
 case $(uname -m) in aarch64) ;; *) echo {NONE}; echo '{END}'; exit 0;; esac
 read -r i </sys/devices/soc0/soc_id || exit 1
@@ -22,22 +22,22 @@ TRIPS = {"temperature_warning": "passive", "temperature_critical": "critical"}
 POWERS = {"CPU": "power.cpu", "SysIO": "power.sysio", "Module": "power.module", "Grace": "power.limit"}
 
 
-# Unverified on hardware: written to the source of DCGM, which reads these files (modules/sysmon/DcgmModuleSysmon.cpp,
+# Unverified on hardware: written from the source of DCGM, which reads these files (modules/sysmon/DcgmModuleSysmon.cpp,
 # DcgmSystemMonitor.cpp).
 @probe(
     Shell(COMMAND),
     gives={
-        "cpu.grace": collection("Grace CPUs by the number of their socket; none where the processor is another."),
+        "cpu.grace": collection("Grace CPUs by the number of their socket; none with another processor."),
         "cpu.grace/*.temperature": quantity("C", "The CPU's temperature.", Class.MEASUREMENT),
         "cpu.grace/*.temperature_warning": quantity(
-            "C", "The temperature from which it is slowed; absent if not told."
+            "C", "The temperature from which the CPU is slowed; absent if not reported."
         ),
         "cpu.grace/*.temperature_critical": quantity(
-            "C", "The temperature that it must not reach; absent if not told."
+            "C", "The temperature that the CPU must not reach; absent if not reported."
         ),
-        "cpu.grace/*.power.cpu": quantity("W", "What the CPU's cores draw.", Class.MEASUREMENT),
-        "cpu.grace/*.power.sysio": quantity("W", "What the rest of the chip draws.", Class.MEASUREMENT),
-        "cpu.grace/*.power.module": quantity("W", "What the module draws, its GPU too.", Class.MEASUREMENT),
+        "cpu.grace/*.power.cpu": quantity("W", "Power that the CPU's cores draw.", Class.MEASUREMENT),
+        "cpu.grace/*.power.sysio": quantity("W", "Power that the rest of the chip draws.", Class.MEASUREMENT),
+        "cpu.grace/*.power.module": quantity("W", "Power that the module draws, including its GPU.", Class.MEASUREMENT),
         "cpu.grace/*.power.limit": quantity("W", "The power limit that is set."),
     },
 )

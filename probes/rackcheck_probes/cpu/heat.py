@@ -1,4 +1,4 @@
-"""How hot the CPUs are, by their own sensors."""
+"""CPU temperatures, by the CPUs' own sensors."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unreadable, collection, probe, quantity, spell_key, text
 from rackcheck.model import text as read
 
-# Of all sensors of the machine only the CPUs' are read: others may be slow to answer. /dev/null has grep name files.
+# Only the CPUs' sensors are read: other sensors may be slow to answer. With /dev/null, grep prints file names.
 COMMAND = """\
 for d in /sys/class/hwmon/hwmon*; do
 read -r n 2>/dev/null <"$d/name" || continue
@@ -23,27 +23,27 @@ echo end"""
 @probe(
     Shell(COMMAND, quick=True),
     gives={
-        "cpu.thermal": collection("CPU sensors by the name of their device, one a package; unknown without a driver."),
-        "cpu.thermal/*.driver": text("What reads the sensor: coretemp (Intel), k10temp (AMD)."),
+        "cpu.thermal": collection("CPU sensors by their device's name, one per package; unknown without a driver."),
+        "cpu.thermal/*.driver": text("The sensor's driver: coretemp (Intel), k10temp (AMD)."),
         "cpu.thermal/*.temperature": quantity("C", "The package's temperature, or AMD's Tctl.", Class.MEASUREMENT),
         "cpu.thermal/*.hottest": quantity("C", "The hottest of the package's sensors.", Class.MEASUREMENT),
-        "cpu.thermal/*.max": quantity("C", "The temperature from which the package is cooled harder; Intel only."),
-        "cpu.thermal/*.critical": quantity("C", "The temperature at which the package is slowed; not told by AMD."),
+        "cpu.thermal/*.max": quantity("C", "The temperature from which cooling is increased; Intel only."),
+        "cpu.thermal/*.critical": quantity("C", "The temperature at which the package is slowed; AMD reports none."),
     },
 )  # fmt: skip
 def cpu_heat(answer: str) -> Facts:
-    """Read each package's sensors, in thousandths of a degree; a core's that cannot be read is left out."""
+    """Read each package's sensors, in thousandths of a degree; unreadable core sensors are left out."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "end":
-        raise Unreadable("not the whole of the CPU sensors")
+        raise Unreadable("the list of CPU sensors is incomplete")
     if rows == ["end"]:
-        raise Unreadable("no CPU sensor has a driver: nobody reads the CPUs' temperature", Reason.TOOL_MISSING)
+        raise Unreadable("no CPU sensor has a driver: the CPUs' temperature is not available", Reason.TOOL_MISSING)
     found: dict[str, Package] = {}
     for package in packages(rows[:-1]):
         found[package.device] = package
         yield f"cpu.thermal/{spell_key(package.device)}.driver", package.driver
     for device, package in found.items():
-        item, values, hottest = f"cpu.thermal/{spell_key(device)}", package.told, package.hottest()
+        item, values, hottest = f"cpu.thermal/{spell_key(device)}", package.files, package.hottest()
         for leaf, name in (("temperature", "temp1_input"), ("max", "temp1_max"), ("critical", "temp1_crit")):
             if name in values:
                 yield f"{item}.{leaf}", values[name]
@@ -66,15 +66,15 @@ class Package:
 
     device: str
     driver: str
-    told: dict[str, float] = field(default_factory=dict)
+    files: dict[str, float] = field(default_factory=dict)
 
     def hottest(self) -> float | None:
-        """Give the highest temperature of all its sensors, None where none was read."""
-        return max((value for name, value in self.told.items() if name.endswith("_input")), default=None)
+        """Return the highest temperature of the package's sensors, None if none was read."""
+        return max((value for name, value in self.files.items() if name.endswith("_input")), default=None)
 
 
 def packages(rows: Sequence[str]) -> Iterator[Package]:
-    """Give each package as its row comes; what it told is whole once the next was asked for.
+    """Yield each package at its first row; a package is complete once the next one is requested.
 
     Raises Unreadable at a row that is neither a sensor nor a temperature, and at a temperature before any sensor.
     """
@@ -84,6 +84,6 @@ def packages(rows: Sequence[str]) -> Iterator[Package]:
             last = Package(match[1], match[2])
             yield last
         elif (match := _FILE.fullmatch(row)) and last is not None:
-            last.told[match[1]] = int(match[2]) / 1000
+            last.files[match[1]] = int(match[2]) / 1000
         else:
             raise Unreadable(f"neither a sensor nor a temperature: {row[:60]!r}")

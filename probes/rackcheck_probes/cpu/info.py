@@ -1,11 +1,11 @@
-"""What the CPUs can do, and how fast they run now."""
+"""Features of the CPUs, and their clocks now."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, listing, probe, quantity, text
 from rackcheck.model import text as read
 from rackcheck.parse.host.cpu import cpuinfo
 
-# Most lines are the same for all of 384 CPUs: the node counts them, or this would be a megabyte. Of a file that is said
-# to hold nothing, as all of /proc are, GNU's sort makes files in /tmp; of a pipe it makes none.
+# Most lines are the same for all of 384 CPUs: counting them on the node saves a megabyte of output. From a file with
+# size 0, as all files in /proc have, GNU's sort makes files in /tmp; from a pipe it makes no files.
 CPUINFO = Shell("[ -r /proc/cpuinfo ] || exit 1; cat /proc/cpuinfo | sort | uniq -c; echo end", quick=True)
 NUMBERS = {"cpu.family": "cpu family", "cpu.model_number": "model", "cpu.stepping": "stepping"}
 VIRTUAL = ("vmx", "svm")
@@ -17,16 +17,16 @@ VIRTUAL = ("vmx", "svm")
         "cpu.family": integer("The CPUs' family number; absent on ARM."),
         "cpu.model_number": integer("The CPUs' model number; absent on ARM."),
         "cpu.stepping": integer("The CPUs' stepping; absent on ARM."),
-        "cpu.flags": listing("What every CPU can do, in the kernel's words."),
-        "cpu.flags_differ": listing("What some CPUs can do and others cannot."),
-        "cpu.virtualization": text("How the CPUs run virtual machines: vmx (Intel), svm (AMD); absent where not."),
+        "cpu.flags": listing("Features that every CPU has, by the kernel's names."),
+        "cpu.flags_differ": listing("Features that some CPUs have and others lack."),
+        "cpu.virtualization": text("Support for virtual machines: vmx (Intel), svm (AMD); absent without it."),
         "cpu.clock.least": quantity("MHz", "The clock of the slowest CPU now; absent on ARM.", Class.MEASUREMENT),
         "cpu.clock.mean": quantity("MHz", "The mean clock of all CPUs now; absent on ARM.", Class.MEASUREMENT),
         "cpu.clock.most": quantity("MHz", "The clock of the fastest CPU now; absent on ARM.", Class.MEASUREMENT),
     },
 )
 def cpu_info(answer: str) -> Facts:
-    """Read the counted lines; CPUs that differ in family, model or stepping make that unreadable."""
+    """Read the counted lines; they are unreadable if CPUs differ in family, model or stepping."""
     table = cpuinfo.counted(answer)
     for path, key in NUMBERS.items():
         line = cpuinfo.only(table, key)

@@ -1,4 +1,4 @@
-"""Where the interrupts of each PCI device go."""
+"""The CPUs that serve each PCI device's interrupts."""
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, Unreadable, integer, probe, spell_key, text
 from rackcheck.model import text as read
@@ -8,7 +8,7 @@ from rackcheck.parse.host.cpu.irq_vectors import HIDDEN
 END = "-- end --"
 
 
-# The shell's own `read` and `echo` only: a large node has thousands of vectors, and must not start as many programs.
+# Only the shell's own `read` and `echo`: a large node has thousands of vectors, and must not start that many programs.
 @probe(
     Shell(
         "for d in /sys/bus/pci/devices/*/msi_irqs; do\n"
@@ -26,15 +26,15 @@ END = "-- end --"
         quick=True,
     ),
     gives={
-        "pcie/*.irq.vectors": integer("Message interrupts that the function has; absent here if it has none."),
+        "pcie/*.irq.vectors": integer("Message interrupts that the function has; absent if it has none."),
         "pcie/*.irq.remote": integer(
-            "Of these, how many go to a CPU that is not near the function, by its `local_cpulist`.", Class.MEASUREMENT
+            "Message interrupts that go to a CPU that is not in the function's `local_cpulist`.", Class.MEASUREMENT
         ),
         "os.irq.default_affinity": text("The CPUs that new interrupts may go to, as the kernel's hexadecimal mask."),
     },
 )
 def irq(answer: str) -> Facts:
-    """Read each function's vectors; one that no CPU serves yet (not started) counts, and is not remote."""
+    """Read each function's vectors; a vector that no CPU serves yet (not started) counts, but not as remote."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END or not rows[-2].startswith("default "):
         raise Unreadable("the answer was cut")
@@ -42,5 +42,5 @@ def irq(answer: str) -> Facts:
         item = f"pcie/{spell_key(device.address)}"
         yield f"{item}.irq.vectors", len(device.vectors)
         yield f"{item}.irq.remote", device.remote()
-    mask, hidden = rows[-2].removeprefix("default ").strip(), Unknown(Reason.NOT_COLLECTED, "it could not be read")
+    mask, hidden = rows[-2].removeprefix("default ").strip(), Unknown(Reason.NOT_COLLECTED, "not readable")
     yield "os.irq.default_affinity", hidden if mask == HIDDEN else mask or Absent("no default_smp_affinity")

@@ -1,4 +1,4 @@
-"""Which CPUs are offline, and which ones the kernel leaves without its clock tick."""
+"""Which CPUs are offline, and which run without the kernel's clock tick."""
 
 from rackcheck import Facts, Files, Read, Sourced, listing, probe
 from rackcheck.model import text as read
@@ -16,12 +16,12 @@ def named(content: str) -> tuple[str, ...]:
 @probe(
     Read(f"{FOLDER}/present", f"{FOLDER}/online", f"{FOLDER}/nohz_full"),
     gives={
-        "cpu.offline_cpus": listing("Logical CPUs that are there but offline, as ranges."),
+        "cpu.offline_cpus": listing("Logical CPUs that are present but offline, as ranges."),
         "cpu.nohz_full": listing("Logical CPUs that run without the clock tick, as ranges."),
     },
 )
 def cpu_kept(files: Files) -> Facts:
-    """Read the kernel's lists; absent where the kernel was built without."""
+    """Read the kernel's lists; a fact is absent if the kernel was built without the feature."""
     yield "cpu.nohz_full", files.read(f"{FOLDER}/nohz_full", named)
     present, online = (read.numbers(read.line(files.text(f"{FOLDER}/{name}"))) for name in ("present", "online"))
     left = percpu.ranges(present - online)

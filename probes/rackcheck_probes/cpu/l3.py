@@ -1,4 +1,4 @@
-"""How the last level of cache is split."""
+"""How the last-level cache is divided."""
 
 from rackcheck import Absent, Facts, Files, Read, integer, listing, probe
 from rackcheck.parse.host.cpu import percpu
@@ -10,13 +10,13 @@ SHARED, SIZE = f"{FOLDER}/shared_cpu_list", f"{FOLDER}/size"
 @probe(
     Read(SHARED, SIZE, seconds=30, cap=4 << 20),
     gives={
-        "cpu.l3.caches": integer("Level 3 caches: one a package (Intel), one for every few cores (AMD)."),
-        "cpu.l3.sizes": listing("The size of one such cache, as the kernel writes it; several if they differ."),
-        "cpu.l3.sizes_odd": listing("CPUs whose cache is not as large as that of most, with its size."),
+        "cpu.l3.caches": integer("Level 3 caches: one per package (Intel), one for every few cores (AMD)."),
+        "cpu.l3.sizes": listing("The size of one such cache, as the kernel writes it; several sizes if caches differ."),
+        "cpu.l3.sizes_odd": listing("CPUs whose cache size differs from the majority, with that size."),
     },
 )
 def l3(files: Files) -> Facts:
-    """Count the caches by the CPUs that share them; absent where CPUs have no third level."""
+    """Count the caches by the CPUs that share them; the facts are absent if CPUs have no level 3 cache."""
     shared, sizes = percpu.by_cpu(files, SHARED), percpu.by_cpu(files, SIZE)
     none = Absent(f"no {SHARED}")
     yield "cpu.l3.caches", len(set(shared.values())) if shared else none

@@ -3,7 +3,7 @@
 from rackcheck import Class, Facts, Shell, integer, listing, probe
 from rackcheck.parse.host.cpu.proc_interrupts import interrupts
 
-# The whole table is megabytes on a large node; blanks are squeezed there.
+# The whole table is megabytes on a large node; blanks are squeezed on the node.
 KINDS = {"exceptions": "MCE", "thresholds": "THR", "deferred": "DFR", "thermal": "TRM"}
 COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; echo end"
 
@@ -12,14 +12,14 @@ COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; 
     Shell(COMMAND, quick=True),
     gives={
         "cpu.mce.exceptions": integer("Machine check exceptions since boot: errors not corrected.", Class.COUNTER),
-        "cpu.mce.cpus": listing("Logical CPUs that had such exceptions, as ranges.", Class.COUNTER),
+        "cpu.mce.cpus": listing("Logical CPUs with such exceptions, as ranges.", Class.COUNTER),
         "cpu.mce.thresholds": integer("Interrupts for corrected errors since boot.", Class.COUNTER),
         "cpu.mce.deferred": integer("Interrupts for deferred errors since boot; AMD only.", Class.COUNTER),
         "cpu.mce.thermal": integer("Interrupts because of heat or power since boot.", Class.COUNTER),
     },
 )
 def cpu_mce(answer: str) -> Facts:
-    """Add up each kind's interrupts of all CPUs; absent is a kind that this kernel or CPU has not."""
+    """Add up each kind's interrupts of all CPUs; a kind that this kernel or CPU lacks is absent."""
     found = interrupts(answer)
     for leaf, kind in KINDS.items():
         yield f"cpu.mce.{leaf}", found.total(kind)

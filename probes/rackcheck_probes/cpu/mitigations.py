@@ -1,4 +1,4 @@
-"""How the kernel meets each known flaw of the CPU."""
+"""How the kernel mitigates each known flaw of the CPU."""
 
 from rackcheck import Facts, Files, Read, collection, probe, spell_key, text
 
@@ -8,8 +8,8 @@ GLOB = "/sys/devices/system/cpu/vulnerabilities/*"
 @probe(
     Read(GLOB),
     gives={
-        "cpu.vulnerability": collection("CPU flaws that this kernel knows, by its name for them."),
-        "cpu.vulnerability/*.state": text("What the kernel says of it: Not affected, Mitigation: ..., Vulnerable."),
+        "cpu.vulnerability": collection("CPU flaws that this kernel reports on, by its names."),
+        "cpu.vulnerability/*.state": text("Status of the flaw: Not affected, Mitigation: ..., Vulnerable."),
     },
 )
 def mitigations(files: Files) -> Facts:

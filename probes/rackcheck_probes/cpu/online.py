@@ -1,4 +1,4 @@
-"""Which CPUs are switched off."""
+"""Which CPUs are offline or isolated."""
 
 from rackcheck import Facts, Files, Read, Sourced, Unreadable, integer, listing, probe
 from rackcheck.model import text as read
@@ -9,8 +9,8 @@ FOLDER = "/sys/devices/system/cpu"
 @probe(
     Read(f"{FOLDER}/present", f"{FOLDER}/online", f"{FOLDER}/isolated"),
     gives={
-        "cpu.offline": integer("Logical CPUs that are there but offline."),
-        "cpu.isolated": listing("Logical CPUs that are kept from the scheduler, by number."),
+        "cpu.offline": integer("Logical CPUs that are present but offline."),
+        "cpu.isolated": listing("Logical CPUs that are isolated from the scheduler, by number."),
     },
 )
 def cpu_online(files: Files) -> Facts:
@@ -21,5 +21,5 @@ def cpu_online(files: Files) -> Facts:
     )
     present, online = (read.numbers(read.line(files.text(f"{FOLDER}/{name}"))) for name in ("present", "online"))
     if not online <= present:
-        raise Unreadable(f"online, and not there: {', '.join(map(str, sorted(online - present)[:8]))}")
+        raise Unreadable(f"online but not present: {', '.join(map(str, sorted(online - present)[:8]))}")
     yield "cpu.offline", Sourced(len(present - online), f"{FOLDER}/present, {FOLDER}/online")

@@ -17,29 +17,29 @@ PACKAGE, SIBLINGS = f"{FOLDER}/physical_package_id", f"{FOLDER}/thread_siblings_
         "cpu.package": collection("CPU packages with a CPU that is online, by the kernel's number."),
         "cpu.package/*.threads": integer("Logical CPUs of the package that are online."),
         "cpu.package/*.cores": integer("Cores of the package with a thread that is online."),
-        "cpu.package/*.threads_per_core": listing("How many threads its cores run; several if cores differ."),
+        "cpu.package/*.threads_per_core": listing("How many threads its cores run; several numbers if cores differ."),
     },
 )
 def cpu_packages(files: Files) -> Facts:
-    """Count the online CPUs of each package; a core is told by the threads that share it."""
+    """Count the online CPUs of each package; a core is identified by the threads that share it."""
     siblings = percpu.by_cpu(files, SIBLINGS)
     for number, package in packages(percpu.numbers(percpu.by_cpu(files, PACKAGE)), siblings).items():
         item, per_core = f"cpu.package/{spell_key(str(number))}", package.per_core()
         yield f"{item}.threads", package.threads()
-        # A kernel that does not tell siblings leaves the cores unknown, and the threads counted.
+        # If the kernel does not report siblings, the cores are unknown and the threads are still counted.
         if per_core is not None:
             yield f"{item}.cores", len(package.cores)
             yield f"{item}.threads_per_core", tuple(map(str, per_core))
 
 
-# How CPUs share cores and packages, as /sys/devices/system/cpu/cpu*/topology says of each CPU.
+# How CPUs share cores and packages, from /sys/devices/system/cpu/cpu*/topology of each CPU.
 
 
 @dataclass(frozen=True)
 class Package:
-    """The threads of each core that are online; a core is told by the threads that share it.
+    """The threads of each core that are online; a core is identified by the threads that share it.
 
-    An empty word stands for threads of which the kernel does not tell their siblings.
+    An empty word stands for threads whose siblings the kernel does not report.
     """
 
     cores: Mapping[str, int]
@@ -49,7 +49,7 @@ class Package:
         return sum(self.cores.values())
 
     def per_core(self) -> tuple[int, ...] | None:
-        """Give how many threads cores run, several if cores differ; none where cores are not known."""
+        """Return how many threads cores run, several if cores differ; none if cores are unknown."""
         return None if "" in self.cores else tuple(sorted(set(self.cores.values())))
 
 

@@ -1,4 +1,4 @@
-"""How much power the CPU packages may take."""
+"""Power limits of the CPU packages."""
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Unreadable, collection, flag, probe, quantity, text
 from rackcheck.model import text as read
@@ -14,31 +14,31 @@ LIMITS = (
     ("short_term", "window.short", WINDOW),
     ("peak_power", "limit.peak", LIMIT),
 )
-"""What the kernel calls a limit, the fact, and the file that it is read from."""
+"""The kernel's name for each limit, its fact, and the file that it is read from."""
 
 
 @probe(
-    # Not energy_uj: since 2020 only root may read it, and one reading of it says nothing.
+    # Not energy_uj: since 2020 only root may read it, and a single reading is meaningless.
     Read(NAME, ENABLED, LIMIT_NAME, LIMIT, MOST, WINDOW),
     gives={
         "cpu.power": collection(
             "Power zones of the CPUs (RAPL) by the kernel's name: intel-rapl:0; unknown without a driver."
         ),
         "cpu.power/*.domain": text("What the zone covers: package-0, dram, psys."),
-        "cpu.power/*.enabled": flag("Whether the zone's limits are kept."),
-        "cpu.power/*.most": quantity("W", "The most that the long-term limit may be: the package's TDP."),
-        "cpu.power/*.limit.long": quantity("W", "The limit that holds for long (PL1); absent where there is none."),
-        "cpu.power/*.limit.short": quantity("W", "The limit that holds for a short time (PL2)."),
-        "cpu.power/*.limit.peak": quantity("W", "The limit that holds at every moment (PL4)."),
-        "cpu.power/*.window.long": quantity("s", "The time over which the long-term limit is kept."),
-        "cpu.power/*.window.short": quantity("s", "The time over which the short-term limit is kept."),
+        "cpu.power/*.enabled": flag("Whether the zone's limits are enforced."),
+        "cpu.power/*.most": quantity("W", "The highest possible long-term limit: the package's TDP."),
+        "cpu.power/*.limit.long": quantity("W", "The long-term limit (PL1); absent if there is none."),
+        "cpu.power/*.limit.short": quantity("W", "The short-term limit (PL2)."),
+        "cpu.power/*.limit.peak": quantity("W", "The peak limit, in force at every moment (PL4)."),
+        "cpu.power/*.window.long": quantity("s", "The time window of the long-term limit."),
+        "cpu.power/*.window.short": quantity("s", "The time window of the short-term limit."),
     },
 )
 def cpu_power(files: Files) -> Facts:
-    """Read each zone's limits by the names that the kernel gives them; AMD's zones have none."""
+    """Read each zone's limits by the kernel's names for them; AMD's zones have no limits."""
     zones = rapl.zones(files)
     if not zones:
-        raise Unreadable("no power zone has a driver: nobody tells the CPUs' limits", Reason.TOOL_MISSING)
+        raise Unreadable("no power zone has a driver: the CPUs' limits are not available", Reason.TOOL_MISSING)
     for zone in zones:
         item = f"cpu.power/intel-rapl:{zone.number}"
         yield f"{item}.domain", files.read(NAME.replace("*", zone.number))

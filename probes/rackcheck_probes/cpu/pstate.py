@@ -1,4 +1,4 @@
-"""How the CPU's own frequency driver and the platform's power profile are set."""
+"""Settings of the CPU's own frequency driver, and the platform's power profile."""
 
 from rackcheck import Facts, Files, Read, flag, listing, probe, quantity, text
 from rackcheck.model import text as read
@@ -11,18 +11,18 @@ PROFILE = "/sys/firmware/acpi/platform_profile"
     Read(*(f"{INTEL}/{name}" for name in ("status", "min_perf_pct", "max_perf_pct", "hwp_dynamic_boost")),
          f"{AMD}/status", f"{AMD}/prefcore", PROFILE, f"{PROFILE}_choices"),
     gives={
-        "cpu.pstate.intel": text("How intel_pstate works: active (it decides), passive (the governor does), off."),
-        "cpu.pstate.amd": text("How amd-pstate works: active, passive, guided, disable."),
-        "cpu.pstate.min": quantity("%", "The least of its highest clock that intel_pstate asks for."),
-        "cpu.pstate.max": quantity("%", "The most of its highest clock that intel_pstate asks for."),
-        "cpu.pstate.dynamic_boost": flag("Whether intel_pstate lifts the least clock while a task waits for I/O."),
+        "cpu.pstate.intel": text("Mode of intel_pstate: active (it decides), passive (the governor decides), off."),
+        "cpu.pstate.amd": text("Mode of amd-pstate: active, passive, guided, disable."),
+        "cpu.pstate.min": quantity("%", "Lower limit of intel_pstate's clocks, as a share of the CPU's highest clock."),
+        "cpu.pstate.max": quantity("%", "Upper limit of intel_pstate's clocks, as a share of the CPU's highest clock."),
+        "cpu.pstate.dynamic_boost": flag("Whether intel_pstate raises the lowest clock while a task waits for I/O."),
         "cpu.pstate.preferred_cores": text("Whether amd-pstate ranks cores by their best clock: enabled, disabled."),
         "os.platform_profile": text("The firmware's power profile: performance, balanced; absent on most servers."),
         "os.platform_profiles": listing("The profiles that the firmware offers."),
     },
 )  # fmt: skip
 def pstate(files: Files) -> Facts:
-    """Read the driver's switches; absent where the machine runs another driver."""
+    """Read the driver's switches; the facts are absent if the node runs another driver."""
     yield "cpu.pstate.intel", files.read(f"{INTEL}/status")
     yield "cpu.pstate.amd", files.read(f"{AMD}/status")
     yield "cpu.pstate.min", files.read(f"{INTEL}/min_perf_pct", read.whole)

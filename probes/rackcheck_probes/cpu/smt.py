@@ -11,12 +11,12 @@ FOLDER = "/sys/devices/system/cpu/smt"
     gives={
         "cpu.smt": flag("Whether two threads share a core now (Hyper-Threading, SMT)."),
         "cpu.smt_control": text(
-            "What the kernel allows: on, off, forceoff, notsupported (firmware or CPU has none), notimplemented.",
+            "The kernel's SMT setting: on, off, forceoff, notsupported (by firmware or CPU), notimplemented.",
             words=("on", "off", "forceoff", "notsupported", "notimplemented"),
         ),
     },
 )
 def smt(files: Files) -> Facts:
-    """Read the kernel's SMT state and switch; absent on kernels before 4.19."""
+    """Read the kernel's SMT state and switch; the facts are absent on kernels before 4.19."""
     yield "cpu.smt", files.read(f"{FOLDER}/active", read.bit)
     yield "cpu.smt_control", files.read(f"{FOLDER}/control")

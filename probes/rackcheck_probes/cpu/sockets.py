@@ -12,21 +12,21 @@ MAKERS = {"model": "Version", "id": "ID"}
 @probe(
     TABLE,
     gives={
-        "cpu.socket": collection("Processors by the board's name for their socket; empty sockets are none."),
+        "cpu.socket": collection("Processors by the board's name for their socket; empty sockets are left out."),
         "cpu.socket/*.model": text("The processor's name.", Class.IDENTITY),
         "cpu.socket/*.id": text("The processor's CPUID word, byte by byte.", Class.IDENTITY),
         "cpu.socket/*.signature": text("Family, model and stepping.", Class.IDENTITY),
         "cpu.socket/*.status": text("Whether firmware uses it: `Populated, Enabled`, `Populated, Disabled By BIOS`."),
-        "cpu.socket/*.speed.most": quantity("MHz", "The highest clock that the socket can take, as the board says."),
+        "cpu.socket/*.speed.most": quantity("MHz", "The highest clock of the socket, according to the board."),
         "cpu.socket/*.speed.boot": quantity("MHz", "The clock at which firmware started the processor."),
         "cpu.socket/*.cores": integer("Cores that the processor has."),
-        "cpu.socket/*.cores_enabled": integer("Cores that firmware left switched on."),
+        "cpu.socket/*.cores_enabled": integer("Cores that firmware left enabled."),
         "cpu.socket/*.threads": integer("Threads that the processor has."),
         "cpu.sockets_empty": listing("Sockets without a processor, by the board's name for them."),
     },
 )
 def cpu_sockets(answer: str) -> Facts:
-    """Read each processor; other kinds (math, video) are none."""
+    """Read each processor; other kinds (math, video) are left out."""
     table = dmidecode.structures(answer)
     found = [s for s in table if s.kind == PROCESSOR and s.fields.get("Type") == "Central Processor"]
     sockets = dmidecode.named(found, "Socket Designation")

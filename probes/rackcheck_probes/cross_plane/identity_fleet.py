@@ -1,6 +1,7 @@
-"""Identities that two nodes of a run, or two parts of a node, both give: a machine under two names, a copied number.
+"""Identities that two nodes of a run, or two parts of a node, share: a machine has two names, or a number was copied.
 
-What host and BMC give of one part of one node is one part. What a run collected for other reasons is read, and no more.
+A part that both host and BMC of a node report is one part. Only facts that the run collected for other reasons are
+read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from rackcheck.model.identity import Spell, Spot, between, given, gives_none, gu
 from rackcheck_probes.cross_plane.identity_host import BMC_SERIAL, BMC_UUID, SERIAL, UUID
 
 BMC = "by its BMC"
-"""Stands behind the name of a node whose BMC gives an identity."""
+"""Suffix of the name of a node whose BMC reports an identity."""
 
 INTERFACE = "nic.interface"
 PERMANENT, MAC, ORIGIN = (f"{INTERFACE}/*.{name}" for name in ("mac_permanent", "mac", "mac_origin"))
@@ -47,20 +48,21 @@ ALSO = (
     *(f"{plane}/*.part_number" for plane in DIMM),
 )
 NOT_LISTED = ("no host in inventory", "no BMC in inventory")
-"""Why a plane is silent of which the inventory knows none: nothing is there that could come twice."""
+"""Reasons of a missing plane that the inventory does not list; no identity of the plane can occur twice."""
 
 
 Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]
-"""Which parts have an identity of the node's own, with it, by where they are."""
+"""Yields the parts whose identity belongs to the node, each as its path and the identity."""
 
 Judge = Callable[[NamedParts, Sequence[Unknown], Unknown | None], Twice]
 
 
 @dataclass(frozen=True, slots=True)
 class FleetIdentity:
-    """One kind of identity: its words, how it is spelled, and where a node gives it.
+    """One kind of identity: its names, its spelling, and the facts in which a node reports it.
 
-    `single` are facts, with what stands behind the node's name; `parts` those of items, with which of them count.
+    `single` maps facts of the node to the suffix of its name; `parts` maps facts of items to the selection of the items
+    that count.
     """
 
     word: str
@@ -72,11 +74,11 @@ class FleetIdentity:
     inside: Callable[[Inputs], Twice] = lambda _: ()
 
     def of(self, inputs: Inputs) -> Own:
-        """Make what is held of a node: each identity once, whichever plane gives it."""
-        found = [(after, inputs.reading(path)) for path, after in self.single.items() if _asked(inputs, path)]
+        """Build what is kept for a node: each identity once, whichever plane reports it."""
+        found = [(after, inputs.reading(path)) for path, after in self.single.items() if _collected(inputs, path)]
         hidden = None
         for pattern, keep in self.parts.items():
-            if _asked(inputs, pattern):
+            if _collected(inputs, pattern):
                 values, cut = inputs.every(pattern)
                 hidden = hidden or cut
                 found += [(_item(path), reading) for path, reading in keep(inputs, values)]
@@ -96,8 +98,8 @@ def _judged(judge: Judge, values: Mapping[str, Reading], cut: Unknown | None, sp
     return judge({place: both for place, both in spelt.items() if both[0]}, unsure, lacking(cut) if cut else None)
 
 
-def _asked(inputs: Inputs, path: str) -> bool:
-    """Whether a fact of a node was collected; a plane that the inventory does not know was not."""
+def _collected(inputs: Inputs, path: str) -> bool:
+    """Whether a fact of a node was collected; facts of a plane that the inventory does not list were not."""
     silent = inputs.tree.silent.get(inputs.planes[path])
     if silent is not None and silent.reason is Reason.NOT_COLLECTED and silent.detail in NOT_LISTED:
         return False
@@ -119,8 +121,8 @@ def _outside(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Re
 
 
 def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Keep the addresses of devices on PCI that are no virtual functions; where that is not known, nor are they."""
-    beside = [inputs.every(p)[0] if _asked(inputs, p) else {} for p in (PCI, VIRTUAL)]
+    """Keep addresses of PCI devices that are not virtual functions; if that is unknown, the address is unknown."""
+    beside = [inputs.every(p)[0] if _collected(inputs, p) else {} for p in (PCI, VIRTUAL)]
     for path, reading in _outside(inputs, values):
         item = _item(path)
         place, virtual = (each.get(f"{item}.{leaf}") for each, leaf in zip(beside, ("pci", "virtual"), strict=True))
@@ -130,8 +132,8 @@ def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[
 
 
 def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Keep addresses in use where those of the devices were not collected, and these are theirs."""
-    if _asked(inputs, PERMANENT):
+    """If the permanent addresses were not collected, keep the addresses in use that are permanent."""
+    if _collected(inputs, PERMANENT):
         return
     origins = inputs.every(ORIGIN)[0]
     for path, reading in _permanent(inputs, values):
@@ -143,12 +145,12 @@ def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, 
 
 
 def _local(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Leave out drives that are reached over a network: several nodes may."""
+    """Leave out drives that are reached over a network: several nodes may reach them."""
     return _where(inputs, values, TRANSPORT, lambda transport: transport == "pcie")
 
 
 def _fitted(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Leave out drives that a BMC makes up, and those of buses that reach into an enclosure of several nodes."""
+    """Leave out virtual drives of a BMC, and drives on buses that reach into an enclosure shared by several nodes."""
     return _where(inputs, values, DRIVE_PROTOCOL, lambda protocol: protocol in {"NVMe", "PCIe", "SATA"})
 
 
@@ -167,7 +169,7 @@ def _where(
 
 
 def _module(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Give serial numbers of memory with the part number before: makers give one to modules of several parts."""
+    """Yield part number and serial number of memory: vendors use a serial number for several part numbers."""
     numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in values}}
     for path, reading in values.items():
         part = numbers[path.partition("/")[0]][f"{_item(path)}.part_number"]
@@ -185,10 +187,10 @@ def _each(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Readi
 
 
 def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[Inputs], Twice]:
-    """Say what several parts of one node give, of one plane after the other."""
+    """Find identities that several parts of one node share; each plane is checked separately."""
 
     def of(inputs: Inputs) -> Twice:
-        answers = [_judged(judge, *inputs.every(p), spell) for p in patterns if _asked(inputs, p)]
+        answers = [_judged(judge, *inputs.every(p), spell) for p in patterns if _collected(inputs, p)]
         found = tuple(dict.fromkeys(each for answer in answers if isinstance(answer, tuple) for each in answer))
         lost = next((answer for answer in answers if isinstance(answer, Unknown)), None)
         return found if found or lost is None else lost
@@ -197,8 +199,8 @@ def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[In
 
 
 def _devices(inputs: Inputs) -> Twice:
-    """Say which hardware addresses two PCI devices of a node have, where both facts were collected."""
-    if not (_asked(inputs, PERMANENT) and _asked(inputs, PCI)):
+    """Find hardware addresses that two PCI devices of a node share, where both facts were collected."""
+    if not (_collected(inputs, PERMANENT) and _collected(inputs, PCI)):
         return ()
     values, cut = inputs.every(PERMANENT)
     places = inputs.every(PCI)[0]
@@ -237,11 +239,11 @@ SORTS = (
         "memory module", "memory modules", serial, parts=dict.fromkeys(DIMM.values(), _module), weight=Weight.SEVERAL
     ),
 )
-"""Kinds of identities, the weightiest first."""
+"""Kinds of identities, the most important first."""
 
 
 def distilled(inputs: Inputs) -> tuple[Own, ...]:
-    """Make what is held of a node: some hundred texts in place of all facts that they were read from."""
+    """Build what is kept for a node: some hundred texts instead of all facts that they were read from."""
     return tuple(sort.of(inputs) for sort in SORTS)
 
 
@@ -251,13 +253,14 @@ def distilled(inputs: Inputs) -> tuple[Own, ...]:
     also=(*COLLECTIONS, *ALSO),
     gives={
         "fleet.identity.repeated": listing(
-            "Serial numbers, UUIDs, addresses and parts that two nodes, or two parts of one, both give, each with them."
+            "Serial numbers, UUIDs, addresses and parts that belong to two nodes, or to two parts of a node, "
+            "with their owners."
         ),
     },
     distil=distilled,
 )
 def identity_fleet(members: Sequence[Member]) -> Facts:
-    """Find identities that two nodes or two parts give; of every role, and of what this run collected."""
+    """Find identities that two nodes or two parts share, in every role, among the facts that this run collected."""
     owned = [member.own for member in members]
     assert all(isinstance(own, tuple) for own in owned)
     known = [own for own in owned if isinstance(own, tuple)]
@@ -269,12 +272,12 @@ def identity_fleet(members: Sequence[Member]) -> Facts:
     also=(SERIAL, BMC_SERIAL, *COLLECTIONS, *ALSO),
     gives={
         "node.identity.repeated": listing(
-            "Identities that two parts of it both give, each with them.", Class.MEASUREMENT
+            "Identities that two parts of the node share, with the parts.", Class.MEASUREMENT
         )
     },
 )
 def identity_parts(inputs: Inputs) -> Facts:
-    """Find identities that two parts of one node give."""
+    """Find identities that two parts of one node share."""
     yield "node.identity.repeated", _repeated([tuple(Own(twice=sort.inside(inputs)) for sort in SORTS)], ["this node"])
 
 

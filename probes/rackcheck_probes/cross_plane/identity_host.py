@@ -1,4 +1,4 @@
-"""Whether the host and the BMC that the inventory gives one name are one machine: what both give to know it by."""
+"""Whether the host and the BMC under one inventory name are one machine, by identities that both report."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -41,23 +41,23 @@ GPUS: tuple[tuple[Spell, str, str], ...] = (
     ),
     gives={
         "node.identity.common": listing(
-            "What host and BMC both give, and give alike: serial, uuid, macs, dimms, gpus.", Class.MEASUREMENT
+            "Identities on which host and BMC agree: serial, uuid, macs, dimms, gpus.", Class.MEASUREMENT
         ),
         "node.identity.differs": listing(
-            "What host and BMC both give, and give otherwise; unknown where they give nothing in common.",
+            "Identities on which host and BMC differ; unknown if they report none in common.",
             Class.MEASUREMENT,
         ),
     },
 )
 def identity_host(inputs: Inputs) -> Facts:
-    """Compare the identities that host and BMC give, of those that this run collected."""
+    """Compare the identities that host and BMC report, among those that this run collected."""
     kinds = tuple(_kinds(inputs))
     yield "node.identity.common", common(kinds)
     yield "node.identity.differs", differing(kinds)
 
 
 def _kinds(inputs: Inputs) -> Iterator[IdentityComparison]:
-    # An order number is shared by a whole product: only where it is the host's serial, as Dell's, does it say anything.
+    # All machines of a product have one order number: it is evidence only if it is the host's serial, as on Dell.
     host, known, order = _of_host(inputs), *(given([(p, inputs.reading(p))], serial) for p in (BMC_SERIAL, BMC_SKU))
     one = _one("serial", host, known)
     by_order = held(host, order)
@@ -65,7 +65,7 @@ def _kinds(inputs: Inputs) -> Iterator[IdentityComparison]:
         one = replace(one, answer=by_order)
     yield one
     yield _one("uuid", _single(inputs, UUID), _single(inputs, BMC_UUID))
-    # A BMC may list ports that have no driver, and others than the host does; modules are spelled in several ways.
+    # A BMC may list ports without a driver, or other ports than the host; serials of modules have several spellings.
     for kind, ours, theirs, spell in (("macs", MACS, BMC_MACS, mac), ("dimms", DIMMS, BMC_DIMMS, serial)):
         yield IdentityComparison(kind, held(_every(inputs, ours, spell), _every(inputs, theirs, spell)), decides=False)
     gpus = [(_every(inputs, (ours,), spell), _every(inputs, (theirs,), spell)) for spell, ours, theirs in GPUS]
@@ -74,7 +74,7 @@ def _kinds(inputs: Inputs) -> Iterator[IdentityComparison]:
 
 
 def _of_host(inputs: Inputs) -> PlaneIdentities:
-    """The serial numbers of the host; the BMC may know it by any of them. Dell's board holds its service tag, too."""
+    """The serial numbers of the host; the BMC may report any of them. Dell's board serial contains the service tag."""
     read = [(path, inputs.reading(path)) for path in (SERIAL, CHASSIS, BOARD) if inputs.collected(path)]
     return given(read, serials)
 
@@ -84,7 +84,7 @@ def _single(inputs: Inputs, path: str) -> PlaneIdentities:
 
 
 def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIdentities:
-    """One kind of identity of all items, from those facts that were collected; not of the network inside a machine."""
+    """Return one kind of identity of all items, from the collected facts, without the network inside a machine."""
     read: list[tuple[str, Reading]] = []
     hidden = None
     for pattern in patterns:
@@ -99,11 +99,15 @@ def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIden
 
 
 def _one(kind: str, host: PlaneIdentities, bmc: PlaneIdentities) -> IdentityComparison:
-    """Compare one kind, and say what each plane gives, as it spells it."""
-    ours, theirs = (" or ".join(dict.fromkeys(clean(s.said, 80) for s in side.keys.values())) for side in (host, bmc))
-    return IdentityComparison(kind, held(host, bmc), f"{kind}: the host has {ours}, the BMC gives {theirs}")
+    """Compare one kind, with what each plane reports, in its own spelling."""
+    ours, theirs = (
+        " or ".join(dict.fromkeys(clean(s.spelled, 80) for s in side.keys.values())) for side in (host, bmc)
+    )
+    return IdentityComparison(kind, held(host, bmc), f"{kind}: the host has {ours}, the BMC reports {theirs}")
 
 
 def _parts(host: PlaneIdentities, bmc: PlaneIdentities) -> str:
-    ours, theirs = (f"{len(side.keys)}, {clean(next(iter(side.keys.values())).said, 80)} first" for side in (host, bmc))
-    return f"gpus: the host has {ours}, the BMC gives {theirs}, none alike"
+    ours, theirs = (
+        f"{len(side.keys)}, {clean(next(iter(side.keys.values())).spelled, 80)} first" for side in (host, bmc)
+    )
+    return f"gpus: the host has {ours}, the BMC reports {theirs}, no match"

@@ -1,6 +1,6 @@
-"""What two planes say of one thing, held side by side: the BMC's word against the operating system's.
+"""Comparison of two planes: what the BMC and the operating system report about the same part.
 
-Where both are silent the BMC's reason is given: many nodes have no BMC in their inventory, and that is all of it.
+If both planes are unknown, the BMC's reason is reported: often it is that the inventory lists no BMC for the node.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,23 +15,23 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Things of two planes by their places: those that are one thing, and those that only one plane lists."""
+    """Parts of two planes, by their paths: pairs that are the same part, and parts that only one plane lists."""
 
     pairs: Pairs
     alone: tuple[str, ...]
 
 
 def whole(readings: Iterable[Reading | None]) -> None:
-    """Raise Unreadable with the first reason of those that are unknown: what follows from them all is unknown too."""
+    """Raise Unreadable with the reason of the first unknown reading: a result that needs all of them is unknown too."""
     lost = settled(reading for reading in readings if reading is not None)
     if lost is not None:
         raise Unreadable(lost.detail, lost.reason)
 
 
 def matched(ours: Mapping[str, Reading], theirs: Mapping[str, Reading]) -> Matched:
-    """Match places of two planes by what identifies the thing in them; a place without such a thing is empty.
+    """Match slots of two planes by the identity of the part in them; a slot without an identity is empty.
 
-    Raises Unreadable where an identity is not known, or is that of two things of one plane.
+    Raises Unreadable if an identity is unknown, or belongs to two parts of one plane.
     """
     whole((*theirs.values(), *ours.values()))
     left, right = _by_identity(ours), _by_identity(theirs)
@@ -47,18 +47,18 @@ def _by_identity(values: Mapping[str, Reading]) -> dict[str, str]:
             continue
         key = folded(reading)
         if key in found:
-            raise Unreadable(f"{found[key]} and {place} say that they are the same one", Reason.UNPARSABLE)
+            raise Unreadable(f"{found[key]} and {place} report the same identity", Reason.UNPARSABLE)
         found[key] = place
     return found
 
 
 def folded(reading: Reading) -> str:
-    """Give a text without what two makers of firmware write differently: letter case and blanks."""
+    """Normalise letter case and blanks, in which firmware vendors differ."""
     return " ".join(str(reading).split()).casefold()
 
 
 def but(place: str, reading: object, other: str, value: object) -> str:
-    """Say that two places tell two things."""
+    """Describe a difference between two facts."""
     return f"{place} {_words(reading)} but {other} {_words(value)}"
 
 
@@ -73,7 +73,7 @@ Same = Callable[[Reading, Reading], bool | Unknown]
 
 
 def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Reading], same: Same) -> Reading:
-    """List the pairs whose two planes do not mean the same; unknown where it is not known of each of them."""
+    """List the pairs whose two planes differ; unknown if the comparison is unknown for one pair."""
     rows = [(one, ours[one], other, theirs[other]) for one, other in pairs]
     lost = settled(reading for _, left, _, right in rows for reading in (right, left))
     if lost is not None:
@@ -84,18 +84,18 @@ def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Re
 
 
 def alike(left: Reading, right: Reading) -> bool:
-    """Whether two texts are the same but for letter case and blanks; what is absent is like what is absent."""
+    """Whether two texts are equal but for letter case and blanks; absent equals absent."""
     if isinstance(left, Absent) or isinstance(right, Absent):
         return isinstance(left, Absent) and isinstance(right, Absent)
     return folded(left) == folded(right)
 
 
 def switched(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether `enabled` or `disabled` of one plane is the true or false of the other; no other word is an answer."""
+    """Whether `enabled` or `disabled` of one plane matches true or false of the other; any other word is unknown."""
     words = {"enabled": True, "disabled": False}
     sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
     odd = next((side for side in sides if isinstance(side, str)), None)
     if odd is not None:
-        return Unknown(Reason.NOT_COLLECTED, f"{odd} does not say whether it is on")
-    # What has no such switch cannot be on.
+        return Unknown(Reason.NOT_COLLECTED, f"{odd}: expected enabled or disabled")
+    # Absent: the plane has no such switch, so the feature cannot be on.
     return (sides[0] is True) == (sides[1] is True)

@@ -1,4 +1,4 @@
-"""Network adapters as the BMC lists them beside the interfaces of the operating system, known by their addresses."""
+"""Network adapters of the BMC compared with the interfaces of the operating system, matched by address."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,22 +10,22 @@ from rackcheck_probes.cross_plane.planes import differing, folded, whole
 MAC = re.compile(r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}|[0-9a-f]{12}")
 PARTED = re.compile(r"[\s/(),]+")
 PLAIN = re.compile(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
-"""One version, and the board's id that mlx5 writes behind it: 28.39.1002 (MT_0000000838)."""
+"""One version, and the board's id that mlx5 appends: 28.39.1002 (MT_0000000838)."""
 
 
 def mac(text: object) -> str:
-    """Give an Ethernet address as twelve digits; nothing for another one, such as a GUID of InfiniBand."""
+    """Return an Ethernet address as twelve digits; empty for another kind, such as a GUID of InfiniBand."""
     line = str(text).strip().casefold()
     return re.sub("[:-]", "", line) if MAC.fullmatch(line) else ""
 
 
 def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether a driver's words for its firmware hold the BMC's version; of several versions there only that is sure."""
+    """Whether a driver's firmware text contains the BMC's version; with several versions, only a match is certain."""
     if folded(right) in PARTED.split(folded(left)):
         return True
     if PLAIN.fullmatch(str(left).strip()) and PLAIN.fullmatch(str(right).strip()):
         return False
-    return Unknown(Reason.NOT_COLLECTED, f"the driver says {left}, the BMC {right}: not versions of one thing for sure")
+    return Unknown(Reason.NOT_COLLECTED, f"driver {left}, BMC {right}: not certainly the same component")
 
 
 @join(
@@ -35,7 +35,7 @@ def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
     ),
     gives={
         "bmc.differs.nic.mac": listing("Ethernet addresses of ports that the BMC lists and no interface has."),
-        "bmc.differs.nic.firmware": listing("Interfaces whose driver tells another firmware than the BMC does."),
+        "bmc.differs.nic.firmware": listing("Interfaces whose firmware differs between driver and BMC."),
     },
 )  # fmt: skip
 def planes_nic(inputs: Inputs) -> Facts:
@@ -71,7 +71,7 @@ def _addresses(reading: Reading) -> tuple[str, ...]:
 
 
 def _ports(inputs: Inputs) -> Iterator[tuple[str, Reading]]:
-    """Every port of every adapter with its addresses, by place; raises Unreadable where there may be more of them."""
+    """Every port of every adapter with its addresses, by path; raises Unreadable if there may be more ports."""
     for name in inputs.items("bmc.nic")[0]:
         ports = f"bmc.nic/{spell_key(name)}.port"
         yield from ((f"{ports}/{spell_key(port)}", reading) for port, reading in _port_table(inputs, ports).items())

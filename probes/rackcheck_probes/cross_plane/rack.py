@@ -1,4 +1,4 @@
-"""What a rack, or the fleet, is as a whole: its GPUs, its NVLink domains, its leaks, its firmware side by side."""
+"""Facts of a whole rack or fleet: GPUs, NVLink domains, leaks, and whether firmware is uniform."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -6,7 +6,7 @@ from rackcheck import Absent, Class, Facts, Member, Scope, Unknown, flag, gather
 from rackcheck.model.fact import Reading
 
 COMPUTE, SWITCH, SHELF = "compute", "nvswitch-tray", "power-shelf"
-"""Roles of an inventory; GPUs are counted on the first, leaks looked for on the first two."""
+"""Roles of an inventory: GPUs are counted on nodes of the first role, leaks on nodes of the first two."""
 
 
 def of(members: Sequence[Member], *roles: str) -> list[Member]:
@@ -15,14 +15,14 @@ def of(members: Sequence[Member], *roles: str) -> list[Member]:
 
 
 def total(members: Iterable[Member], collection: str, wanted: Callable[[Member, str], Reading]) -> Reading:
-    """Count the items of which something holds; unknown if it is of one, or if a node may have more items."""
+    """Count the items that meet a condition; unknown if it is unknown for one item, or a node may have more items."""
     count = 0
     for member in members:
         names, hidden = member.items(collection)
         for name in names:
             held = wanted(member, f"{collection}/{spell_key(name)}")
             if isinstance(held, Unknown):
-                return member.told(held) or held
+                return member.named(held) or held
             count += held is True
         if hidden is not None:
             return hidden
@@ -34,7 +34,7 @@ def _any(_: Member, __: str) -> Reading:
 
 
 def alike(rows: Iterable[tuple[str, Reading]]) -> Reading:
-    """Whether all of one sort say the same: two that differ settle it, whatever others do not say."""
+    """Whether all values of each sort are equal; false if two values differ, even if others are unknown."""
     first: dict[str, Reading] = {}
     lost: Unknown | None = None
     for sort, reading in rows:
@@ -50,13 +50,13 @@ def _absent(left: Reading, right: Reading) -> bool:
 
 
 def each(members: Iterable[Member], path: str) -> Iterable[tuple[str, Reading]]:
-    """One fact of every node, sorted by role; one that is unknown names its node."""
+    """One fact of every node, grouped by role; an unknown value names its node."""
     for member in members:
         yield member.seat.role, _named(member, member.reading(path))
 
 
 def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tuple[str, Reading]]:
-    """One fact of every item of the nodes, all of one sort; where items may be hidden, that as well."""
+    """One fact of every item of the nodes, all in one group, with an unknown value if items may be missing."""
     for member in members:
         names, hidden = member.items(collection)
         for name in names:
@@ -66,7 +66,7 @@ def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tup
 
 
 def _named(member: Member, reading: Reading) -> Reading:
-    return (member.told(reading) or reading) if isinstance(reading, Unknown) else reading
+    return (member.named(reading) or reading) if isinstance(reading, Unknown) else reading
 
 
 @gathering(
@@ -87,9 +87,9 @@ def rack_gpus(members: Sequence[Member]) -> Facts:
         for name in names:
             cluster, clique = (member.reading(f"gpu/{spell_key(name)}.fabric.{leaf}") for leaf in ("cluster", "clique"))
             lost = next((each for each in (cluster, clique) if isinstance(each, Unknown)), None)
-            hidden = hidden or (member.told(lost) if lost is not None else None)
+            hidden = hidden or (member.named(lost) if lost is not None else None)
             if not isinstance(cluster, Absent):
-                # Zeros are what a node says that is a domain by itself.
+                # Zeros mean that the node is a domain by itself.
                 alone = not str(cluster).strip("0-")
                 domains.add((member.seat.name if alone else cluster, clique))
         if hidden is not None:
@@ -101,10 +101,10 @@ def rack_gpus(members: Sequence[Member]) -> Facts:
 @gathering(
     Scope.RACK,
     needs=("leak", "leak/*.state", "leak/*.fitted"),
-    gives={"rack.leaks": integer("Leak detectors of the rack's trays that say anything but OK.", Class.MEASUREMENT)},
+    gives={"rack.leaks": integer("Leak detectors of the rack's trays with a state other than OK.", Class.MEASUREMENT)},
 )
 def rack_leaks(members: Sequence[Member]) -> Facts:
-    """Count the leak detectors of compute and switch trays that have something to say."""
+    """Count the leak detectors of compute and switch trays that report a problem."""
     yield "rack.leaks", total(of(members, COMPUTE, SWITCH), "leak", _leaks)
 
 
@@ -117,19 +117,19 @@ def _leaks(member: Member, item: str) -> Reading:
     return fitted if isinstance(fitted, Unknown) else True
 
 
-# A power shelf tells its firmware supply by supply, and most have no system that a BMC would be of.
+# A power shelf reports firmware per supply, and most have no system that a BMC would manage.
 @gathering(
     Scope.RACK,
     needs=("firmware.bmc", "firmware.bios"),
     gives={
         "rack.alike.bmc": flag(
-            "Whether all nodes of a role have the same firmware on their BMC, power shelves apart.", Class.VERSION
+            "Whether all nodes of a role have the same firmware on their BMC, except power shelves.", Class.VERSION
         ),
         "rack.alike.bios": flag("Whether all compute nodes have the same BIOS.", Class.VERSION),
     },
 )
 def rack_alike(members: Sequence[Member]) -> Facts:
-    """Hold the firmware of a rack's nodes side by side, role by role."""
+    """Compare the firmware of a rack's nodes, role by role."""
     yield "rack.alike.bmc", alike(each([m for m in members if m.seat.role != SHELF], "firmware.bmc"))
     yield "rack.alike.bios", alike(each(of(members, COMPUTE), "firmware.bios"))
 
@@ -140,7 +140,7 @@ def rack_alike(members: Sequence[Member]) -> Facts:
     gives={"rack.alike.vbios": flag("Whether all GPUs of the rack have the same VBIOS.", Class.VERSION)},
 )
 def rack_alike_gpus(members: Sequence[Member]) -> Facts:
-    """Hold the VBIOS of a rack's GPUs side by side."""
+    """Compare the VBIOS of a rack's GPUs."""
     yield "rack.alike.vbios", alike(items(of(members, COMPUTE), "gpu", "vbios"))
 
 
@@ -153,10 +153,10 @@ def rack_alike_gpus(members: Sequence[Member]) -> Facts:
     },
 )
 def fleet(members: Sequence[Member]) -> Facts:
-    """Count the fleet's GPUs, and look for a node that stands in the inventory twice."""
+    """Count the fleet's GPUs, and check for a node that is in the inventory twice."""
     nodes = of(members, COMPUTE)
     yield "fleet.gpu_count", total(nodes, "gpu", _any)
     serials = [(m, m.reading("node.serial")) for m in nodes]
     known = [reading for _, reading in serials if not isinstance(reading, Unknown | Absent)]
-    lost = next((m.told(reading) for m, reading in serials if isinstance(reading, Unknown)), None)
+    lost = next((m.named(reading) for m, reading in serials if isinstance(reading, Unknown)), None)
     yield "fleet.distinct_serials", False if len(set(known)) < len(known) else lost or True

@@ -1,4 +1,4 @@
-"""Which devices the Container Device Interface offers, and for which driver they were written down."""
+"""The devices of the Container Device Interface (CDI), and the driver that their files were written for."""
 
 from rackcheck import Facts, Files, Read, Sourced, collection, integer, probe, spell_key, text, version
 from rackcheck.parse.host.gpu import cdi as reader
@@ -9,17 +9,17 @@ GLOBS = tuple(f"{folder}/*.{ending}" for folder in ("/etc/cdi", "/var/run/cdi") 
 @probe(
     Read(*GLOBS, cap=4 << 20),
     gives={
-        "container.cdi": collection("The files of CDI by their place, in /etc/cdi and /var/run/cdi."),
-        "container.cdi/*.kind": text("What the file offers: nvidia.com/gpu."),
-        "container.cdi/*.devices": integer("The devices that it names; GPUs count by number, by UUID and once as all."),
+        "container.cdi": collection("CDI files by path, in /etc/cdi and /var/run/cdi."),
+        "container.cdi/*.kind": text("What the file provides: nvidia.com/gpu."),
+        "container.cdi/*.devices": integer("The devices in it; GPUs count by number, by UUID and once as `all`."),
         "container.cdi/*.driver": version(
             "dotted",
-            "The driver whose libcuda it brings in: after an upgrade containers fail until it is written anew.",
+            "The driver whose libcuda it mounts: after an upgrade, containers fail until the file is rewritten.",
         ),
     },
 )
 def cdi(files: Files) -> Facts:
-    """Read the files: JSON, or YAML as nvidia-ctk writes it, one key a line."""
+    """Read the files: JSON, or YAML as nvidia-ctk writes it, one key per line."""
     for glob in GLOBS:
         for (name,) in files.found(glob):
             place = glob.replace("*", name, 1)

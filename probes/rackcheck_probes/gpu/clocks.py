@@ -1,4 +1,4 @@
-"""Clocks of each NVIDIA GPU: now, at most, as set, and what holds them back."""
+"""Clocks of each NVIDIA GPU: current, maximum, configured, and what limits them."""
 
 from rackcheck import Class, Facts, flag, integer, listing, probe, quantity
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
@@ -17,13 +17,13 @@ FACTS = {
     },
     **{
         f"clock.application_{part}": NvmlFact(
-            f"app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} that programs are given; set or default.")
+            f"app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} for programs, set or default.")
         )
         for part in ("graphics", "memory")
     },
     **{
         f"clock.application_{part}_default": NvmlFact(
-            f"default_app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} that programs start with.")
+            f"default_app_{part}", MHZ, quantity("MHz", f"The default clock of {PARTS[part]} for programs.")
         )
         for part in ("graphics", "memory")
     },
@@ -31,7 +31,7 @@ FACTS = {
         "reasons", reasons, listing("Why the clocks are not higher now.", Class.MEASUREMENT)
     ),
     "clock.event_reasons_known": NvmlFact(
-        "reasons_supported", reasons, listing("The reasons that this GPU can tell at all.")
+        "reasons_supported", reasons, listing("The reasons that this GPU can report.")
     ),
     "clock.limited": NvmlFact(
         "reasons",
@@ -45,8 +45,8 @@ FACTS = {
         for why, what in (
             ("power", "the power limit"),
             ("sync_boost", "a slower GPU of the sync boost group"),
-            ("thermal", "the driver's care for heat"),
-            ("hw_thermal", "the hardware's care for heat"),
+            ("thermal", "the driver's thermal protection"),
+            ("hw_thermal", "the hardware's thermal protection"),
             ("hw_brake", "the external power brake"),
         )
     },

@@ -4,7 +4,7 @@ import re
 
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, version
 
-SAID = re.compile(r"\s{0,20}dcgmi {1,4}version: ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
+VERSION = re.compile(r"\s{0,20}dcgmi {1,4}version: ([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}")
 
 
 @probe(
@@ -16,7 +16,7 @@ def dcgm(answer: str) -> Facts:
     if answer == "none\n":
         yield "os.dcgm.version", Absent("dcgmi is not installed")
         return
-    match = SAID.fullmatch(answer)
+    match = VERSION.fullmatch(answer)
     if match is None:
         raise Unreadable(f"not a version of DCGM: {answer.strip()[:80]!r}")
     yield "os.dcgm.version", match[1]

@@ -1,4 +1,4 @@
-"""The NVIDIA driver beside its version: its CUDA, its library, and confidential computing, which is per node."""
+"""Values of the NVIDIA driver beside its version: CUDA, its library, and confidential computing, which is per node."""
 
 from rackcheck import Class, Facts, flag, probe, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_driver
@@ -6,18 +6,18 @@ from rackcheck_probes.gpu.nvml_values import one_of, unchanged, yes
 
 MODE, TOOLS = one_of("off", "on"), one_of("off", "on")
 ENVIRONMENT = one_of("unavailable", "simulation", "production")
-READY = "Whether confidential GPUs take work; without confidential computing they always do."
+READY = "Whether confidential GPUs accept work; without confidential computing they always do."
 FACTS = {
-    "cuda": NvmlFact("cuda", unchanged, version("dotted", "The newest CUDA that the driver serves.")),
+    "cuda": NvmlFact("cuda", unchanged, version("dotted", "The newest CUDA that the driver supports.")),
     "library": NvmlFact("nvml", unchanged, version("dotted", "The version of the driver's management library.")),
-    "confidential.mode": NvmlFact("cc_mode", MODE, text("Confidential computing: on, off; absent if none can.")),
+    "confidential.mode": NvmlFact("cc_mode", MODE, text("Confidential computing: on, off; absent if unsupported.")),
     "confidential.environment": NvmlFact("cc_environment", ENVIRONMENT, text("Where confidential computing runs.")),
-    "confidential.devtools": NvmlFact("cc_devtools", TOOLS, text("Whether debuggers may look into it: off, on.")),
+    "confidential.devtools": NvmlFact("cc_devtools", TOOLS, text("Whether debuggers are allowed: off, on.")),
     "confidential.ready": NvmlFact("cc_ready", yes, flag(READY, Class.MEASUREMENT)),
 }
 
 
 @probe(QUESTION, gives=gives(FACTS, "driver"))
 def driver(answer: str) -> Facts:
-    """Read the driver's own facts."""
+    """Read the facts of the driver itself."""
     yield from of_driver(answer, FACTS)

@@ -1,6 +1,6 @@
-"""How the NVIDIA driver's kernel module was set when it was loaded.
+"""Parameters that the NVIDIA driver's kernel module was loaded with.
 
-`/sys/module/nvidia/parameters` does not show the texts among them, `RegistryDwords` above all.
+`/sys/module/nvidia/parameters` lacks the text parameters, above all `RegistryDwords`.
 """
 
 import re
@@ -14,8 +14,8 @@ PLACE = "/proc/driver/nvidia/params"
 @probe(
     Read(PLACE),
     gives={
-        "driver.param": collection("Parameters of the NVIDIA driver's module by name; none where it is not loaded."),
-        "driver.param/*": setting("The parameter's value; absent for a text that is empty."),
+        "driver.param": collection("Parameters of the NVIDIA driver's module by name; none if it is not loaded."),
+        "driver.param/*": setting("The parameter's value; absent for an empty text."),
     },
 )
 def driver_params(files: Files) -> Facts:

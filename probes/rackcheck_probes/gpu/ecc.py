@@ -1,4 +1,4 @@
-"""Memory error correction of each NVIDIA GPU, and the errors it met."""
+"""Memory error correction of each NVIDIA GPU, and its error counters."""
 
 from rackcheck import Class, Facts, flag, integer, probe, text
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
@@ -46,7 +46,7 @@ FACTS = {
     "ecc.sram_threshold_exceeded": NvmlFact(
         "ecc_sram_threshold_exceeded",
         yes,
-        flag("Whether uncorrected SRAM errors passed the driver's own limit.", Class.MEASUREMENT),
+        flag("Whether uncorrected SRAM errors exceeded the driver's own limit.", Class.MEASUREMENT),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""The NVLink fabric as each NVIDIA GPU sees it: whether it has joined, which part of it, how it fares."""
+"""The NVLink fabric as each NVIDIA GPU sees it: whether it joined, its part of the fabric, its health."""
 
 from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
 from rackcheck.parse.host.gpu import fabric_health
@@ -9,14 +9,14 @@ FACTS = {
     "fabric.state": NvmlFact(
         "fabric_state",
         one_of("not supported", "not started", "in progress", "completed"),
-        text("How far the GPU came with joining the NVLink fabric; absent if it belongs to none."),
+        text("State of joining the NVLink fabric; absent if the GPU belongs to none."),
     ),
-    "fabric.status": NvmlFact("fabric_status", unchanged, text("How the joining ended, in NVIDIA's word: Success.")),
+    "fabric.status": NvmlFact("fabric_status", unchanged, text("NVIDIA's result of joining: Success.")),
     "fabric.clique": NvmlFact(
-        "fabric_clique", counted, integer("GPUs of one clique of a cluster can reach each other.", Class.IDENTITY)
+        "fabric_clique", counted, integer("GPUs of one clique of the cluster reach each other.", Class.IDENTITY)
     ),
     "fabric.cluster": NvmlFact(
-        "fabric_cluster", unchanged, text("The cluster's id; zeros where one node is all of it.", Class.IDENTITY)
+        "fabric_cluster", unchanged, text("The cluster's id; zeros if the cluster is a single node.", Class.IDENTITY)
     ),
 }
 
@@ -25,14 +25,16 @@ FACTS = {
     QUESTION,
     gives={
         **gives(FACTS),
-        "gpu/*.fabric.health.summary": text("The fabric's health in a word: healthy.", Class.MEASUREMENT),
-        "gpu/*.fabric.health.degraded_bandwidth": flag("Whether it lacks bandwidth.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.summary": text("Overall health of the fabric: healthy.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.degraded_bandwidth": flag(
+            "Whether the fabric's bandwidth is degraded.", Class.MEASUREMENT
+        ),
         "gpu/*.fabric.health.route_recovery": flag("Whether routes are being recovered now.", Class.MEASUREMENT),
         "gpu/*.fabric.health.route_unhealthy": flag("Whether a route is broken.", Class.MEASUREMENT),
         "gpu/*.fabric.health.access_timeout_recovery": flag(
-            "Whether it recovers from an access that timed out.", Class.MEASUREMENT
+            "Whether the fabric is recovering from an access that timed out.", Class.MEASUREMENT
         ),
-        "gpu/*.fabric.health.configuration": text("What is configured wrongly, or good.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.configuration": text("What is misconfigured; good if nothing is.", Class.MEASUREMENT),
     },
 )
 def gpu_fabric(answer: str) -> Facts:

@@ -1,10 +1,10 @@
-"""Which Fabric Manager is installed, whether it runs or not."""
+"""The installed Fabric Manager, running or not."""
 
 import re
 
 from rackcheck import Absent, Facts, Shell, Unreadable, probe, version
 
-SAID = re.compile(
+VERSION = re.compile(
     r"\s{0,20}Fabric Manager version is\s{0,4}:\s{0,4}([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\s{0,20}\n\s{0,20}"
 )
 
@@ -13,7 +13,7 @@ SAID = re.compile(
     Shell("if command -v nv-fabricmanager >/dev/null; then nv-fabricmanager --version; else echo none; fi"),
     gives={
         "driver.fabric.installed": version(
-            "dotted", "The version of the Fabric Manager that is installed; absent if none is."
+            "dotted", "The version of the installed Fabric Manager; absent if none is installed."
         )
     },
 )
@@ -22,7 +22,7 @@ def fabric_installed(answer: str) -> Facts:
     if answer == "none\n":
         yield "driver.fabric.installed", Absent("nv-fabricmanager is not installed")
         return
-    match = SAID.fullmatch(answer)
+    match = VERSION.fullmatch(answer)
     if match is None:
         raise Unreadable(f"not a version of the Fabric Manager: {answer.strip()[:80]!r}")
     yield "driver.fabric.installed", match[1]

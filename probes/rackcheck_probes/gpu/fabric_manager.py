@@ -1,4 +1,4 @@
-"""Which Fabric Manager runs the NVSwitches."""
+"""The version of the Fabric Manager that runs the NVSwitches."""
 
 import re
 
@@ -8,12 +8,12 @@ from rackcheck.model import text as read
 START = re.compile(r".{0,80}\bFabric Manager version (?P<version>[0-9]{1,4}(?:\.[0-9]{1,6}){1,3}) is running\b.*")
 
 
-# Its log says the version at every start; the installed package may be another one since.
+# The log contains the version at every start; another version may have been installed since then.
 @probe(
     Shell("grep 'Fabric Manager version .* is running' /var/log/fabricmanager.log", quick=True),
     gives={
         "driver.fabric_manager": version(
-            "dotted", "The version that the Fabric Manager's log gives for its last start; unknown without a log."
+            "dotted", "The version at the last start in the Fabric Manager's log; unknown without a log."
         )
     },
 )

@@ -1,7 +1,7 @@
 """Errors in the Fabric Manager's log since its last start.
 
-The log may hold a gigabyte: its newest 4 MiB are searched, on the node. Where the last start is older than those, or
-stands in a log that was turned over since, the errors were not all seen, and their number is unknown.
+The log may be a gigabyte: only its newest 4 MiB are searched, on the node. If the last start is older than these 4 MiB,
+or is in a log that was rotated since, not all errors were read, and their number is unknown.
 """
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, integer, listing, probe, text
@@ -19,22 +19,27 @@ NEWEST = 4 << 20
         quick=True,
     ),
     gives={
-        "log.fabric_manager.errors": integer("Errors that it logged since its last start.", Class.COUNTER),
-        "log.fabric_manager.warnings": integer("Warnings that it logged since its last start.", Class.COUNTER),
+        "log.fabric_manager.errors": integer(
+            "Errors that the Fabric Manager logged since its last start.", Class.COUNTER
+        ),
+        "log.fabric_manager.warnings": integer(
+            "Warnings that the Fabric Manager logged since its last start.", Class.COUNTER
+        ),
         "log.fabric_manager.fatal": integer(
-            "Of the errors and warnings, those that it calls fatal errors of an NVSwitch or of a GPU's NVLink.",
+            "Errors and warnings since the last start about a fatal error of an NVSwitch or of a GPU's NVLink.",
             Class.COUNTER,
         ),
         "log.fabric_manager.sxids": listing(
-            "NVSwitch errors, fatal and not, that it logged since its last start, by number.", Class.COUNTER
+            "NVSwitch errors, fatal or not, that the Fabric Manager logged since its last start, by number.",
+            Class.COUNTER,
         ),
         "log.fabric_manager.last": text(
-            "The last of these errors and warnings, without its time; absent without one.", Class.MEASUREMENT
+            "The last of these errors and warnings, without its time; absent if there is none.", Class.MEASUREMENT
         ),
     },
 )
 def fabric_manager_log(answer: str) -> Facts:
-    """Count what stands behind the last start."""
+    """Count the entries after the last start."""
     value = log(answer)
     unread = Unknown(Reason.NOT_READ_FURTHER, f"no start in the newest {NEWEST} of {value.size} bytes")
     yield "log.fabric_manager.errors", value.errors if value.started else unread

@@ -1,4 +1,4 @@
-"""How the Fabric Manager is set up."""
+"""Configuration of the Fabric Manager."""
 
 import re
 
@@ -9,23 +9,23 @@ ROW = re.compile(r"\s{0,20}([A-Z][A-Z0-9_]{1,60})\s{0,20}=\s{0,20}(\S.{0,400}|)"
 
 
 def settings(content: str) -> dict[str, str]:
-    """Read `NAME=value` lines; comments begin with `#`, and what is no setting is passed over."""
+    """Read `NAME=value` lines; comments begin with `#`, and other lines are skipped."""
     found = (ROW.fullmatch(row) for row in content.splitlines() if not row.lstrip().startswith("#"))
     return {match[1]: match[2].strip() for match in found if match}
 
 
-# Unverified on hardware: names and form of NVIDIA's Fabric Manager guide.
+# Unverified on hardware: names and format from NVIDIA's Fabric Manager guide.
 @probe(
     Read(PLACE),
     gives={
         "driver.fabric.setting": collection(
             "Settings of the Fabric Manager by their names: FABRIC_MODE, TRUNK_LINK_FAILURE_MODE; none without a file."
         ),
-        "driver.fabric.setting/*.value": setting("What the file says; absent where it says nothing."),
+        "driver.fabric.setting/*.value": setting("The value in the file; absent if it is empty."),
     },
 )
 def fabric_settings(files: Files) -> Facts:
-    """Read the settings; a node without the file has none."""
+    """Read the settings; a node without the file has no settings."""
     if files.has(PLACE):
         for name, value in settings(files.text(PLACE)).items():
             yield f"driver.fabric.setting/{name}.value", value or Absent("empty")

@@ -1,4 +1,4 @@
-"""Every NVIDIA GPU, as its driver tells."""
+"""Every NVIDIA GPU, as its driver reports it."""
 
 from rackcheck import Class, Facts, Reason, Unreadable, collection, integer, probe, quantity, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_driver, of_gpus
@@ -8,18 +8,18 @@ FACTS = {
     "name": NvmlFact("name", unchanged, text("The GPU's product name.", Class.IDENTITY)),
     "uuid": NvmlFact("uuid", unchanged, text("The GPU's unique id.", Class.IDENTITY)),
     "serial": NvmlFact(
-        "serial", unchanged, text("The board's serial number; absent on boards that have none to read.", Class.IDENTITY)
+        "serial", unchanged, text("The board's serial number; absent on boards without a readable one.", Class.IDENTITY)
     ),
     "pci": NvmlFact("pci", address, text("The GPU's PCI address, as the kernel spells it.", Class.IDENTITY)),
     "vbios": NvmlFact("vbios", unchanged, version("hex-dotted", "The GPU's VBIOS version.")),
     "memory.total": NvmlFact("memory", SIZE, quantity("GiB", "The GPU's memory, as the driver counts it.")),
     "architecture": NvmlFact(
-        "architecture", unchanged, text("The GPU's generation, in NVIDIA's word: Hopper, Blackwell.")
+        "architecture", unchanged, text("The GPU's generation, by NVIDIA's name: Hopper, Blackwell.")
     ),
     "part_number": NvmlFact("board_part_number", unchanged, text("The board's part number.")),
     "minor": NvmlFact("minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.")),
     "module": NvmlFact(
-        "module_id", counted, integer("The GPU's place on its baseboard, as the firmware numbers them.")
+        "module_id", counted, integer("The GPU's position on its baseboard, by the firmware's numbers.")
     ),
 }
 DRIVER = {
@@ -33,7 +33,7 @@ DRIVER = {
     QUESTION,
     gives={
         "gpu": collection(
-            "NVIDIA GPUs by the driver's index; known to be none only if the PCI bus holds none either.",
+            "NVIDIA GPUs by the driver's index; empty only if the PCI bus has none either.",
             alike=("gpu/*.name", "gpu/*.mig.mode"),
         ),
         **gives(FACTS),
@@ -41,8 +41,8 @@ DRIVER = {
     },
 )
 def gpu(answer: str) -> Facts:
-    """Read NVML's GPUs; without NVML there are none only where the bus was read and holds none."""
+    """Read NVML's GPUs; without NVML, a node counts as having no GPUs only if its bus was read and has none."""
     yield from of_driver(answer, DRIVER)
     if answered(answer).lacking:
-        raise Unreadable("NVIDIA GPUs on the PCI bus, and none that the driver could start", Reason.NOT_READY)
+        raise Unreadable("NVIDIA GPUs on the PCI bus, but the driver could start none", Reason.NOT_READY)
     yield from of_gpus(answer, FACTS)

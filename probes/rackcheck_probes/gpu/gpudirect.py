@@ -1,4 +1,4 @@
-"""GPUDirect Storage: whether its driver is there."""
+"""GPUDirect Storage: whether its driver is loaded."""
 
 import re
 
@@ -17,19 +17,20 @@ def release(content: str) -> str:
     return match[1]
 
 
-# Unverified on hardware, and from memory: no source shows this file's text. Another shape is unknown, not guessed.
+# Unverified on hardware, and from memory: no source shows this file's text. A file in another format makes the fact
+# unknown.
 @probe(
     Read(MODULES, PLACE, ALWAYS, MODPROBE, cap=4 << 20),
-    gives={"storage.gpudirect.version": version("dotted", "The version of nvidia-fs; absent where it is not loaded.")},
+    gives={"storage.gpudirect.version": version("dotted", "The version of nvidia-fs; absent if it is not loaded.")},
 )
 def gpudirect(files: Files) -> Facts:
-    """Read the driver's version; it is absent only where its module is not loaded."""
+    """Read the driver's version; it is absent only if its module is not loaded."""
     sourced = files.read(PLACE, release)
     if isinstance(sourced.reading, Absent):
         if not files.has(MODULES):
             built_without(files)
         rows = read.rows(files.text(MODULES)) if files.has(MODULES) else []
         loaded = any(row.startswith("nvidia_fs ") for row in rows)
-        mute = Unknown(Reason.NOT_COLLECTED, f"nvidia_fs is loaded, and there is no {PLACE}")
+        mute = Unknown(Reason.NOT_COLLECTED, f"nvidia_fs is loaded, but {PLACE} does not exist")
         sourced = Sourced(mute if loaded else Absent("nvidia_fs is not loaded"), MODULES)
     yield "storage.gpudirect.version", sourced

@@ -1,4 +1,4 @@
-"""What each NVIDIA GPU needs, who uses it, and which others it reaches."""
+"""Required recovery of each NVIDIA GPU, its load, and the GPUs that it reaches."""
 
 from typing import Any
 
@@ -8,27 +8,27 @@ from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
 
 
 def reached(value: Any) -> int:
-    """Count the GPUs of a list that can be read from: those marked with 0."""
+    """Count the readable GPUs of a list: those marked with 0."""
     if not isinstance(value, list):
         raise Unreadable(f"not a list of GPUs: {value!r:.80}")
     return sum(counted(one) == 0 for one in value)
 
 
-ACTION = "What the driver asks for before the GPU is whole again: none, reset, reboot."
+ACTION = "Recovery that the driver requires for the GPU: none, reset, reboot."
 FACTS = {
     "recovery_action": NvmlFact("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
     "processes": NvmlFact("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
     "peers": NvmlFact("peers", reached, integer("Other GPUs whose memory this one can read directly.")),
     "utilization.gpu": NvmlFact(
-        "utilization", scaled(1), quantity("%", "Time in which the GPU worked lately.", Class.MEASUREMENT)
+        "utilization", scaled(1), quantity("%", "Recent time in which the GPU was busy.", Class.MEASUREMENT)
     ),
     "utilization.memory": NvmlFact(
-        "utilization_memory", scaled(1), quantity("%", "Time in which its memory was busy.", Class.MEASUREMENT)
+        "utilization_memory", scaled(1), quantity("%", "Recent time in which its memory was busy.", Class.MEASUREMENT)
     ),
 }
 
 
 @probe(QUESTION, gives=gives(FACTS))
 def gpu_health(answer: str) -> Facts:
-    """Read each GPU's needs and load."""
+    """Read each GPU's recovery action and load."""
     yield from of_gpus(answer, FACTS)

@@ -1,4 +1,4 @@
-"""How IMEX, by which nodes of one NVLink domain share memory, is set up on this node."""
+"""Configuration of IMEX, through which nodes of one NVLink domain share memory."""
 
 import re
 
@@ -23,14 +23,14 @@ def nodes(content: str) -> int:
     return sum(bool(row) for row in rows)
 
 
-# Unverified on hardware: names and form of NVIDIA's IMEX guide.
+# Unverified on hardware: names and format from NVIDIA's IMEX guide.
 @probe(
     Read(NODES, CONFIG, DEVICES),
     gives={
         "driver.imex.supported": flag("Whether the loaded driver has a device number for IMEX channels."),
-        "driver.imex.nodes": integer("Nodes that the file of IMEX names, this one among them; absent without it."),
+        "driver.imex.nodes": integer("Nodes in the IMEX node file, including this one; absent without the file."),
         "driver.imex.setting": collection("Settings of IMEX by their names: IMEX_SERVER_PORT; none without its file."),
-        "driver.imex.setting/*.value": setting("What the file says."),
+        "driver.imex.setting/*.value": setting("The value in the file."),
     },
 )
 def imex(files: Files) -> Facts:

@@ -1,4 +1,4 @@
-"""The device files by which programs reach IMEX."""
+"""The device files through which programs use IMEX."""
 
 from rackcheck import Facts, Shell, Unreadable, integer, probe
 from rackcheck.model import text as read
@@ -14,10 +14,10 @@ FOLDER = "/dev/nvidia-caps-imex-channels"
         'echo "channels $n"',
         quick=True,
     ),
-    gives={"driver.imex.channels": integer("Device files of IMEX channels; without one no program can share memory.")},
+    gives={"driver.imex.channels": integer("Device files of IMEX channels; without one, no program shares memory.")},
 )
 def imex_channels(answer: str) -> Facts:
-    """Read the number."""
+    """Read the number of channels."""
     word, _, number = read.line(answer).partition(" ")
     if word != "channels" or not answer.endswith("\n"):
         raise Unreadable(f"not a number of channels: {answer[:80]!r}")

@@ -1,4 +1,4 @@
-"""The state of this node's IMEX daemon, and the channels that programs reach it by."""
+"""The state of this node's IMEX daemon."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, probe, text
 from rackcheck.model import text as read
@@ -15,7 +15,8 @@ WORDS = (
 )
 
 
-# A node without the tool and without the daemon has no IMEX; a daemon in a container without the tool is not known.
+# Without the tool and the daemon, the node has no IMEX; a daemon in a container without the tool makes the fact
+# unknown.
 GUARD = """\
 command -v nvidia-imex-ctl >/dev/null || {
 [ -r /proc/1/comm ] || { echo 'process 1 is hidden: permission denied' >&2; exit 1; }
@@ -26,7 +27,7 @@ echo none; exit 0; }
 NONE, GONE = "none\n", Absent("no IMEX on this node")
 
 
-# The words are those of NVIDIA's DCGM, which asks the same. Unverified on hardware.
+# The words are those of NVIDIA's DCGM, which sends the same query. Unverified on hardware.
 @probe(
     Shell(f"{GUARD}nvidia-imex-ctl -q", seconds=20, lane="imex"),
     gives={
@@ -36,7 +37,7 @@ NONE, GONE = "none\n", Absent("no IMEX on this node")
     },
 )
 def imex_daemon(answer: str) -> Facts:
-    """Read the one word."""
+    """Read the state."""
     if not answer.endswith("\n"):
         raise Unreadable("the answer was cut")
     yield "driver.imex.state", GONE if answer == NONE else read.line(answer)

@@ -1,24 +1,24 @@
-"""What the IMEX daemon says of its domain: whether it is up, and which nodes of it are ready."""
+"""The domain as the IMEX daemon reports it: whether it is up, and which nodes of it are ready."""
 
 from rackcheck import Class, Facts, Shell, integer, probe, text
 from rackcheck.parse.host.gpu import imex
 from rackcheck_probes.gpu.imex_daemon import GONE, GUARD, NONE
 
 
-# Asks the daemons of all nodes of the domain for what they know: it connects none of them. Unverified on hardware.
+# Queries the daemons of all nodes of the domain, and does not connect any of them. Unverified on hardware.
 @probe(
     Shell(f"{GUARD}nvidia-imex-ctl -N -j", seconds=20, lane="imex"),
     gives={
         "driver.imex.domain.state": text("The state of the whole domain: UP, DOWN, DEGRADED.", Class.MEASUREMENT),
-        "driver.imex.domain.nodes": integer("Nodes of the domain, as the daemon knows them."),
+        "driver.imex.domain.nodes": integer("Nodes of the domain, as the daemon lists them."),
         "driver.imex.domain.ready": integer("Nodes of the domain that are ready.", Class.MEASUREMENT),
         "driver.imex.domain.connected": integer(
-            "Nodes that every other node of the domain is connected with.", Class.MEASUREMENT
+            "Nodes that are connected to every other node of the domain.", Class.MEASUREMENT
         ),
     },
 )
 def imex_domain(answer: str) -> Facts:
-    """Read the domain's word, and count its nodes."""
+    """Read the domain's state, and count its nodes."""
     if answer == NONE:
         yield from ((f"driver.imex.domain.{leaf}", GONE) for leaf in ("state", "nodes", "ready", "connected"))
         return

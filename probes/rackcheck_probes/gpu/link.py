@@ -1,4 +1,4 @@
-"""The PCIe link of each NVIDIA GPU, as its driver sees it."""
+"""The PCIe link of each NVIDIA GPU, as its driver reports it."""
 
 from rackcheck import Class, Facts, integer, probe
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
@@ -13,15 +13,17 @@ GENERATION = "The PCIe generation now; idle GPUs lower theirs."
 FACTS = {
     "link.generation": NvmlFact("link_generation", counted, integer(GENERATION, Class.MEASUREMENT)),
     "link.max_generation": NvmlFact(
-        "link_max_generation", counted, integer("The highest PCIe generation of GPU and slot together.")
+        "link_max_generation", counted, integer("The highest PCIe generation that both GPU and slot support.")
     ),
     "link.device_max_generation": NvmlFact(
         "link_device_max_generation", counted, integer("The highest PCIe generation of the GPU alone.")
     ),
-    "link.width": NvmlFact("link_width", counted, integer("PCIe lanes the GPU trained.")),
-    "link.max_width": NvmlFact("link_max_width", counted, integer("The most PCIe lanes of GPU and slot together.")),
+    "link.width": NvmlFact("link_width", counted, integer("PCIe lanes that the GPU trained.")),
+    "link.max_width": NvmlFact(
+        "link_max_width", counted, integer("The maximum PCIe lanes that both GPU and slot support.")
+    ),
     "link.replays": _count("pcie_replay", "PCIe packets sent again."),
-    "link.replay_rollovers": _count("pcie_replay_rollover", "How often PCIe packets were sent again too often."),
+    "link.replay_rollovers": _count("pcie_replay_rollover", "Rollovers of the PCIe replay counter."),
     "link.errors.correctable": _count("pcie_correctable", "Correctable PCIe errors of the GPU."),
     "link.errors.nonfatal": _count("pcie_nonfatal", "Uncorrectable PCIe errors that the link survived."),
     "link.errors.fatal": _count("pcie_fatal", "Uncorrectable PCIe errors that the link did not survive."),

@@ -1,4 +1,4 @@
-"""What of each NVIDIA GPU's memory is in use, and what of it the host can map."""
+"""Memory of each NVIDIA GPU in use, and memory that the host can map."""
 
 from rackcheck import Class, Facts, probe, quantity
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
@@ -9,10 +9,10 @@ FACTS = {
     "memory.used": NvmlFact("memory_used", SIZE, quantity("GiB", USED, Class.MEASUREMENT)),
     "memory.reserved": NvmlFact("memory_reserved", SIZE, quantity("GiB", RESERVED, Class.MEASUREMENT)),
     "bar1.total": NvmlFact(
-        "bar1", SIZE, quantity("GiB", "The window through which the host reaches the GPU's memory.")
+        "bar1", SIZE, quantity("GiB", "The window through which the host accesses the GPU's memory.")
     ),
-    "bar1.used": NvmlFact("bar1_used", SIZE, quantity("GiB", "What of that window is in use now.", Class.MEASUREMENT)),
-    "confidential.memory": NvmlFact("cc_memory", SIZE, quantity("GiB", "Memory set aside for confidential computing.")),
+    "bar1.used": NvmlFact("bar1_used", SIZE, quantity("GiB", "The part of that window in use now.", Class.MEASUREMENT)),
+    "confidential.memory": NvmlFact("cc_memory", SIZE, quantity("GiB", "Memory reserved for confidential computing.")),
 }
 
 

@@ -1,4 +1,4 @@
-"""NVIDIA GPUs that the PCI bus shows, and those of them that the driver does not."""
+"""NVIDIA GPUs on the PCI bus, and which of them the driver does not list."""
 
 from rackcheck import Facts, Inputs, Unknown, integer, join, listing
 from rackcheck.model.fact import Reading, Reason
@@ -11,12 +11,12 @@ NVIDIA, DISPLAY = "0x10de", "0x03"
 @join(
     needs=("pcie", "pcie/*.class", "pcie/*.vendor", "pcie/*.virtual", "gpu", "gpu/*.pci"),
     gives={
-        "driver.gpus_on_bus": integer("NVIDIA GPUs that the PCI bus shows, without virtual functions."),
-        "driver.gpus_missing": listing("Of these, the addresses of those that the driver does not list."),
+        "driver.gpus_on_bus": integer("NVIDIA GPUs on the PCI bus, without virtual functions."),
+        "driver.gpus_missing": listing("Addresses of NVIDIA GPUs on the PCI bus that the driver does not list."),
     },
 )
 def gpu_missing(inputs: Inputs) -> Facts:
-    """Hold the bus against the driver's list; a GPU that has left the bus altogether is in neither."""
+    """Compare the bus with the driver's list; a GPU that has left the bus altogether is in neither."""
     kinds, makers, parts = (inputs.table("pcie", leaf) for leaf in ("class", "vendor", "virtual"))
     _, hidden = inputs.items("pcie")
     _, unlisted = inputs.items("gpu")
@@ -26,7 +26,7 @@ def gpu_missing(inputs: Inputs) -> Facts:
         rows = (kinds[address], makers[address], parts[address])
         is_gpu = _all(_is(rows[0], DISPLAY), _is(rows[1], NVIDIA), _not(rows[2]))
         if is_gpu is None:
-            doubt = doubt or settled(rows) or Unknown(Reason.NOT_COLLECTED, f"{address} does not say what it is")
+            doubt = doubt or settled(rows) or Unknown(Reason.NOT_COLLECTED, f"{address}: unknown type of device")
         elif is_gpu:
             found.append(address)
     yield "driver.gpus_on_bus", doubt or len(found)
@@ -43,5 +43,5 @@ def _not(reading: Reading) -> bool | None:
 
 
 def _all(*parts: bool | None) -> bool | None:
-    """Say whether all hold: one that does not settles it, whatever is unknown."""
+    """Whether all conditions are true; false if one of them is false, even if others are unknown."""
     return False if False in parts else None if None in parts else True

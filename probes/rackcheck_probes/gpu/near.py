@@ -1,50 +1,66 @@
-"""Which NIC is nearest to each GPU, which GPU to each NIC, and the rails that follow."""
+"""The nearest NIC of each GPU, the nearest GPU of each NIC, and the resulting rails."""
+
+from collections.abc import Mapping
 
 from rackcheck import Class, Facts, Inputs, Reason, Unknown, integer, join, listing, quantity, spell_key, text
 from rackcheck.model.fact import Reading
 from rackcheck.model.pcie_tree import bottleneck, narrowed, slowed
-from rackcheck.probe.pairing import distance, nearest_named, rail
+from rackcheck.probe.pairing import ROLES, distance, nearest_named, rail, role
 from rackcheck.probe.pcie_near import Near, PcieLocations
 from rackcheck_probes.pcie.path import links
 
 PAIRS = 1 << 16
-"""Pairs of a GPU and a NIC that are held against each other: more than any node has."""
+"""Maximum number of pairs of a GPU and a NIC that are compared: more than any node has."""
+GPU_CLASSES = frozenset({"0x030200", "0x120000"})
+"""PCI classes of GPUs without a display: 3D controllers, and accelerators."""
 WORDS = tuple(near.value for near in Near)
 
 
 @join(
     needs=(
-        "gpu", "gpu/*.pci", "nic", "nic/*.pci", "pcie", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
+        "gpu", "gpu/*.pci", "nic", "nic/*.pci", "nic/*.virtual", "nic/*.port", "nic/*.port/*.state",
+        "nic/*.port/*.rate", "pcie", "pcie/*.class", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
         "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width", "pcie/*.link.speed",
     ),
     gives={
-        "gpu/*.numa": integer("The NUMA node that the GPU hangs on; absent if the firmware does not say."),
-        "gpu/*.path.narrowed": listing("Links up to its root port that trained fewer lanes than both ends have."),
+        "gpu/*.numa": integer("The GPU's NUMA node; absent if firmware does not report it."),
+        "gpu/*.path.narrowed": listing("Links up to the root port that trained fewer lanes than both ends have."),
         "gpu/*.path.slowed_above": listing(
-            "Links above its own that go slower now than both ends know; its own is slow while it idles.",
+            "Links that run slower than both ends support, other than the GPU's own link, "
+            "which slows down while the GPU is idle.",
             Class.MEASUREMENT,
         ),
-        "gpu/*.path.bandwidth": quantity("Gb/s", "What the weakest link up to its root port carries one way."),
+        "gpu/*.path.bandwidth": quantity("Gb/s", "The one-way bandwidth of the slowest link up to the root port."),
         "gpu/*.nearest_nic": listing("The RDMA devices that are nearest to the GPU on the PCI bus."),
-        "gpu/*.nearest_nic_distance": text("How near they are, in the words of `nvidia-smi topo`.", words=WORDS),
-        "nic/*.path.narrowed": listing("Links up to its root port that trained fewer lanes than both ends have."),
-        "nic/*.path.slowed": listing(
-            "Links up to its root port that go slower now than both ends know.", Class.MEASUREMENT
+        "gpu/*.nearest_nic_distance": text(
+            "Distance to the nearest RDMA devices, in words of `nvidia-smi topo`.", words=WORDS
         ),
-        "nic/*.path.bandwidth": quantity("Gb/s", "What the weakest link up to its root port carries one way."),
+        "nic/*.path.narrowed": listing("Links up to the root port that trained fewer lanes than both ends have."),
+        "nic/*.path.slowed": listing(
+            "Links up to the root port that run slower than both ends support.", Class.MEASUREMENT
+        ),
+        "nic/*.path.bandwidth": quantity("Gb/s", "The one-way bandwidth of the slowest link up to the root port."),
         "nic/*.nearest_gpu": listing("The GPUs, by the driver's index, that are nearest to the NIC on the PCI bus."),
-        "nic/*.nearest_gpu_distance": text("How near they are, in the words of `nvidia-smi topo`.", words=WORDS),
+        "nic/*.nearest_gpu_distance": text("Distance to the nearest GPUs, in words of `nvidia-smi topo`.", words=WORDS),
+        "nic/*.role": text(
+            "compute: below the same PCIe switches as a GPU; network: any other function; virtual: a virtual function.",
+            words=ROLES,
+        ),
+        "nic/*.port/*.role": text("The role of the port's device: compute, network, virtual.", words=ROLES),
+        "nic/*.port/*.active_rate": quantity("Gb/s", "The rate of an active port; 0 of a port that is not active."),
         "nic/*.rail": integer(
-            "The index of the one GPU that has this NIC as its one nearest; absent where there is no such pair."
+            "The GPU on this NIC's rail, by index: its only nearest GPU, if this NIC is that GPU's only nearest NIC; "
+            "else absent."
         ),
     },
 )  # fmt: skip
 def gpu_near(inputs: Inputs) -> Facts:
-    """Measure the way between every GPU and every NIC on the PCI bus."""
+    """Measure the distance between every GPU and every NIC on the PCI bus."""
     upstream = inputs.table("pcie", "upstream")
     places = PcieLocations(upstream, inputs.table("pcie", "host_bridge"), inputs.table("pcie", "numa"))
     ends, values = links(inputs), {"gpu": inputs.table("gpu", "pci"), "nic": inputs.table("nic", "pci")}
     hidden = {kind: inputs.items(kind)[1] for kind in values}
+    on_bus = _gpus_on_bus(inputs)
     near: dict[str, dict[str, Reading]] = {"gpu": {}, "nic": {}}
     pairs = len(values["gpu"]) * len(values["nic"])
     if pairs > PAIRS:
@@ -54,7 +70,16 @@ def gpu_near(inputs: Inputs) -> Facts:
             item = f"{kind}/{spell_key(name)}"
             near[kind][name] = nearest_named(address, values[other], hidden[other], places)
             yield f"{item}.{leaf}", near[kind][name]
-            yield f"{item}.{leaf}_distance", distance(address, near[kind][name], values[other], places)
+            far = distance(address, near[kind][name], values[other], places)
+            yield f"{item}.{leaf}_distance", far
+            if kind == "nic":
+                beside = nearest_named(address, on_bus, inputs.items("pcie")[1], places)
+                use = role(inputs.reading(f"{item}.virtual"), distance(address, beside, on_bus, places))
+                yield f"{item}.role", use
+                for port in inputs.items(f"{item}.port")[0]:
+                    at = f"{item}.port/{spell_key(port)}"
+                    yield f"{at}.role", use
+                    yield f"{at}.active_rate", _active_rate(inputs.reading(f"{at}.state"), inputs.reading(f"{at}.rate"))
             known = isinstance(address, str)
             yield f"{item}.path.narrowed", narrowed(str(address), upstream, ends) if known else address
             yield f"{item}.path.bandwidth", bottleneck(str(address), upstream, ends)[1] if known else address
@@ -66,3 +91,16 @@ def gpu_near(inputs: Inputs) -> Facts:
                 yield f"{item}.numa", inputs.reading(f"pcie/{spell_key(str(address))}.numa") if known else address
     for name in values["nic"]:
         yield f"nic/{spell_key(name)}.rail", rail(name, near["nic"][name], near["gpu"])
+
+
+def _active_rate(state: Reading, rate: Reading) -> Reading:
+    if isinstance(state, str):
+        return rate if state == "ACTIVE" else 0.0
+    return state
+
+
+def _gpus_on_bus(inputs: Inputs) -> Mapping[str, Reading]:
+    """Return the addresses of the GPUs on the PCI bus, listed by the driver or not; unknown if the class is."""
+    classes = inputs.table("pcie", "class")
+    unknown = {name: word for name, word in classes.items() if isinstance(word, Unknown)}
+    return {name: name for name, word in classes.items() if word in GPU_CLASSES} | unknown

@@ -1,4 +1,4 @@
-"""How NVIDIA's container runtime brings GPUs into containers."""
+"""How NVIDIA's container runtime provides GPUs to containers."""
 
 import re
 
@@ -17,18 +17,18 @@ FLAGS = {
 @probe(
     Read(PLACE),
     gives={
-        "container.nvidia.mode": text("How GPUs come in: auto, legacy (a hook), cdi, csv."),
+        "container.nvidia.mode": text("How GPUs are provided: auto, legacy (a hook), cdi, csv."),
         "container.nvidia.no_cgroups": flag(
-            "Whether the hook leaves device cgroups alone, as rootless containers need."
+            "Whether the hook does not change device cgroups, as rootless containers require."
         ),
         "container.nvidia.visible_devices_unprivileged": flag(
-            "Whether any container gets GPUs by the variable NVIDIA_VISIBLE_DEVICES: then none is out of reach."
+            "Whether any container can get every GPU with the variable NVIDIA_VISIBLE_DEVICES."
         ),
-        "container.nvidia.visible_devices_as_mounts": flag("Whether GPUs are asked for by mounts instead."),
+        "container.nvidia.visible_devices_as_mounts": flag("Whether GPUs are requested by mounts instead."),
     },
 )
 def nvidia_container(files: Files) -> Facts:
-    """Read the runtime's file; a key that it does not set, and a file that is not there, is absent."""
+    """Read the runtime's file; a key that it does not set, or a missing file, is absent."""
     given = values(files.text(PLACE)) if files.has(PLACE) else {}
     why = Absent(f"not in {PLACE}" if files.has(PLACE) else f"no {PLACE}")
     for name, leaf in TEXTS.items():
@@ -38,7 +38,7 @@ def nvidia_container(files: Files) -> Facts:
         yield f"container.nvidia.{leaf}", Sourced(reading, PLACE)
 
 
-# TOML of one value a line, which is how most tools write their settings.
+# TOML with one value per line, as most tools write their settings.
 
 
 _HEAD = re.compile(r"\s{0,20}\[([\w.-]{1,100})\]\s{0,20}(?:#.*)?")
@@ -46,9 +46,9 @@ _PAIR = re.compile(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,10
 
 
 def values(content: str) -> dict[str, str]:
-    """Give words and numbers by `table.key`, as they are spelt, without quotes; of several of one key, the last.
+    """Return words and numbers by `table.key`, as they are spelled, without quotes; the last of a repeated key counts.
 
-    What spans lines, lists, and texts of more than a word are left out.
+    Values over several lines, lists, and texts of more than one word are left out.
     """
     found: dict[str, str] = {}
     table = ""

@@ -1,4 +1,4 @@
-"""Which of NVIDIA's daemons run, wherever they were started: by systemd, or in a container of the node."""
+"""Running NVIDIA daemons, whether started by systemd or in a container of the node."""
 
 from rackcheck import Facts, Reason, Shell, Unknown, Unreadable, flag, listing, probe
 from rackcheck.model import text as read
@@ -17,7 +17,7 @@ PLACE = "/run/nvidia-persistenced/socket"
 SOCKET, HIDDEN, END = "socket", "hidden", "-- end --"
 
 
-# Unverified on hardware: names as programs of these packages are called; no node with them was asked.
+# Unverified on hardware: names of the programs in these packages; no node with them was available.
 @probe(
     Shell(
         "[ -r /proc/1/comm ] || { echo 'process 1 is hidden: permission denied' >&2; exit 1; }\n"
@@ -28,11 +28,11 @@ SOCKET, HIDDEN, END = "socket", "hidden", "-- end --"
     ),
     gives={
         "driver.daemons": listing("NVIDIA's daemons that run: nv-fabricmanager, nvlsm, nvidia-imex, nv-hostengine."),
-        "driver.persistence_socket": flag("Whether the socket of nvidia-persistenced is there, by which it is asked."),
+        "driver.persistence_socket": flag("Whether the socket of nvidia-persistenced exists."),
     },
 )
 def nvidia_daemons(answer: str) -> Facts:
-    """Read the names, and whether the socket is there."""
+    """Read the names, and whether the socket exists."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
@@ -40,5 +40,5 @@ def nvidia_daemons(answer: str) -> Facts:
     if strange:
         raise Unreadable(f"not one of NVIDIA's daemons: {strange[0][:80]!r}")
     yield "driver.daemons", tuple(sorted({DAEMONS[row] for row in rows[:-1] if row in DAEMONS}))
-    hidden = Unknown(Reason.DENIED, f"{PLACE}: its folder may not be entered")
+    hidden = Unknown(Reason.DENIED, f"{PLACE}: its folder is not accessible")
     yield "driver.persistence_socket", hidden if HIDDEN in rows else SOCKET in rows

@@ -1,4 +1,4 @@
-"""GPUs that NVIDIA's driver was told to leave alone: they stand on the bus, and NVML does not tell of them."""
+"""GPUs excluded from NVIDIA's driver: they are on the bus, and NVML does not list them."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unreadable, listing, probe
 from rackcheck.model import text as read
@@ -9,12 +9,10 @@ LOADED = "/proc/driver/nvidia/version"
 
 @probe(
     Read(PLACE, LOADED),
-    gives={
-        "driver.excluded": listing("GPUs that the driver was told to leave alone, by PCI address; absent without it.")
-    },
+    gives={"driver.excluded": listing("GPUs excluded from the driver, by PCI address; absent without the driver.")},
 )
 def nvidia_excluded(files: Files) -> Facts:
-    """Read the line `GPU Excluded:` of each GPU that the driver knows."""
+    """Read the line `GPU Excluded:` of each GPU that the driver lists."""
     if not files.has(LOADED):
         yield "driver.excluded", Sourced(Absent("NVIDIA's module is not loaded"), LOADED)
         return
@@ -22,7 +20,7 @@ def nvidia_excluded(files: Files) -> Facts:
     for (address,) in files.found(PLACE):
         text = read.key_values(files.text(PLACE.replace("*", address))).get("GPU Excluded")
         if text is None:
-            raise Unreadable(f"{address} does not say whether it is excluded")
+            raise Unreadable(f"{address}: no value of GPU Excluded")
         if read.flag(text, yes="Yes", no="No"):
             excluded.append(address)
     yield "driver.excluded", Sourced(tuple(excluded), PLACE)

@@ -1,4 +1,4 @@
-"""Which NVIDIA kernel module runs: the open one or the proprietary one, and what built it."""
+"""The loaded NVIDIA kernel module: open or proprietary, and its compiler."""
 
 import re
 
@@ -19,7 +19,7 @@ FIRST = re.compile(
         "driver.module.flavour": text(
             "Which of NVIDIA's kernel modules is loaded; absent if none is.", words=("open", "proprietary")
         ),
-        "driver.module.compiler": text("What compiled the module; absent if it does not say."),
+        "driver.module.compiler": text("The compiler of the module; absent if not reported."),
     },
 )
 def nvidia_module(files: Files) -> Facts:
@@ -34,4 +34,4 @@ def nvidia_module(files: Files) -> Facts:
         raise Unreadable(f"not a version of NVIDIA's module: {clean(''.join(rows[:1]), 80)!r}")
     yield "driver.module.flavour", Sourced("open" if match["open"] else "proprietary", PLACE)
     built = [row.partition("GCC version:")[2].strip() for row in rows[1:] if row.startswith("GCC version:")]
-    yield "driver.module.compiler", Sourced((built[0] if built else "") or Absent("not told"), PLACE)
+    yield "driver.module.compiler", Sourced((built[0] if built else "") or Absent("not reported"), PLACE)

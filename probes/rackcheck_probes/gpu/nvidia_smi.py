@@ -1,4 +1,4 @@
-"""Whether nvidia-smi works, and how long it takes: a driver in trouble answers late or not at all."""
+"""Whether nvidia-smi works, and how long it takes: with a driver in trouble it is slow or hangs."""
 
 import re
 
@@ -6,7 +6,7 @@ from rackcheck import Class, Facts, Shell, Unreadable, integer, probe, quantity
 from rackcheck.model import text as read
 from rackcheck_probes.gpu.nvml import GUARD, UNASKED
 
-# The kernel's clock is asked through a file, as not every `date` tells parts of a second.
+# The kernel's clock is read from a file, as not every `date` supports fractions of a second.
 QUESTION = f"""\
 command -v nvidia-smi >/dev/null || {{ echo 'nvidia-smi: not found' >&2; exit 127; }}
 {GUARD}read -r a _ </proc/uptime
@@ -20,14 +20,14 @@ echo "$s $a $b\""""
     Shell(QUESTION, seconds=30),
     gives={
         "driver.smi.status": integer(
-            "What nvidia-smi ends with: 0, 14 for a broken infoROM, 15 for a lost GPU.",
+            "The exit status of nvidia-smi: 0, 14 for a broken infoROM, 15 for a lost GPU.",
             Class.MEASUREMENT,
         ),
         "driver.smi.seconds": quantity("s", "How long nvidia-smi takes to print its table.", Class.MEASUREMENT),
     },
 )
 def nvidia_smi(answer: str) -> Facts:
-    """Read status and the two times; without a driver it is not run."""
+    """Read status and the two times; without a driver, nvidia-smi is not run."""
     rows = read.rows(answer)
     if len(rows) == 1 and rows[0] in UNASKED:
         reason, why = UNASKED[rows[0]]

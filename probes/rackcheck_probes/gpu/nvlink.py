@@ -1,7 +1,7 @@
-"""The NVLinks of each NVIDIA GPU: whether they are up, how fast they are, what went wrong on them.
+"""The NVLinks of each NVIDIA GPU: state, speed, error counters.
 
-The counters above `ecc_errors` are those of NVLink 1 to 4, the others came with NVLink 5; what a link's own
-generation does not count is absent.
+The counters from `replays` to `ecc_errors` are those of NVLink 1 to 4; the other counters were introduced with NVLink
+5. A counter that the link's generation lacks is absent.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def generation(value: Any) -> str:
 
 
 def remote(value: Any) -> str:
-    """Read what is at the other end."""
+    """Read the type of the other end."""
     number = counted(value)
     return ("gpu", "npu", "switch")[number] if number < 3 else "unknown"
 
@@ -50,16 +50,16 @@ LINK = {
     "malformed": _count("malformed", "Packets received that were malformed."),
     "rx_errors": _count("rx_errors", "Packets received with an error."),
     "dropped": _count("dropped", "Packets that were not sent because the link was down or too slow."),
-    "integrity_errors": _count("integrity", "How often local errors passed the link's limit."),
+    "integrity_errors": _count("integrity", "How often local errors exceeded the link's limit."),
     "link_recoveries.successful": _count("link_recovery_successful", "How often the link went down and came back."),
-    "link_recoveries.failed": _count("link_recovery_failed", "How often it did not."),
-    "link_recoveries.total": _count("link_recovery_total", "How often it went down and tried."),
-    "effective_errors": _count("effective_errors", "Packets with errors that were left after correction."),
+    "link_recoveries.failed": _count("link_recovery_failed", "How often the link went down and did not come back."),
+    "link_recoveries.total": _count("link_recovery_total", "How often the link went down and tried to recover."),
+    "effective_errors": _count("effective_errors", "Packets with errors left after correction."),
     "effective_ber": NvmlFact("effective_ber", ber, text("The bit error rate after correction.", Class.MEASUREMENT)),
     "effective_ber_exponent": NvmlFact(
         "effective_ber", ber_exponent, integer(EXPONENT.format("after correction"), Class.MEASUREMENT)
     ),
-    "symbol_errors": _count("symbol_errors", "Symbols with errors that correction could not mend."),
+    "symbol_errors": _count("symbol_errors", "Symbols with uncorrectable errors."),
     "symbol_ber": NvmlFact("symbol_ber", ber, text("The bit error rate of symbols.", Class.MEASUREMENT)),
     "symbol_ber_exponent": NvmlFact(
         "symbol_ber", ber_exponent, integer(EXPONENT.format("of symbols"), Class.MEASUREMENT)
@@ -92,7 +92,7 @@ def gpu_nvlink(answer: str) -> Facts:
 
 
 def _active(reply: DriverReply, links: list[Any]) -> Reading:
-    """Count the links that are up; one of which that is not known leaves the count unknown."""
+    """Count the links that are up; unknown if the state of one link is unknown."""
     states = [reply.reading(_part(link, "state"), LINK["state"].convert) for link in links]
     unknown = next((state for state in states if not isinstance(state, str)), None)
     return states.count("active") if unknown is None else unknown

@@ -1,4 +1,4 @@
-"""The question to the NVIDIA driver, which many probes share: asked once, its answer taken apart once."""
+"""The query of the NVIDIA driver, shared by many probes: sent once, its answer parsed once."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -16,16 +16,16 @@ from rackcheck.parse.host.gpu import smi
 from rackcheck_probes.gpu.nvml_pack import payload
 
 NVML, SMI = "NVML", "nvidia-smi -q -x"
-"""Who told: NVML itself, or NVIDIA's tool where the node has no Python to ask NVML with."""
+"""The source: NVML itself, or NVIDIA's tool if the node has no Python to call NVML with."""
 
 MOST = 256
-"""GPUs of one node, and NVLinks of one GPU, that are read: more than any machine has."""
+"""Maximum number of GPUs of one node, and of NVLinks of one GPU, that are read: more than any machine has."""
 
 NO_DRIVER, NO_DEVICE = "driver not loaded", "no device file"
 
-# Asked of a driver that is not loaded, NVIDIA's library has it loaded, by a helper that may run as root, and has its
-# device files made (nvidia-modprobe(1)): it is asked only where both are there. Under Windows, and on the boards that
-# NVIDIA builds into other machines, the driver is another one, whose device is there.
+# If the driver is not loaded, a query makes NVIDIA's library load it, through a helper that may run as root, and create
+# its device files (nvidia-modprobe(1)): so a query is only sent if both exist before. Under Windows, and on NVIDIA's
+# embedded boards, another driver is used, and the device of that driver must exist.
 GUARD = f"""\
 if [ -e /proc/driver/nvidia/version ]; then
 [ -e /dev/nvidiactl ] || {{ echo '{NO_DEVICE}'; exit 0; }}
@@ -33,12 +33,12 @@ else [ -e /dev/dxg ] || [ -e /dev/nvhost-gpu ] || {{ echo '{NO_DRIVER}'; exit 0;
 fi
 """
 UNASKED = {
-    NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and asking could load it"),
-    NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and asking could make that"),
+    NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and a query could load it"),
+    NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
 }
-"""Why a driver was not asked, by the last row of the answer."""
+"""Why a driver was not queried, by the last row of the answer."""
 
-# First the bus, which needs no driver: NVIDIA's display and 3D controllers.
+# First, NVIDIA's display and 3D controllers are read from the bus, which needs no driver.
 BUS = """\
 if cd /sys/bus/pci/devices 2>/dev/null; then
 for d in *; do
@@ -50,8 +50,8 @@ fi
 [ -e /proc/driver/nvidia/version ] && echo 'driver loaded'
 """
 
-# Then NVML, through pynvml's own source, which rides along and runs under the node's Python; nothing is written on the
-# node. What users run is nobody's business.
+# Then NVML is queried through pynvml's source, which is sent along and runs under the node's Python; nothing is written
+# on the node. Names of users' processes are removed.
 ASK = """\
 smi() {
 command -v nvidia-smi >/dev/null || return 1
@@ -66,7 +66,7 @@ QUESTION = Shell(
 )
 
 
-# What nvidia-smi ends with where it has no GPUs to tell of, from the list of return values in its manual.
+# Exit statuses of nvidia-smi without GPUs to report, from the list of return values in its manual.
 ENDED = {
     "4": Reason.DENIED,
     "9": Reason.TOOL_MISSING,
@@ -78,16 +78,16 @@ NO_GPU = "6"
 
 
 def reply_of(rows: list[str]) -> Any:
-    """Give what was told, in the form of our program's line of JSON, whoever told it."""
+    """Return the driver's answer in the form of our program's JSON line, for both sources."""
     if rows and rows[-1] in UNASKED:
         reason, detail = UNASKED[rows[-1]]
         return {"unknown": reason.value, "detail": detail}
     if "no python3" in rows:
-        return {"unknown": Reason.TOOL_MISSING.value, "detail": "no python3 on the node to ask NVML with"}
+        return {"unknown": Reason.TOOL_MISSING.value, "detail": "no python3 on the node to call NVML with"}
     if SMI in rows:
         xml, (word, _, status) = rows[rows.index(SMI) + 1 : -1], rows[-1].partition(" ")
         if word != "ended":
-            raise Unreadable(f"{SMI} did not come to its end: {rows[-1]!r:.80}")
+            raise Unreadable(f"{SMI} did not complete: {rows[-1]!r:.80}")
         if any(row.startswith("<nvidia_smi_log") for row in xml):
             return smi.parse_xml("\n".join(xml) + "\n")
         if status == NO_GPU:
@@ -97,14 +97,14 @@ def reply_of(rows: list[str]) -> Any:
     try:
         return json.loads(rows[-1])
     except (ValueError, RecursionError, IndexError) as error:
-        raise Unreadable(f"the question to NVML gave no answer: {rows[-1:]!r:.80}") from error
+        raise Unreadable(f"the NVML query returned no answer: {rows[-1:]!r:.80}") from error
 
 
 @dataclass(frozen=True)
 class DriverReply:
-    """What the driver told of itself and of each GPU, by its index.
+    """The driver's answer about itself and about each GPU, by its index.
 
-    `none` if the node is known to have no GPU; `lacking` if the bus holds GPUs and the driver could start none.
+    `none`: the node certainly has no GPU. `lacking`: the bus has GPUs, and the driver could start none of them.
     """
 
     by: str
@@ -114,7 +114,7 @@ class DriverReply:
     lacking: bool = False
 
     def reading(self, answer: Any, convert: Callable[[Any], Value]) -> Reading:
-        """Give what was said of one thing, or why nothing was."""
+        """Return one value, or the reason why there is none."""
         match answer:
             case {"value": value}:
                 try:
@@ -125,11 +125,11 @@ class DriverReply:
                 return Absent(detail)
             case {"unknown": str(reason), "detail": str(detail)}:
                 return Unknown(WHY.get(reason, Reason.NOT_COLLECTED), detail)
-        missing = "NVML was not asked" if self.by == NVML else f"{self.by} does not tell"
+        missing = "NVML was not queried for it" if self.by == NVML else f"{self.by} does not report it"
         return Unknown(Reason.NOT_COLLECTED, missing)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
-        """Give each GPU's path and what was told of it; of one that is lost, why nothing was."""
+        """Yield each GPU's path and its answer; for a lost GPU, the reason."""
         for index, gpu in enumerate(self.gpus):
             whole = gpu if isinstance(gpu, dict) else {}
             yield f"gpu/{index}", whole, whole if "unknown" in whole else None
@@ -143,7 +143,7 @@ WHY = {
 
 @lru_cache(maxsize=2)
 def answered(text: str) -> DriverReply:
-    """Take an answer apart; without NVML there are no GPUs only where the bus was read and holds none."""
+    """Parse an answer; without NVML, a node counts as having no GPUs only if its bus was read and has none."""
     rows = read.rows(text)
     none_on_bus = "bus read" in rows and not any(row.startswith("bus ") and row != "bus read" for row in rows)
     by = SMI if SMI in rows else NVML
@@ -153,16 +153,16 @@ def answered(text: str) -> DriverReply:
                 raise Unreadable(detail, WHY.get(reason, Reason.NOT_COLLECTED))
             return DriverReply(by, none=True)
         case {"gpus": list(gpus)} if len(gpus) > MOST:
-            raise Unreadable(f"{len(gpus)} GPUs; {MOST} are the most that are read", Reason.TOO_LARGE)
-        case {"gpus": list(gpus)} as told:
-            return DriverReply(by, told, tuple(gpus), lacking=not gpus and not none_on_bus)
+            raise Unreadable(f"{len(gpus)} GPUs; at most {MOST} are read", Reason.TOO_LARGE)
+        case {"gpus": list(gpus)} as values:
+            return DriverReply(by, values, tuple(gpus), lacking=not gpus and not none_on_bus)
         case other:
-            raise Unreadable(f"not what the question to NVML prints: {other!r:.80}")
+            raise Unreadable(f"unexpected answer of the NVML query: {other!r:.80}")
 
 
 @dataclass(frozen=True)
 class NvmlFact:
-    """One thing that the driver tells: its key, how it is read, and what fact it is."""
+    """One value that the driver reports: its key, its reader, and its fact."""
 
     key: str
     convert: Callable[[Any], Value]
@@ -174,7 +174,7 @@ NvmlTable = Mapping[str, NvmlFact]
 
 
 def gives(table: NvmlTable, under: str = "gpu/*") -> dict[str, Kind]:
-    """Give what a probe promises with a table."""
+    """Return the facts that a probe with this table provides."""
     return {f"{under}.{leaf}": fact.kind for leaf, fact in table.items()}
 
 

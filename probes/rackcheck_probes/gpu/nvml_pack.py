@@ -1,4 +1,4 @@
-"""The program that asks NVML, packed to ride along: our questions, and of pynvml's one file what they need."""
+"""The NVML program in packed form: our queries, and the part of pynvml's one file that they need."""
 
 from base64 import b85encode
 from importlib.resources import files
@@ -10,7 +10,7 @@ from rackcheck.probe.tree_shaking import needed
 
 
 def payload() -> str:
-    """Give the program's text."""
+    """Return the program's text."""
     spec = find_spec("pynvml")
     if spec is None or spec.origin is None:
         raise ImportError("pynvml, of the package nvidia-ml-py, is not installed")

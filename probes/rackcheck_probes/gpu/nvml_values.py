@@ -1,4 +1,4 @@
-"""What NVML's numbers and texts mean: readers of one value each, for the tables of the GPU probes."""
+"""Meaning of NVML's numbers and texts: readers of one value each, for the tables of the GPU probes."""
 
 import re
 from collections.abc import Callable
@@ -9,21 +9,21 @@ from rackcheck.model.fact import Value
 
 
 def unchanged(value: Any) -> Value:
-    """Take a number or a text as it is."""
+    """Return a number or a text as it is."""
     if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
-        raise Unreadable(f"neither a number nor a text: {value!r:.80}")
+        raise Unreadable(f"expected a number or a text, got: {value!r:.80}")
     return value
 
 
 def counted(value: Any) -> int:
-    """Read a count: an integer without a sign, as NVML's own calls give it."""
+    """Read a count: an unsigned integer, as NVML's own calls return it."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
         raise Unreadable(f"not a number of 64 bits without a sign: {value!r:.80}")
     return value
 
 
 def scaled(unit: float) -> Callable[[Any], Value]:
-    """Read a number in a smaller unit; NVML's own calls give these, temperatures too, in integers without a sign."""
+    """Read a number in a smaller unit; NVML's own calls return these as unsigned integers, including temperatures."""
 
     def converted(value: Any) -> Value:
         return counted(value) / unit
@@ -32,11 +32,11 @@ def scaled(unit: float) -> Callable[[Any], Value]:
 
 
 def one_of(*words: str) -> Callable[[Any], Value]:
-    """Read an NVML number as the word at its place."""
+    """Read an NVML number as the word at that index."""
 
     def converted(value: Any) -> Value:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(words):
-            raise Unreadable(f"none of {', '.join(words)}: {value!r:.80}")
+            raise Unreadable(f"expected one of {', '.join(words)}, got: {value!r:.80}")
         return words[value]
 
     return converted
@@ -58,7 +58,7 @@ POWER = scaled(1000)
 
 
 def degrees(value: Any) -> Value:
-    """Read a temperature with a sign; NVML's fields may show one below zero as a number of 32 bits without."""
+    """Read a signed temperature; NVML's fields may show a value below zero as an unsigned 32-bit number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise Unreadable(f"not a temperature: {value!r:.80}")
     signed = value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value
@@ -80,7 +80,7 @@ def address(value: Any) -> Value:
 
 
 def pstate(value: Any) -> Value:
-    """Read a performance state: 0, the fastest, to 15; NVML's 32 says that it does not know."""
+    """Read a performance state: 0, the fastest, to 15; NVML's 32 means unknown."""
     number = counted(value)
     if number > 15:
         raise Unreadable(f"not a performance state: {number}")
@@ -94,7 +94,7 @@ REASONS = (
 """The bits of NVML's clock event reasons, from the lowest."""
 
 LIMITED = 0x08 | 0x20 | 0x40 | 0x80
-"""Those that hold a GPU back for heat or power it should not lack; a software power cap alone is normal under load."""
+"""Reasons of heat or power that should not limit a GPU; a software power cap alone is normal under load."""
 
 
 def mask(value: Any) -> int:
@@ -105,13 +105,13 @@ def mask(value: Any) -> int:
 
 
 def reasons(value: Any) -> Value:
-    """Read a mask of reasons as their names; a bit without a name is shown as a number."""
+    """Read a mask of reasons as their names; a bit without a name is shown by its number."""
     bits = [bit for bit in range(64) if mask(value) >> bit & 1]
     return tuple(REASONS[bit] if bit < len(REASONS) else f"bit {bit}" for bit in bits)
 
 
 def limited(value: Any) -> Value:
-    """Read a mask of reasons as whether one of them holds the GPU back."""
+    """Read a mask of reasons: true if one of them limits the GPU."""
     return bool(mask(value) & LIMITED)
 
 
@@ -119,13 +119,13 @@ RECOVERY = ("none", "reset", "reboot", "drain p2p", "drain and reset")
 
 
 def recovery(value: Any) -> Value:
-    """Read the recovery action; the numbers above these have changed their meaning between drivers."""
+    """Read the recovery action; the meaning of higher numbers changed between drivers."""
     number = counted(value)
     return RECOVERY[number] if number < len(RECOVERY) else f"action {number}"
 
 
 def bit_error_rate(value: Any) -> tuple[int, int]:
-    """Take NVML's bit error rate apart: mantissa in bits 8 to 11, negative exponent of ten in the lowest eight."""
+    """Split NVML's bit error rate: mantissa in bits 8 to 11, negative exponent of ten in the lowest eight."""
     number = counted(value)
     mantissa, exponent = number >> 8 & 0xF, number & 0xFF
     if number >> 12 or not number:

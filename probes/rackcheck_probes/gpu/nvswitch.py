@@ -1,4 +1,4 @@
-"""NVSwitches that the node's own driver runs: those of Ampere and Hopper; later ones are no devices of the node."""
+"""NVSwitches that the node's own driver runs: Ampere's and Hopper's; later NVSwitches are not devices of the node."""
 
 from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
 from rackcheck.model import text as read
@@ -11,15 +11,15 @@ def bios(content: str) -> str:
     """Read `BIOS Version: 96.10.4A.00.01`."""
     name, _, text = read.line(content).partition(": ")
     if name != "BIOS Version" or text == "N/A":
-        raise Unreadable("the switch tells no version" if text == "N/A" else f"not a version: {content.strip()[:80]!r}")
+        raise Unreadable("the switch has no version" if text == "N/A" else f"not a version: {content.strip()[:80]!r}")
     return text
 
 
-# Unverified on hardware: in the form that NVIDIA's open kernel modules print it.
+# Unverified on hardware: in the format that NVIDIA's open kernel modules print.
 @probe(
     Read(PLACE),
     gives={
-        "nvswitch": collection("NVSwitches by PCI address; none on nodes whose switches stand elsewhere.", alike=()),
+        "nvswitch": collection("NVSwitches by PCI address; none on nodes whose switches are elsewhere.", alike=()),
         "nvswitch/*.bios": version("hex-dotted", "The switch's firmware; absent if the driver has not read it."),
     },
 )

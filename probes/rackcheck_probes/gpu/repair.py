@@ -1,4 +1,4 @@
-"""Repairs of each NVIDIA GPU's memory: rows remapped, pages retired, and what waits for a reset."""
+"""Repairs of each NVIDIA GPU's memory: rows remapped, pages retired, and repairs that wait for a reset."""
 
 from rackcheck import Class, Facts, flag, integer, probe
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
@@ -16,7 +16,7 @@ def _count(key: str, what: str) -> NvmlFact:
 FACTS = {
     "remap.corrected": _count("remap_corrected", "Rows remapped after correctable errors."),
     "remap.uncorrected": _count("remap_uncorrected", "Rows remapped after uncorrectable errors."),
-    "remap.pending": _state("remap_pending", "Whether a row waits for a reset of the GPU to be remapped."),
+    "remap.pending": _state("remap_pending", "Whether the remapping of a row waits for a reset of the GPU."),
     "remap.failed": _state("remap_failed", "Whether a row could not be remapped."),
     **{
         f"remap.available.{left}": _count(f"remap_{left}", f"Memory banks with {words} of their spare rows left.")
@@ -24,10 +24,10 @@ FACTS = {
     },
     "retired.single": _count("retired_single", "Pages retired after several single-bit errors."),
     "retired.double": _count("retired_double", "Pages retired after a double-bit error."),
-    "retired.pending": _state("retired_pending", "Whether a page waits for a restart to be retired."),
+    "retired.pending": _state("retired_pending", "Whether the retirement of a page waits for a restart."),
     "repair.channel_pending": _state("channel_repair_pending", "Whether a memory channel waits to be repaired."),
     "repair.tpc_pending": _state("tpc_repair_pending", "Whether a processing cluster waits to be repaired."),
-    "unrepairable": _state("unrepairable", "Whether the driver calls the GPU's memory beyond repair."),
+    "unrepairable": _state("unrepairable", "Whether the driver reports the GPU's memory as unrepairable."),
 }
 
 

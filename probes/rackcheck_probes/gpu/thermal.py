@@ -1,10 +1,10 @@
-"""Temperatures of each NVIDIA GPU, and how far they are from where it slows down."""
+"""Temperatures of each NVIDIA GPU, and the margin before it slows down."""
 
 from rackcheck import Class, Facts, probe, quantity
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus
 from rackcheck_probes.gpu.nvml_values import degrees, scaled
 
-MARGIN = "How many degrees are left before the GPU slows down; newer GPUs tell this where older ones tell limits."
+MARGIN = "Degrees left before the GPU slows down; newer GPUs report this margin, older ones report limits."
 LIMITS = {
     "shutdown": "shuts down",
     "slowdown": "slows down in hardware",
@@ -23,7 +23,7 @@ FACTS = {
         for limit, does in LIMITS.items()
     },
     "temperature_target": NvmlFact(
-        "temperature_target", degrees, quantity("C", "The temperature that the GPU is told to stay below.")
+        "temperature_target", degrees, quantity("C", "The temperature that the GPU is set to stay below.")
     ),
     "margin": NvmlFact("temperature_margin", degrees, quantity("C", MARGIN, Class.MEASUREMENT)),
     **{
@@ -31,7 +31,9 @@ FACTS = {
         for limit, does in LIMITS.items()
     },
     "fan": NvmlFact(
-        "fan", scaled(1), quantity("%", "The fan's speed, of its highest; absent without one.", Class.MEASUREMENT)
+        "fan",
+        scaled(1),
+        quantity("%", "The fan's speed as a share of its maximum; absent without a fan.", Class.MEASUREMENT),
     ),
 }
 

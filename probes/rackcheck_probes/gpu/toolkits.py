@@ -1,4 +1,4 @@
-"""Which CUDA toolkits and which ROCm are installed on the node itself."""
+"""The CUDA toolkits and ROCm installed on the node itself."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ PLACES: tuple[tuple[str, str, str, Callable[[str], str]], ...] = (
 )
 
 
-# CUDA's file as others quote it from their machines; ROCm's is unverified on hardware.
+# CUDA's file as quoted from other machines; ROCm's is unverified on hardware.
 @probe(
     Read(*(place.format(folder) for _, place, folder, _ in PLACES)),
     gives={
@@ -26,7 +26,7 @@ PLACES: tuple[tuple[str, str, str, Callable[[str], str]], ...] = (
     },
 )
 def toolkits(files: Files) -> Facts:
-    """Read each folder's file of its version."""
+    """Read each folder's version file."""
     for item, place, folder, reader in PLACES:
         for (rest,) in files.found(place.format(folder)):
             name = folder.replace("*", rest)

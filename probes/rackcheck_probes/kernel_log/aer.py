@@ -1,6 +1,6 @@
 """PCIe errors that the kernel reported (AER).
 
-The kernel limits how often it prints them: a count is of lines, not of errors. Root ports report for what is below.
+The kernel limits how often it prints them: lines are counted, not errors. Root ports report for devices below them.
 """
 
 from rackcheck import Facts, collection, probe
@@ -13,7 +13,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.kernel.aer": collection(
-            "PCI functions that the kernel reported PCIe errors of, by address; empty without such a line."
+            "PCI functions with PCIe errors in the kernel's log, by address; empty without such a line."
         ),
         **dmesg.counts(
             "log.kernel.aer/*",
@@ -21,11 +21,11 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
                 "corrected": "Lines with a corrected PCIe error of this function.",
                 "nonfatal": "Lines with an uncorrected, not fatal PCIe error of this function.",
                 "fatal": "Lines with a fatal PCIe error of this function.",
-                "by_firmware": "Lines with a PCIe error that firmware took first; they do not tell its severity.",
+                "by_firmware": "Lines with a PCIe error that firmware handled first; they lack its severity.",
             },
         ),
     },
 )
 def log_aer(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.aer", answer, AER)

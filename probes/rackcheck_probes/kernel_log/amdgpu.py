@@ -10,15 +10,15 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.kernel.amdgpu": collection(
-            "AMD GPUs that the driver reported errors of, by PCI address; empty without such a line."
+            "AMD GPUs with errors reported by the driver, by PCI address; empty without such a line."
         ),
         **dmesg.counts(
             "log.kernel.amdgpu/*",
             {
-                "uncorrected": "Lines that tell of uncorrected errors.",
-                "corrected": "Lines that tell of corrected errors.",
-                "deferred": "Lines that tell of deferred errors.",
-                "resets": "Resets of the GPU that the driver began.",
+                "uncorrected": "Lines with uncorrected errors.",
+                "corrected": "Lines with corrected errors.",
+                "deferred": "Lines with deferred errors.",
+                "resets": "Resets of the GPU that the driver started.",
                 "reset_failures": "Resets of the GPU that failed.",
                 "page_faults": "Page faults of programs on the GPU.",
             },
@@ -26,5 +26,5 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     },
 )
 def log_amdgpu(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.amdgpu", answer, AMDGPU)

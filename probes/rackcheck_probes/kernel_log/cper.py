@@ -11,12 +11,12 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     gives=dmesg.counts(
         "log.kernel.firmware_error",
         {
-            "corrected": "Reports that call themselves corrected.",
-            "recoverable": "Reports that call themselves recoverable: uncorrected, and not fatal.",
-            "fatal": "Reports that call themselves fatal.",
+            "corrected": "Reports with severity corrected.",
+            "recoverable": "Reports with severity recoverable: uncorrected, and not fatal.",
+            "fatal": "Reports with severity fatal.",
         },
     ),
 )
 def log_cper(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.firmware_error", answer, FIRMWARE_ERRORS)

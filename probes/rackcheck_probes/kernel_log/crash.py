@@ -11,13 +11,13 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     gives=dmesg.counts(
         "log.kernel.crash",
         {
-            "panics": "Panics; one in the ring is of a kernel that another one kept, or is just going down.",
-            "oopses": "Faults of the kernel that it survived.",
-            "bugs": "Places where the kernel found itself in a state that must not be.",
-            "warnings": "Warnings with a trace of calls.",
+            "panics": "Panics; a panic in the ring comes from an earlier kernel, or from this kernel going down.",
+            "oopses": "Kernel faults that the kernel survived.",
+            "bugs": "Failed consistency checks of the kernel.",
+            "warnings": "Warnings with a call trace.",
         },
     ),
 )
 def log_crash(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.crash", answer, FAULTS)

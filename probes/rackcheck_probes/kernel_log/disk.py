@@ -10,13 +10,13 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.kernel.disk": collection(
-            "Block devices that the kernel reported errors of, by name; empty without such a line."
+            "Block devices with errors in the kernel's log, by name; empty without such a line."
         ),
         **dmesg.counts(
             "log.kernel.disk/*",
             {
                 "medium_errors": "Requests that failed because the medium is bad.",
-                "io_errors": "Requests that failed otherwise.",
+                "io_errors": "Requests that failed for another reason.",
                 "buffer_errors": "Buffers that could not be read or written.",
                 "path_lost": "Requests that failed because no path leads to the device.",
             },
@@ -24,5 +24,5 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     },
 )
 def log_disk(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.disk", answer, DISKS)

@@ -1,6 +1,6 @@
-"""File systems that found errors, or were made read-only by them.
+"""File systems with errors, or made read-only because of errors.
 
-A file system goes by its device, as the kernel calls it: `nvme0n1p2`, `md0`, `dm-0`.
+A file system is identified by its device, under the kernel's name: `nvme0n1p2`, `md0`, `dm-0`.
 """
 
 from rackcheck import Facts, collection, probe
@@ -13,18 +13,18 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.kernel.filesystem": collection(
-            "Devices of file systems that the kernel reported errors of, by name; empty without such a line."
+            "Devices of file systems with errors in the kernel's log, by name; empty without such a line."
         ),
         **dmesg.counts(
             "log.kernel.filesystem/*",
             {
-                "read_only": "Lines that say that the file system is read-only from now on.",
-                "shutdowns": "Lines that say that the file system was shut down.",
+                "read_only": "Lines about the file system turning read-only.",
+                "shutdowns": "Lines about the file system being shut down.",
                 "errors": "Other lines with errors of the file system.",
             },
         ),
     },
 )
 def log_filesystem(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.filesystem", answer, FILESYSTEMS)

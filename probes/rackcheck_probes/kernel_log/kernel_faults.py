@@ -1,14 +1,14 @@
-"""How often the kernel itself stumbled since boot."""
+"""The kernel's own counters of its faults since boot."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe
 from rackcheck.model import text as read
 
 FOLDER = "/sys/kernel"
 LEAVES = {
-    "oops": "Oopses: a driver or the kernel did what it must not.",
+    "oops": "Oopses: illegal operations of a driver or the kernel.",
     "warn": "Warnings with a trace.",
     "softlockup": "CPUs that ran kernel code for too long.",
-    "hardlockup": "CPUs that did not even take interrupts for too long.",
+    "hardlockup": "CPUs that took no interrupts for too long.",
     "rcu_stall": "Stalls of RCU: a CPU that held up all others.",
 }
 
@@ -21,6 +21,6 @@ LEAVES = {
     },
 )
 def kernel_faults(files: Files) -> Facts:
-    """Read the counters; unlike the log they forget nothing. An older kernel has none."""
+    """Read the counters; unlike the log they lose nothing. An older kernel has no such counters."""
     for name in LEAVES:
         yield f"kernel.faults.{name}", files.read(f"{FOLDER}/{name}_count", read.whole)

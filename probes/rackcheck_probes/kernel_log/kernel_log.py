@@ -1,10 +1,11 @@
-"""What the kernel's log holds of Xids, NVSwitch errors and killed processes.
+"""Xids, NVSwitch errors and killed processes in the kernel's log.
 
-The kernel keeps its log in a ring of fixed size: on a node that has been up for long, the oldest lines are gone. Every
-fact here is of what the ring holds, which is read to its end; none is of the time since boot. So the collections are
-whole, and `log.kernel.from_boot` says whether the ring reaches back to the boot: a profile that wants the time since
-boot asks for that beside them. Were they unknown beyond the ring, every healthy node would be incomplete from the day
-its ring is full, and nobody would read that word any more. An Xid that is in the ring is found either way.
+The kernel keeps its log in a ring of fixed size: on a node with a long uptime, the oldest lines are lost. Of a ring of
+more than 8 MiB, only the newest lines are read. Every fact here covers the content of the ring that was read, not the
+time since boot. So the collections are complete, and `log.kernel.from_boot` shows whether the ring reaches back to the
+boot: a profile that must cover the time since boot checks that fact too. If the collections were unknown once lines are
+lost, every healthy node would be incomplete from the day its ring is full, and the outcome would be ignored. An Xid in
+the ring is found in either case.
 """
 
 import re
@@ -16,42 +17,43 @@ from rackcheck.parse.host.kernel_log import dmesg
 from rackcheck.parse.host.kernel_log.xid import SXid, Xid
 from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxid, every_xid
 
-# Plain: what util-linux and busybox both know. Dates would be computed from the clock, which may be wrong.
-DMESG = Shell("dmesg", root=True, cap=8 << 20)
-"""Asked once, read by every probe of the kernel's log."""
+# Without options: util-linux and busybox both support it. Dates would be computed from the clock, which may be wrong.
+DMESG = Shell("dmesg", root=True, cap=8 << 20, newest=True)
+"""Run once, read by every probe of the kernel's log; of a log of more than 8 MiB, the newest 8 MiB are read."""
 
 KILLED = re.compile(r"(?:Memory cgroup out|Out) of memory(?: \([^)]{0,40}\))?: Kill(?:ed)? process [0-9]")
 EARLY = 20
-"""Lines among which a boot says the kernel's version; arm64 says another thing first."""
+"""Number of first lines in which a boot prints the kernel's version; arm64 prints another line first."""
 
 
 def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
-    """Give what both kinds of error have: which codes, how many lines, the last of them."""
+    """Yield the facts that both kinds of error have: the codes, the number of lines, the last line."""
     yield f"{item}.codes", codes(errors)
     yield f"{item}.count", len(errors)
-    yield f"{item}.last", clean(errors[-1].said)
+    yield f"{item}.last", clean(errors[-1].text)
 
 
 @probe(
     DMESG,
     gives={
         "log.kernel.from_boot": flag(
-            "Whether the kernel's log still begins with the boot; if not, older lines are gone.", Class.MEASUREMENT
+            "Whether the kernel's log begins with the boot; if not, older lines are gone, or were not read.",
+            Class.MEASUREMENT,
         ),
-        "log.kernel.oom_kills": integer("Processes that the kernel says it killed for lack of memory.", Class.COUNTER),
-        "log.xid": collection("GPUs that an Xid in the kernel's log names, by PCI address as in `gpu/*.pci`."),
+        "log.kernel.oom_kills": integer("Processes that the kernel killed for lack of memory.", Class.COUNTER),
+        "log.xid": collection("GPUs with an Xid in the kernel's log, by PCI address as in `gpu/*.pci`."),
         "log.xid/*.codes": listing("The Xids' numbers, each once, in order.", Class.COUNTER),
         "log.xid/*.count": integer("Lines with an Xid of this GPU.", Class.COUNTER),
         "log.xid/*.last": text("The last of these lines, without its time and the process' name.", Class.MEASUREMENT),
-        "log.sxid": collection("NVSwitches that an SXid in the kernel's log names, by PCI address."),
+        "log.sxid": collection("NVSwitches with an SXid in the kernel's log, by PCI address."),
         "log.sxid/*.codes": listing("The SXids' numbers, each once, in order.", Class.COUNTER),
         "log.sxid/*.count": integer("Lines with an SXid of this NVSwitch.", Class.COUNTER),
-        "log.sxid/*.fatal": integer("Of these lines, those that the driver itself calls Fatal.", Class.COUNTER),
+        "log.sxid/*.fatal": integer("Lines with an SXid of this NVSwitch that the driver marks Fatal.", Class.COUNTER),
         "log.sxid/*.last": text("The last of these lines, without its time.", Class.MEASUREMENT),
     },
 )
 def kernel_log(answer: str) -> Facts:
-    """Read the lines of dmesg; one that is no error of these kinds says nothing here."""
+    """Read the lines of dmesg; lines without an error of these kinds are ignored."""
     dmesg.whole(answer)
     first = (dmesg.message(row[: dmesg.LONGEST]) for row in answer.split("\n", EARLY)[:EARLY])
     yield "log.kernel.from_boot", any(re.match("Linux version [0-9]", row) for row in first)

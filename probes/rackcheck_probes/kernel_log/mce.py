@@ -1,4 +1,4 @@
-"""Machine checks: what the processors reported of themselves and of memory."""
+"""Machine checks: errors that the processors reported of themselves and of memory."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg
@@ -14,11 +14,11 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
             "corrected": "Lines with a corrected machine check.",
             "deferred": "Lines with a deferred machine check: data is broken and not used yet.",
             "uncorrected": "Lines with an uncorrected machine check.",
-            "logged": "Lines that say that machine checks were logged, not which.",
-            "memory_failures": "Lines about memory pages that were given up as broken.",
+            "logged": "Lines about logged machine checks, without their content.",
+            "memory_failures": "Lines about memory pages taken out of use as broken.",
         },
     ),
 )
 def log_mce(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.mce", answer, MACHINE_CHECKS)

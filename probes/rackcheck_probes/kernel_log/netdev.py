@@ -1,6 +1,6 @@
-"""Network interfaces whose link came and went.
+"""Network interfaces whose link changed.
 
-Not every driver says so, and InfiniBand's links are not in the kernel's log: the interfaces' own counters tell more.
+Not every driver logs this, and InfiniBand's links are not in the kernel's log: the interfaces' counters cover more.
 """
 
 from rackcheck import Facts, collection, probe
@@ -12,18 +12,18 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
 @probe(
     DMESG,
     gives={
-        "log.kernel.netdev": collection("Network interfaces whose link the kernel's log speaks of, by name."),
+        "log.kernel.netdev": collection("Network interfaces with link changes in the kernel's log, by name."),
         **dmesg.counts(
             "log.kernel.netdev/*",
             {
-                "down": "Lines of the driver that say that the link is down.",
-                "up": "Lines of the driver that say that the link is up; one of them is of the boot.",
-                "bond_down": "Lines of a bond that say that this member's link is down.",
-                "tx_timeouts": "Transmit queues that stood still.",
+                "down": "Lines of the driver that report the link down.",
+                "up": "Lines of the driver that report the link up; one of them comes from the boot.",
+                "bond_down": "Lines of a bond that report this member's link down.",
+                "tx_timeouts": "Transmit queues that stalled.",
             },
         ),
     },
 )
 def log_netdev(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.netdev", answer, NETDEV)

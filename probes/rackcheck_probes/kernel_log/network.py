@@ -10,13 +10,13 @@ KINDS = (
         "conntrack_full",
         "table full, dropping packet",
         r"(?:nf|ip)_conntrack: (?:nf_conntrack: )?table full, dropping packet",
-        "Packets dropped because the table of connections was full; the kernel withholds most of these lines.",
+        "Packets dropped because the connection table was full; the kernel suppresses most of these lines.",
     ),
     line(
         "neighbours_full",
         "neighbo",
         r"neighbou?r(?:: \w{1,20}|ing)?:? (?:neighbor )?table overflow",
-        "Lines that say that the table of neighbours overflowed.",
+        "Lines about an overflow of the neighbour table.",
     ),
 )
 
@@ -26,5 +26,5 @@ KINDS = (
     gives=dmesg.promised("log.kernel.network", KINDS),
 )
 def log_network(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.network", answer, KINDS)

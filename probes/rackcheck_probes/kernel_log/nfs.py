@@ -10,14 +10,14 @@ KINDS = (
         "not_responding",
         " not responding",
         r"nfs: server \S{1,255} not responding",
-        "Lines that say that a server does not answer.",
+        "Lines that report that a server does not answer.",
     ),
-    line("recovered", " OK", r"nfs: server \S{1,255} OK", "Lines that say that a server answers again."),
+    line("recovered", " OK", r"nfs: server \S{1,255} OK", "Lines that report that a server answers again."),
     line(
         "locks_lost",
         "Lock reclaim failed",
         r"(?:NFS: )?(?:nfs4_reclaim_open_state: )?Lock reclaim failed",
-        "Locks that could not be had back from a server.",
+        "Locks that could not be reclaimed from a server.",
     ),
 )
 
@@ -27,5 +27,5 @@ KINDS = (
     gives=dmesg.promised("log.kernel.nfs", KINDS),
 )
 def log_nfs(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.nfs", answer, KINDS)

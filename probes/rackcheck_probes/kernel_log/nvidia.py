@@ -1,4 +1,4 @@
-"""What NVIDIA's kernel modules complain of besides Xids."""
+"""Errors that NVIDIA's kernel modules report besides Xids."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg
@@ -11,17 +11,17 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     gives=dmesg.counts(
         "log.kernel.nvidia",
         {
-            "fallen_off": "Lines other than Xids that say that a GPU has fallen off the bus.",
-            "gsp_timeouts": "Lines that say that a GPU's GSP did not answer, Xid 119 among them; most of them the "
-            "driver withholds.",
-            "reset_required": "Lines that say that a GPU does nothing before it is reset.",
-            "object_not_found": "Assertions about an object that is not there.",
+            "fallen_off": "Lines other than Xids about a GPU that has fallen off the bus.",
+            "gsp_timeouts": "Lines about a GPU's GSP that did not answer, including Xid 119; the driver "
+            "suppresses most of them.",
+            "reset_required": "Lines about a GPU that needs a reset to work.",
+            "object_not_found": "Assertions about an object that does not exist.",
             "init_failures": "GPUs that the driver could not start.",
-            "mismatches": "Programs that came with another version of the driver than the loaded one.",
+            "mismatches": "Programs built for another driver version than the loaded one.",
             "peermem_errors": "Errors of nvidia-peermem.",
         },
     ),
 )
 def log_nvidia(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.nvidia", answer, NVIDIA)

@@ -16,12 +16,12 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
             "log.kernel.nvme/*",
             {
                 "timeouts": "Requests that the controller did not answer in time.",
-                "disabled": "Lines that say that the controller was given up.",
-                "not_ready": "Lines that say that the controller did not come back from a reset, or is down.",
+                "disabled": "Lines about the controller being disabled.",
+                "not_ready": "Lines about a controller that did not come back from a reset, or is down.",
             },
         ),
     },
 )
 def log_nvme(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.nvme", answer, NVME)

@@ -1,4 +1,4 @@
-"""PCIe links that the kernel found slow, lost or contained."""
+"""PCIe links that the kernel reported as slow, lost or contained."""
 
 from rackcheck import Facts, collection, probe
 from rackcheck.parse.host.kernel_log import dmesg
@@ -10,20 +10,20 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.kernel.pcie": collection(
-            "PCI functions whose link the kernel's log complains of, by address; empty without such a line."
+            "PCI functions with link problems in the kernel's log, by address; empty without such a line."
         ),
         **dmesg.counts(
             "log.kernel.pcie/*",
             {
-                "limited": "Lines that say that a link above gives this function less bandwidth than it could use.",
-                "link_down": "Lines that say that this port's link went down.",
-                "card_gone": "Lines that say that this port's slot is empty.",
-                "contained": "Lines that say that this port cut its link to contain an error (DPC).",
-                "inaccessible": "Lines that say that this function does not answer any more.",
+                "limited": "Lines about a link above this function that limits its bandwidth.",
+                "link_down": "Lines about this port's link going down.",
+                "card_gone": "Lines about this port's slot being empty.",
+                "contained": "Lines about this port disabling its link to contain an error (DPC).",
+                "inaccessible": "Lines about this function no longer answering.",
             },
         ),
     },
 )
 def log_pcie(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.pcie", answer, PCIE)

@@ -10,7 +10,7 @@ KINDS = (
         "failures",
         "Disk failure on ",
         r"md/raid[0-9]{0,2}:?(?P<key>md[\w-]{1,40}): Disk failure on ",
-        "Disks that were taken out of the array because they failed.",
+        "Disks removed from the array because they failed.",
     ),
 )
 
@@ -23,5 +23,5 @@ KINDS = (
     },
 )
 def log_raid(answer: str) -> Facts:
-    """Count the lines of each device; the ring's older lines are gone."""
+    """Count the lines of each device; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_each("log.kernel.raid", answer, KINDS)

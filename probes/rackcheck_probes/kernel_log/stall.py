@@ -1,4 +1,4 @@
-"""Tasks and processors that stood still."""
+"""Tasks and processors that stalled."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg
@@ -19,5 +19,5 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     ),
 )
 def log_stall(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.stall", answer, STALLS)

@@ -1,4 +1,4 @@
-"""What the NVSwitches' errors in the kernel's log mean, in the driver's own words."""
+"""Meaning of the NVSwitches' errors in the kernel's log, in the driver's own words."""
 
 from rackcheck import Class, Facts, listing, probe, spell_key
 from rackcheck.model.fact import visible
@@ -11,14 +11,14 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.sxid/*.named": listing(
-            "The SXids with the driver's severity and words, each once; the bare number where the log has lost those.",
+            "The SXids with the driver's severity and words, each once; only the number if the log has lost the rest.",
             Class.COUNTER,
         ),
-        "log.sxid/*.links": listing("The NVLinks that these errors name, each once, in order.", Class.COUNTER),
+        "log.sxid/*.links": listing("The NVLinks in these errors, each once, in order.", Class.COUNTER),
     },
 )
 def sxid_meaning(answer: str) -> Facts:
-    """Gather the first line of each error, which has severity, link and words."""
+    """Collect the first line of each error, which has severity, link and words."""
     dmesg.whole(answer)
     for place, errors in by_place(sxids(answer)).items():
         item = f"log.sxid/{spell_key(place)}"

@@ -1,4 +1,4 @@
-"""Processors that were throttled for heat, and zones that reached their critical temperature."""
+"""Processors throttled because of heat, and zones that reached their critical temperature."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg
@@ -10,14 +10,14 @@ KINDS = (
         "throttled",
         " above threshold",
         r"(?:mce: )?CPU ?[0-9]{1,5}: (?:Core|Package) temperature(?:/speed)?(?: is)? above threshold",
-        "Lines of processors whose core or package is too hot and was slowed down.",
+        "Lines about processors whose core or package was too hot and was slowed down.",
     ),
     line(
         "critical",
         "critical temperature reached",
         r"(?:thermal thermal_zone[0-9]{1,4}|(?:thermal thermal_zone[0-9]{1,4}: )?[\w-]{1,40}): "
         r"critical temperature reached",
-        "Lines of zones that reached their critical temperature.",
+        "Lines about zones that reached their critical temperature.",
     ),
 )
 
@@ -27,5 +27,5 @@ KINDS = (
     gives=dmesg.promised("log.kernel.thermal", KINDS),
 )
 def log_thermal(answer: str) -> Facts:
-    """Count the lines; the ring's older lines are gone."""
+    """Count the lines; lines that the kernel's log has lost are not counted."""
     yield from dmesg.of_all("log.kernel.thermal", answer, KINDS)

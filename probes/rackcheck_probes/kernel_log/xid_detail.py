@@ -1,4 +1,4 @@
-"""What the Xids' sub-fields tell: NVLink errors of Blackwell, and what the driver says a GPU needs now."""
+"""Sub-fields of Xids: NVLink errors of Blackwell, and the recovery that the driver requires for a GPU now."""
 
 from rackcheck import Absent, Class, Facts, integer, listing, probe, spell_key, text
 from rackcheck.parse.host.kernel_log import dmesg
@@ -12,18 +12,16 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
         "log.xid/*.nvlink": listing(
             "Xids 144 to 150 of this GPU, each once: number, unit, Fatal or Nonfatal, link.", Class.COUNTER
         ),
-        "log.xid/*.nvlink_fatal": integer(
-            "Lines with an Xid 144 to 150 that the driver itself calls Fatal.", Class.COUNTER
-        ),
+        "log.xid/*.nvlink_fatal": integer("Lines with an Xid 144 to 150 that the driver marks Fatal.", Class.COUNTER),
         "log.xid/*.recovery": text(
-            "What the last Xid 154 says the GPU needs to recover: None, GPU Reset Required, Node Reboot Required; "
+            "The recovery that the last Xid 154 requires: None, GPU Reset Required, Node Reboot Required; "
             "absent without one.",
             Class.MEASUREMENT,
         ),
     },
 )
 def xid_detail(answer: str) -> Facts:
-    """Take apart the Xids that have sub-fields."""
+    """Parse the Xids that have sub-fields."""
     dmesg.whole(answer)
     for place, errors in by_place(xids(answer)).items():
         item = f"log.xid/{spell_key(place)}"

@@ -1,6 +1,6 @@
-"""What the Xids in the kernel's log mean, by NVIDIA's catalogue and by four tools that judge them.
+"""Meaning of the Xids in the kernel's log, by NVIDIA's catalogue and by four tools that classify them.
 
-No source is believed over the others: what they do not agree on is called disputed.
+No source takes precedence: Xids on which the four tools differ are disputed.
 """
 
 from rackcheck import Class, Facts, listing, probe, spell_key
@@ -17,21 +17,21 @@ FOUR = "DCGM's health watch, Azure's node health check, its health agent, Imbue'
     DMESG,
     gives={
         "log.xid/*.named": listing(
-            "The Xids' numbers with what each means; `not in our table` beside one that it does not hold.",
+            "The Xids' numbers with their meaning; `not in our table` for a number that is missing there.",
             Class.COUNTER,
         ),
         "log.xid/*.actions": listing(
-            "What NVIDIA's catalogue says to do at once for these Xids, in its words; `none given` where it says "
-            "nothing, `not in our table` for an Xid that is not in it.",
+            "Immediate actions in NVIDIA's catalogue for these Xids, in its words; `none given` where it has "
+            "none, `not in our table` for an Xid that is not in it.",
             Class.COUNTER,
         ),
         "log.xid/*.investigate": listing(
-            "What NVIDIA's catalogue says to look into for these Xids, in its words.", Class.COUNTER
+            "Investigations in NVIDIA's catalogue for these Xids, in its words.", Class.COUNTER
         ),
-        "log.xid/*.serious": listing(f"Of these Xids, those that all take for serious: {FOUR}.", Class.COUNTER),
-        "log.xid/*.mild": listing("Of these Xids, those that none of the four takes for serious.", Class.COUNTER),
-        "log.xid/*.disputed": listing("Of these Xids, those that some of the four take for serious.", Class.COUNTER),
-        "log.xid/*.unlisted": listing("Of these Xids, those that our table does not hold.", Class.COUNTER),
+        "log.xid/*.serious": listing(f"Xids of this GPU that all four tools treat as serious: {FOUR}.", Class.COUNTER),
+        "log.xid/*.mild": listing("Xids of this GPU that none of the four tools treats as serious.", Class.COUNTER),
+        "log.xid/*.disputed": listing("Xids of this GPU that some of the four tools treat as serious.", Class.COUNTER),
+        "log.xid/*.unlisted": listing("Xids of this GPU that our table does not contain.", Class.COUNTER),
     },
 )
 def xid_meaning(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""What is known of each Xid: numbers, names, and who makes what of them; `data/xid_sources.csv` says where from."""
+"""Data about each Xid: number, name, and how tools classify it; `data/xid_sources.csv` lists the sources."""
 
 from importlib.resources import files
 

@@ -1,4 +1,4 @@
-"""Whether memory was taken offline, and whether new memory comes online by itself."""
+"""Whether memory was taken offline, and whether new memory comes online automatically."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, integer, probe, quantity, text
 from rackcheck.model import text as read
@@ -20,16 +20,16 @@ echo end"""
     gives={
         "memory.blocks.online": integer("Blocks of memory that the kernel uses."),
         "memory.blocks.offline": integer(
-            "Blocks of memory that are there and not used: taken offline, or never put on."
+            "Blocks of memory that are present but not in use: taken offline, or never put online."
         ),
         "memory.blocks.size": quantity("MiB", "A block's size."),
-        "memory.blocks.auto": text("Whether new memory comes online by itself: offline, online, online_movable."),
+        "memory.blocks.auto": text("Whether new memory comes online automatically: offline, online, online_movable."),
     },
 )
 def memory_blocks(answer: str) -> Facts:
-    """Read how many blocks are in which state; absent where memory cannot be taken offline.
+    """Read how many blocks are in each state; the facts are absent if memory cannot be taken offline.
 
-    Unless every block has told its state, none of the numbers is known.
+    Unless every block reports its state, all numbers are unknown.
     """
     rows = read.rows(answer)
     if rows == ["none"]:
@@ -37,11 +37,11 @@ def memory_blocks(answer: str) -> Facts:
             yield f"memory.blocks.{leaf}", Absent(f"no {FOLDER}")
         return
     if not rows or rows[-1] != "end":
-        raise Unreadable("not the whole of the memory blocks")
+        raise Unreadable("the list of memory blocks is incomplete")
     blocks = reader.blocks(rows[:-1])
     for state in ("online", "offline"):
         yield f"memory.blocks.{state}", blocks.having(state)
-    if "size" in blocks.told:
-        yield "memory.blocks.size", reader.mebibytes(blocks.told["size"])
-    if "auto" in blocks.told:
-        yield "memory.blocks.auto", blocks.told["auto"]
+    if "size" in blocks.words:
+        yield "memory.blocks.size", reader.mebibytes(blocks.words["size"])
+    if "auto" in blocks.words:
+        yield "memory.blocks.auto", blocks.words["auto"]

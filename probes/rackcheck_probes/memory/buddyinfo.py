@@ -1,4 +1,4 @@
-"""How much of the free memory lies in large pieces."""
+"""How much of the free memory is in large pieces."""
 
 from rackcheck import Class, Facts, Files, Read, probe, quantity
 from rackcheck.parse.host.memory import buddyinfo as zones
@@ -11,18 +11,18 @@ PLACE = "/proc/buddyinfo"
     gives={
         "numa.node/*.unbroken": quantity(
             "%",
-            "Share of the node's free memory that lies in pieces of the largest size, 4 MiB with pages of 4 KiB.",
+            "Share of the node's free memory that is in pieces of the largest size, 4 MiB with pages of 4 KiB.",
             Class.MEASUREMENT,
         ),
         "memory.unbroken": quantity(
             "%",
-            "Share of all free memory that lies in pieces of the largest size, 4 MiB with pages of 4 KiB.",
+            "Share of all free memory that is in pieces of the largest size, 4 MiB with pages of 4 KiB.",
             Class.MEASUREMENT,
         ),
     },
 )
 def buddyinfo(files: Files) -> Facts:
-    """Give each node's share and that of all; unknown where nothing is free."""
+    """Yield the share of each node and of all nodes together; unknown if no memory is free."""
     nodes = zones.nodes(files.text(PLACE))
     for number, free in nodes.items():
         if (share := free.unbroken()) is not None:

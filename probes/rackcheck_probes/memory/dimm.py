@@ -1,4 +1,4 @@
-"""Which memory modules there are, slot by slot."""
+"""The memory modules, slot by slot."""
 
 from rackcheck import Class, Facts, collection, flag, integer, probe, quantity, spell_key, text
 from rackcheck.parse.host.memory import dmidecode_memory
@@ -17,27 +17,29 @@ transfers = dmidecode.measured("MT/s", "MHz")
     TABLE,
     gives={
         "dimm": collection(
-            "Memory modules by the board's name for their slot; empty slots are none.", alike=("dimm/*.type",)
+            "Memory modules by the board's name for their slot; empty slots are left out.", alike=("dimm/*.type",)
         ),
         "dimm/*.size": quantity("GiB", "The module's size."),
         "dimm/*.type": text("The kind of memory: DDR4, DDR5, LPDDR5."),
-        "dimm/*.detail": text("What kind of module it is: Synchronous Registered (Buffered)."),
+        "dimm/*.detail": text("The kind of module: Synchronous Registered (Buffered)."),
         "dimm/*.form_factor": text("The module's form: DIMM, SODIMM, Row Of Chips."),
-        "dimm/*.technology": text("DRAM, or what keeps data without power; not told before SMBIOS 3.2."),
-        "dimm/*.speed.rated": quantity("MT/s", "The transfer rate that the module can do."),
+        "dimm/*.technology": text("DRAM, or a persistent technology; not reported before SMBIOS 3.2."),
+        "dimm/*.speed.rated": quantity("MT/s", "The transfer rate that the module supports."),
         "dimm/*.speed.configured": quantity("MT/s", "The transfer rate at which firmware runs the module."),
         "dimm/*.voltage": quantity("V", "The voltage at which firmware runs the module."),
         "dimm/*.rank": integer("Ranks of the module."),
-        "dimm/*.ecc": flag("Whether the module has bits beyond its data, for ECC: 72 of 64, 80 of 64."),
+        "dimm/*.ecc": flag("Whether the module has extra bits for ECC: 72 or 80 bits for 64 data bits."),
         "dimm/*.bank": text("The board's second name for the slot: NODE 1, CPU 1, P0_Node0_Channel0_Dimm0."),
-        "dimm/*.channel": text("The memory channel; unknown where the slot's names do not say it."),
-        "dimm/*.manufacturer": text("Who made the module, as its board spells it, or as a number.", Class.IDENTITY),
+        "dimm/*.channel": text("The memory channel; unknown if the slot's names do not contain it."),
+        "dimm/*.manufacturer": text(
+            "The module's manufacturer, as the board spells it, or as a number.", Class.IDENTITY
+        ),
         "dimm/*.part_number": text("The module's part number.", Class.IDENTITY),
         "dimm/*.serial": text("The module's serial number.", Class.IDENTITY),
     },
 )
 def dimm(answer: str) -> Facts:
-    """Read each module that firmware found; a slot with an odd text costs that fact only."""
+    """Read each module that firmware found; a slot with an unreadable text loses only that fact."""
     for name, device in dmidecode.named(devices(dmidecode.structures(answer)), "Locator", "Bank Locator"):
         if not installed(device):
             continue

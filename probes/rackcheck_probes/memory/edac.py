@@ -17,10 +17,10 @@ GLOBS = {name: f"/sys/devices/system/edac/mc/*/{name}_count" for name in ("ce", 
     },
 )
 def edac(files: Files) -> Facts:
-    """Read each controller's counters; no controller means that nobody counts, not that there were no errors."""
+    """Read each controller's counters; without a controller, errors are not counted, although some may occur."""
     found = {name for glob in GLOBS.values() for (name,) in files.found(glob)}
     if not found:
-        raise Unreadable("no memory controller has an EDAC driver: nobody counts its errors", Reason.TOOL_MISSING)
+        raise Unreadable("no memory controller has an EDAC driver: errors are not counted", Reason.TOOL_MISSING)
     for name in sorted(found, key=read.natural):
         item = f"memory.controller/{spell_key(name)}"
         yield f"{item}.corrected", files.read(GLOBS["ce"].replace("*", name), read.whole)

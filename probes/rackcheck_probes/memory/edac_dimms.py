@@ -1,4 +1,4 @@
-"""Memory errors of each module, and of what the driver can tell no module of."""
+"""Memory errors of each module, and errors that the driver cannot assign to a module."""
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, collection, integer, probe, quantity, text
 from rackcheck.model import text as read
@@ -8,7 +8,7 @@ from rackcheck.parse.host.memory.edac_counters import CHANNEL, MC, MODULES, ROW
 TEXTS = {"label": "dimm_label", "location": "dimm_location", "type": "dimm_mem_type", "correction": "dimm_edac_mode"}
 COUNTS = {"corrected": "ce_count", "uncorrected": "ue_count"}
 OWN = ("mc_name", "size_mb", "ce_noinfo_count", "ue_noinfo_count")
-NOBODY = "no memory controller has an EDAC driver: nobody counts its errors"
+NO_DRIVER = "no memory controller has an EDAC driver: errors are not counted"
 
 
 @probe(
@@ -20,13 +20,13 @@ NOBODY = "no memory controller has an EDAC driver: nobody counts its errors"
         cap=4 << 20,
     ),
     gives={
-        "memory.controller/*.name": text("What the driver calls the controller: Skylake Socket#0 IMC#0."),
+        "memory.controller/*.name": text("The driver's name for the controller: Skylake Socket#0 IMC#0."),
         "memory.controller/*.size": quantity("GiB", "Memory behind the controller."),
-        "memory.controller/*.corrected_elsewhere": integer("Corrected errors of no known module.", Class.COUNTER),
-        "memory.controller/*.uncorrected_elsewhere": integer("Uncorrected errors of no known module.", Class.COUNTER),
-        "memory.controller/*.module": collection("What has counters: dimm0, rank0, or csrow0 and csrow0:ch1."),
-        "memory.controller/*.module/*.label": text("The module's place, as labelled or as the driver guesses."),
-        "memory.controller/*.module/*.location": text("The module's place for the controller: channel 0 slot 0."),
+        "memory.controller/*.corrected_elsewhere": integer("Corrected errors of unknown modules.", Class.COUNTER),
+        "memory.controller/*.uncorrected_elsewhere": integer("Uncorrected errors of unknown modules.", Class.COUNTER),
+        "memory.controller/*.module": collection("Parts with counters: dimm0, rank0, or csrow0 and csrow0:ch1."),
+        "memory.controller/*.module/*.label": text("The module's position, as labelled or as the driver guesses."),
+        "memory.controller/*.module/*.location": text("The module's position on the controller: channel 0 slot 0."),
         "memory.controller/*.module/*.type": text("The kind of memory: Registered-DDR4, Unbuffered-DDR5."),
         "memory.controller/*.module/*.correction": text("How errors are corrected: SECDED, S4ECD4ED, S8ECD8ED."),
         "memory.controller/*.module/*.size": quantity("GiB", "The module's size, or the rank's."),
@@ -35,10 +35,10 @@ NOBODY = "no memory controller has an EDAC driver: nobody counts its errors"
     },
 )  # fmt: skip
 def edac_dimms(files: Files) -> Facts:
-    """Read what every controller's driver tells; none means that nobody counts, not that there were no errors."""
+    """Read each controller's counters; without a controller, errors are not counted, although some may occur."""
     numbers = edac_counters.controllers(files, (*OWN, *COUNTS.values()))
     if not numbers:
-        raise Unreadable(NOBODY, Reason.TOOL_MISSING)
+        raise Unreadable(NO_DRIVER, Reason.TOOL_MISSING)
     for number in sorted(numbers, key=read.natural):
         item, place = f"memory.controller/mc{number}", MC.replace("*", number)
         yield f"{item}.name", files.read(f"{place}/mc_name")

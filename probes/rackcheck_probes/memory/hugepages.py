@@ -1,4 +1,4 @@
-"""Which huge pages are set aside, in all and on each NUMA node."""
+"""Huge pages reserved in all and on each NUMA node."""
 
 import re
 
@@ -13,15 +13,15 @@ NODE = "/sys/devices/system/node/node*/hugepages/hugepages-*kB"
     Read(f"{POOL}/nr_hugepages", f"{POOL}/free_hugepages", f"{NODE}/nr_hugepages", f"{NODE}/free_hugepages"),
     gives={
         "memory.hugepages.pool": collection("Sizes of huge pages that the kernel offers, in kB as it names them."),
-        "memory.hugepages.pool/*.pages": integer("Huge pages of this size that are set aside."),
-        "memory.hugepages.pool/*.free": integer("Huge pages of this size that nobody uses.", Class.MEASUREMENT),
+        "memory.hugepages.pool/*.pages": integer("Huge pages of this size that are reserved."),
+        "memory.hugepages.pool/*.free": integer("Huge pages of this size that are not in use.", Class.MEASUREMENT),
         "numa.node/*.hugepages": collection("Sizes of huge pages that the node offers, in kB."),
-        "numa.node/*.hugepages/*.pages": integer("Huge pages of this size that are set aside on the node."),
-        "numa.node/*.hugepages/*.free": integer("Huge pages of this size that nobody uses.", Class.MEASUREMENT),
+        "numa.node/*.hugepages/*.pages": integer("Huge pages of this size that are reserved on the node."),
+        "numa.node/*.hugepages/*.free": integer("Huge pages of this size that are not in use.", Class.MEASUREMENT),
     },
 )
 def hugepages(files: Files) -> Facts:
-    """Read each pool of each size; none where the kernel was built without huge pages."""
+    """Read each pool of each size; there is none if the kernel was built without huge pages."""
     for (size,) in files.found(f"{POOL}/nr_hugepages"):
         if re.fullmatch("[0-9]{1,9}", size):
             item, place = f"memory.hugepages.pool/{size}kB", POOL.replace("*", size)

@@ -1,4 +1,4 @@
-"""How much memory there is, and how much is left."""
+"""How much memory the node has, and how much is available."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,11 @@ PLACE = "/proc/meminfo"
 @probe(
     Read(PLACE),
     gives={
-        "memory.total": quantity(
-            "GiB", "Memory that the kernel has, which is less than the DIMMs by what firmware keeps."
-        ),
+        "memory.total": quantity("GiB", "Memory that the kernel has: the DIMMs' memory minus what firmware reserves."),
         "memory.available": quantity("GiB", "Memory that programs can still get without swapping.", Class.MEASUREMENT),
         "memory.swap.total": quantity("GiB", "Swap space."),
         "memory.swap.used": quantity("GiB", "Swap space in use.", Class.MEASUREMENT),
-        "memory.hugepages.total": integer("Huge pages of the default size that are set aside."),
+        "memory.hugepages.total": integer("Huge pages of the default size that are reserved."),
         "memory.hugepages.size": quantity("KiB", "The default huge page's size."),
         "memory.corrupted": quantity(
             "KiB", "Memory that the kernel took out of use because it was broken.", Class.COUNTER
@@ -26,7 +24,7 @@ PLACE = "/proc/meminfo"
     },
 )
 def memory(files: Files) -> Facts:
-    """Read meminfo; absent is what this kernel leaves out, unknown what a cut answer may have held."""
+    """Read meminfo; a line that this kernel lacks is absent, a line that a cut answer may have lost is unknown."""
     for leaf, reading in sizes(files.text(PLACE)):
         yield f"memory.{leaf}", reading
 
@@ -42,14 +40,14 @@ _SIZES = {
     "hugepages.size": ("Hugepagesize", 1),
     "corrupted": ("HardwareCorrupted", 1),
 }
-"""Each size's line, and what its KiB are divided by."""
+"""Each size's line, and the divisor of its KiB."""
 
 
 def sizes(content: str) -> Iterator[tuple[str, Reading]]:
-    """Give sizes in GiB, those of a huge page and of corrupted memory in KiB, and the number of huge pages.
+    """Yield sizes in GiB (of a huge page and of corrupted memory in KiB), and the number of huge pages.
 
-    What this kernel leaves out is absent; what a cut file may have held is not given. Raises Unreadable on a file
-    without MemTotal, on a size that is no number, and at last on a number of huge pages that is none.
+    A line that this kernel lacks is absent; a line that a cut file may have lost is left out. Raises Unreadable on a
+    file without MemTotal, on a size that is not a number, and at the end on an invalid number of huge pages.
     """
     values = key_values("\n".join(rows(content)))
     if "MemTotal" not in values:
@@ -58,11 +56,11 @@ def sizes(content: str) -> Iterator[tuple[str, Reading]]:
     for leaf, (key, unit) in _SIZES.items():
         if key in found:
             yield leaf, found[key] / unit
-    # Left out by the kernel, or cut off? Told by a line that the kernel prints later.
+    # Missing in this kernel, or cut off? A line that the kernel prints later decides.
     if "HardwareCorrupted" not in values and values.keys() & {"HugePages_Total", "DirectMap4k"}:
         yield "corrupted", Absent("this kernel does not handle memory failures")
     if "MemAvailable" not in values and "Buffers" in values:
-        yield "available", Absent("kernels before 3.14 do not tell")
+        yield "available", Absent("kernels before 3.14 do not report it")
     if {"SwapTotal", "SwapFree"} <= found.keys():
         yield "swap.used", (found["SwapTotal"] - found["SwapFree"]) / _MIB
     if "HugePages_Total" in values:

@@ -1,4 +1,4 @@
-"""How often memory came from the wrong NUMA node."""
+"""How often memory was allocated on another NUMA node than intended."""
 
 import re
 
@@ -12,9 +12,9 @@ COUNTS = {"miss": "numa_miss", "foreign": "numa_foreign", "other": "other_node"}
 @probe(
     Read(GLOB),
     gives={
-        "numa.node/*.miss": integer("Pages taken from this node that were wanted from another.", Class.COUNTER),
-        "numa.node/*.foreign": integer("Pages wanted from this node that came from another.", Class.COUNTER),
-        "numa.node/*.other": integer("Pages taken from this node by CPUs of another.", Class.COUNTER),
+        "numa.node/*.miss": integer("Pages allocated on this node but intended for another.", Class.COUNTER),
+        "numa.node/*.foreign": integer("Pages intended for this node but allocated on another.", Class.COUNTER),
+        "numa.node/*.other": integer("Pages allocated on this node by CPUs of another.", Class.COUNTER),
     },
 )
 def numa_misses(files: Files) -> Facts:

@@ -1,4 +1,4 @@
-"""How NUMA nodes and CPU packages lie to one another: NPS, SNC, memory without CPUs."""
+"""How NUMA nodes map to CPU packages: NPS, SNC, memory without CPUs."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, integer, listing, probe, text
 from rackcheck.model import text as read
@@ -15,17 +15,21 @@ PACKAGE = "/sys/devices/system/cpu/cpu*/topology/physical_package_id"
 @probe(
     Read(numa_nodes.CPUS, DISTANCE, ONLINE, HAS_CPU, HAS_MEMORY, PACKAGE, TIERS, seconds=30),
     gives={
-        "numa.node/*.packages": listing("CPU packages that the node has CPUs of: two or more with NPS0."),
-        "numa.node/*.distance": text("The node's distance to each node, in their order; 10 is its own."),
-        "numa.per_package.least": integer("NUMA nodes with CPUs of one package, where they are fewest."),
-        "numa.per_package.most": integer("NUMA nodes with CPUs of one package, where they are most: NPS, SNC."),
+        "numa.node/*.packages": listing("CPU packages with CPUs in the node: two or more with NPS0."),
+        "numa.node/*.distance": text(
+            "The node's distance to each NUMA node, in the order of their numbers; 10 is the distance to itself."
+        ),
+        "numa.per_package.least": integer("Count of NUMA nodes with CPUs per CPU package: the lowest of all packages."),
+        "numa.per_package.most": integer(
+            "Count of NUMA nodes with CPUs per CPU package: the highest of all packages (NPS, SNC)."
+        ),
         "numa.without_cpus": listing("NUMA nodes that have no CPUs: GPU memory on Grace, CXL memory."),
         "numa.without_memory": listing("NUMA nodes that have no memory: no DIMM behind their CPUs."),
         "memory.tiers": listing("Memory tiers with their NUMA nodes, the fastest first; kernels since 6.1."),
     },
 )
 def numa_shape(files: Files) -> Facts:
-    """Lay the nodes' CPUs over the packages'; absent without NUMA in the kernel."""
+    """Compare the nodes' CPUs with the packages' CPUs; the facts are absent if the kernel has no NUMA."""
     packages = percpu.by_cpu(files, PACKAGE)
     found = []
     for node in numa_nodes.nodes(files, packages):

@@ -1,4 +1,4 @@
-"""How large a page of memory is."""
+"""The size of a memory page."""
 
 from rackcheck import Facts, Shell, probe, quantity
 from rackcheck.model import text as read

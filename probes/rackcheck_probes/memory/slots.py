@@ -1,4 +1,4 @@
-"""How the memory slots are filled."""
+"""Which memory slots are filled, and with what."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from rackcheck_probes.os.dmi_table import MEMORY_ARRAY, TABLE, devices, installe
 
 
 def total(sizes: list[float | Unknown]) -> float | Unknown:
-    """Add up sizes; of one that is not known, nobody knows the sum."""
+    """Add up sizes; the sum is unknown if one size is unknown."""
     return next((size for size in sizes if isinstance(size, Unknown)), sum(s for s in sizes if isinstance(s, float)))
 
 
@@ -17,17 +17,17 @@ def total(sizes: list[float | Unknown]) -> float | Unknown:
     TABLE,
     gives={
         "memory.dimm_count": integer("Memory modules that firmware found."),
-        "memory.installed": quantity("GiB", "Memory of all modules, before firmware takes its part."),
+        "memory.installed": quantity("GiB", "Memory of all modules, before firmware reserves its part."),
         "memory.slots": integer("Memory slots of the board."),
-        "memory.slots_empty": listing("Slots without a module, by the board's name for them."),
-        "memory.capacity": quantity("GiB", "The most memory that the board can take."),
+        "memory.slots_empty": listing("Slots without a module, by the board's names."),
+        "memory.capacity": quantity("GiB", "The maximum memory of the board."),
         "memory.ecc": text("How the memory corrects errors: Multi-bit ECC, Single-bit ECC, None."),
-        "memory.channels": integer("Memory channels with a module; unknown where a slot's names do not say it."),
-        "memory.dimms_per_channel": listing("How many modules such channels have: one number where all are alike."),
+        "memory.channels": integer("Memory channels with a module; unknown if a slot's names do not contain it."),
+        "memory.dimms_per_channel": listing("Modules per memory channel in use; one number if all channels are equal."),
     },
 )
 def memory_slots(answer: str) -> Facts:
-    """Count what the slots hold."""
+    """Count the slots and their modules."""
     table = dmidecode.structures(answer)
     slots = dmidecode.named(devices(table), "Locator", "Bank Locator")
     filled = [device for _, device in slots if installed(device)]
@@ -35,14 +35,14 @@ def memory_slots(answer: str) -> Facts:
     yield "memory.slots_empty", tuple(name for name, device in slots if not installed(device))
     yield "memory.dimm_count", len(filled)
     yield "memory.installed", total([device.value(dmidecode.gibibytes, "Size") for device in filled])
-    arrays = [s for s in table if s.kind == MEMORY_ARRAY and s.said("Use") == "System Memory"]
+    arrays = [s for s in table if s.kind == MEMORY_ARRAY and s.first("Use") == "System Memory"]
     if arrays:
         yield "memory.capacity", total([array.value(dmidecode.gibibytes, "Maximum Capacity") for array in arrays])
-        # `None` is a word of its own here: an array that corrects nothing.
+        # `None` is a value here: an array that corrects nothing.
         kinds = {array.fields.get("Error Correction Type", "Unknown") for array in arrays}
         yield (
             "memory.ecc",
-            arrays[0].unsaid("Error Correction Type") if "Unknown" in kinds else ", ".join(sorted(kinds)),
+            arrays[0].missing("Error Correction Type") if "Unknown" in kinds else ", ".join(sorted(kinds)),
         )
     channels = [dmidecode_memory.channel(device) for device in filled]
     unknown = next((c for c in channels if isinstance(c, Unknown)), None)

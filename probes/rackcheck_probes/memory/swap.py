@@ -1,4 +1,4 @@
-"""What memory is swapped to."""
+"""Swap areas, and compressed memory disks."""
 
 from rackcheck import Class, Facts, Files, Read, listing, probe, quantity
 from rackcheck.model import text as read
@@ -12,14 +12,14 @@ GIB = 1 << 30
 @probe(
     Read(SWAPS, SIZE, STAT),
     gives={
-        "memory.swap.areas": listing("Swap partitions and files in use, by their path; none is well on a GPU node."),
+        "memory.swap.areas": listing("Swap partitions and files in use, by path; a GPU node may have none."),
         "memory.zram.devices": listing("Compressed memory disks that are set up."),
-        "memory.zram.size": quantity("GiB", "What such disks could hold."),
-        "memory.zram.used": quantity("GiB", "Memory that such disks take.", Class.MEASUREMENT),
+        "memory.zram.size": quantity("GiB", "The capacity of the compressed memory disks."),
+        "memory.zram.used": quantity("GiB", "Memory that the compressed memory disks take.", Class.MEASUREMENT),
     },
 )
 def swap(files: Files) -> Facts:
-    """Read the swap areas, and the compressed memory disks whether they are swapped to or not."""
+    """Read the swap areas, and the compressed memory disks whether used for swap or not."""
     yield "memory.swap.areas", areas(files.text(SWAPS))
     sizes = {name: read.whole(files.text(SIZE.replace("*", name))) for (name,) in files.found(SIZE)}
     used = {name: zram_used(files.text(STAT.replace("*", name))) for (name,) in files.found(STAT)}
@@ -29,24 +29,24 @@ def swap(files: Files) -> Facts:
     yield "memory.zram.used", sum(used.get(name, 0) for name in set_up) / GIB
 
 
-# /proc/swaps, and what memory a compressed memory disk takes.
+# /proc/swaps, and the memory that a compressed memory disk takes.
 
 
 _HEAD = ["Filename", "Type", "Size", "Used", "Priority"]
 
 
 def areas(content: str) -> tuple[str, ...]:
-    """Give the swap partitions and files in use, as the kernel escapes their paths.
+    """Return the swap partitions and files in use, as the kernel escapes their paths.
 
-    Raises Unreadable on a table with another head.
+    Raises Unreadable on a table with another header.
     """
     head, *below = rows(content) or [""]
     if head.split() != _HEAD:
-        raise Unreadable(f"/proc/swaps begins otherwise: {head[:60]!r}")
+        raise Unreadable(f"unexpected header of /proc/swaps: {head[:60]!r}")
     return tuple(row.split()[0] for row in below if row.split())
 
 
 def zram_used(mm_stat: str) -> int:
-    """Read the third number of a disk's mm_stat, the bytes that it takes in all; raises Unreadable where it is none."""
+    """Read the third number of a disk's mm_stat, its total memory in bytes; raises Unreadable if there is none."""
     words = mm_stat.split()
     return whole(words[2] if len(words) > 2 else "")

@@ -1,4 +1,4 @@
-"""Whether memory comes in huge pages by itself."""
+"""Whether memory is allocated in huge pages automatically."""
 
 from rackcheck import Facts, Files, Read, probe, text
 from rackcheck.model import text as read
@@ -9,7 +9,7 @@ FOLDER = "/sys/kernel/mm/transparent_hugepage"
 @probe(
     Read(f"{FOLDER}/enabled", f"{FOLDER}/defrag"),
     gives={
-        "memory.thp.mode": text("Transparent huge pages: always, madvise (where a program asks), never."),
+        "memory.thp.mode": text("Transparent huge pages: always, madvise (where a program requests it), never."),
         "memory.thp.defrag": text(
             "When a page fault waits for a huge page: always, defer, defer+madvise, madvise, never."
         ),

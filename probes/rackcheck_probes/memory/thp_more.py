@@ -1,4 +1,4 @@
-"""How the kernel makes and merges pages behind programs' backs."""
+"""How the kernel makes and merges pages in the background."""
 
 from rackcheck import Facts, Files, Read, flag, integer, probe, quantity, text
 from rackcheck.model import text as read
@@ -13,14 +13,14 @@ DEFRAG, SLEEP = f"{THP}/khugepaged/defrag", f"{THP}/khugepaged/scan_sleep_millis
     gives={
         "memory.thp.shmem": text("Huge pages for shared memory: always, within_size, advise, never, deny, force."),
         "memory.thp.size": quantity("MiB", "A transparent huge page's size: 2 MiB, or 512 MiB with pages of 64 KiB."),
-        "memory.thp.zero_page": flag("Whether a page that is only read is one huge page of zeros for all."),
+        "memory.thp.zero_page": flag("Whether pages that are only read share one huge page of zeros."),
         "memory.thp.khugepaged_defrag": flag("Whether khugepaged moves pages to make huge ones."),
         "memory.thp.khugepaged_sleep": quantity("ms", "How long khugepaged sleeps between two scans."),
         "memory.ksm": integer("Merging of equal pages: 0 off, 1 on, 2 being undone."),
     },
 )
 def thp_more(files: Files) -> Facts:
-    """Read the switches; absent where the kernel was built without."""
+    """Read the switches; a fact is absent if the kernel was built without the feature."""
     yield "memory.thp.shmem", files.read(SHMEM, read.chosen)
     yield "memory.thp.size", files.read(SIZE, lambda content: read.whole(content) / (1 << 20))
     yield "memory.thp.zero_page", files.read(ZERO, read.bit)

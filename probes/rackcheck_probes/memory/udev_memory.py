@@ -1,9 +1,9 @@
-"""How many memory modules udev found when the machine started: what everybody may read of firmware's table."""
+"""Memory modules that udev found at boot: the part of firmware's table that every user may read."""
 
 from rackcheck import Facts, Files, Read, Unknown, integer, listing, probe, quantity, text
 from rackcheck.parse.host.os import udev_dmi
 
-# systemd 248 and later keep the table's memory devices here; root's `dmidecode` tells more, and of older systems.
+# systemd 248 and later keep the table's memory devices here; root's `dmidecode` reports more, also on older systems.
 PLACE = "/run/udev/data/+dmi:id"
 
 
@@ -12,16 +12,16 @@ PLACE = "/run/udev/data/+dmi:id"
     gives={
         "memory.modules.count": integer("Memory modules that udev found in firmware's table."),
         "memory.modules.slots": integer("Memory slots that udev found in firmware's table."),
-        "memory.modules.empty": listing("Slots without a module, by the board's name for them."),
-        "memory.modules.size": quantity("GiB", "Memory of all modules, before firmware takes its part."),
-        "memory.modules.sizes": listing("Sizes of the modules, in GiB; one where all are alike."),
-        "memory.modules.speeds": listing("Transfer rates at which modules run, in MT/s; one where all are alike."),
-        "memory.modules.parts": listing("Part numbers of the modules; one where all are alike."),
+        "memory.modules.empty": listing("Slots without a module, by the board's names."),
+        "memory.modules.size": quantity("GiB", "Memory of all modules, before firmware reserves its part."),
+        "memory.modules.sizes": listing("Sizes of the modules, in GiB; one value if all are equal."),
+        "memory.modules.speeds": listing("Transfer rates at which modules run, in MT/s; one value if all are equal."),
+        "memory.modules.parts": listing("Part numbers of the modules; one value if all are equal."),
         "memory.modules.correction": text("How the memory corrects errors: Multi-bit ECC, None."),
     },
 )
 def udev_memory(files: Files) -> Facts:
-    """Read udev's note of the table; unknown where it took none: older than systemd 248, or a virtual machine."""
+    """Read udev's copy of the table; unknown if udev has none: older than systemd 248, or a virtual machine."""
     memory = udev_dmi.memory(files.text(PLACE), PLACE)
     yield "memory.modules.slots", len(memory.empty) + len(memory.modules)
     yield "memory.modules.count", len(memory.modules)

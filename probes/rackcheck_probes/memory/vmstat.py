@@ -5,16 +5,16 @@ from rackcheck.parse.host.memory import vmstat as counters
 
 PLACE = "/proc/vmstat"
 COUNTS = {
-    "oom_kill": "Processes that the kernel killed for want of memory, since boot.",
+    "oom_kill": "Processes that the kernel killed for lack of memory, since boot.",
     "pswpin": "Pages read back from swap since boot.",
     "pswpout": "Pages written to swap since boot.",
-    "numa_miss": "Pages that came from another NUMA node than was wanted, since boot.",
-    "numa_foreign": "Pages that another NUMA node had to give, since boot.",
-    "compact_stall": "Times that a program waited while memory was moved together, since boot.",
-    "compact_fail": "Times that this made no large enough piece, since boot.",
+    "numa_miss": "Pages from another NUMA node than the intended one, since boot.",
+    "numa_foreign": "Pages intended for a NUMA node but provided by another, since boot.",
+    "compact_stall": "Times that a program waited for memory compaction, since boot.",
+    "compact_fail": "Times that compaction yielded no large enough piece, since boot.",
     "thp_fault_fallback": "Page faults that got no huge page, since boot.",
     "numa_pages_migrated": "Pages that NUMA balancing moved, since boot.",
-    "drop_pagecache": "Times that somebody dropped the page cache, since boot.",
+    "drop_pagecache": "Times that the page cache was dropped, since boot.",
     "allocstall": "Times that a program had to free memory before it got some, since boot.",
 }
 
@@ -24,7 +24,7 @@ COUNTS = {
     gives={f"memory.events.{name}": integer(message, Class.COUNTER) for name, message in COUNTS.items()},
 )
 def vmstat(files: Files) -> Facts:
-    """Read the counters by the kernel's names; absent is what this kernel does not count."""
+    """Read the counters by the kernel's names; a counter that this kernel lacks is absent."""
     table = counters.counters(files.text(PLACE))
     for name in COUNTS:
         yield f"memory.events.{name}", counters.count(table, name)

@@ -9,8 +9,8 @@ from rackcheck_probes.network.interfaces import BONDS
 @probe(
     Shell("ip -o address show dev {}", each=BONDS, seconds=20, lane="network"),
     gives={
-        "nic.bond/*.ipv4": listing("Its global IPv4 addresses; absent if it has none.", Class.IDENTITY),
-        "nic.bond/*.ipv6": listing("Its global IPv6 addresses; absent if it has none.", Class.IDENTITY),
+        "nic.bond/*.ipv4": listing("The bond's global IPv4 addresses; absent if it has none.", Class.IDENTITY),
+        "nic.bond/*.ipv6": listing("The bond's global IPv6 addresses; absent if it has none.", Class.IDENTITY),
     },
 )
 def bond_addresses(answer: str) -> Facts:

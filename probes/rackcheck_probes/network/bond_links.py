@@ -1,11 +1,11 @@
-"""The link that each bond offers."""
+"""The link of each bond."""
 
 from rackcheck import Facts, Files, Read, integer, probe, quantity, spell_key, text
 from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
-"""Only bonds have that folder; beside it lies what every interface has."""
+"""Only bonds have that folder; beside it are the files of every interface."""
 
 
 @probe(
@@ -13,7 +13,7 @@ PLACE = "/sys/class/net/{}/bonding/../{}"
     gives={
         "nic.bond/*.mtu": integer("The largest packet the bond sends, in bytes."),
         "nic.bond/*.link": text("Whether the bond can pass packets: up, down."),
-        "nic.bond/*.speed": quantity("Gb/s", "The speed of all members that carry."),
+        "nic.bond/*.speed": quantity("Gb/s", "The total speed of the active members."),
     },
 )
 def bond_links(files: Files) -> Facts:

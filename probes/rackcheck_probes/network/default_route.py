@@ -1,4 +1,4 @@
-"""The default route: through which interface packets leave for everywhere else."""
+"""The interfaces of the default routes."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, probe, text
 from rackcheck.parse.host.network import routes

@@ -1,4 +1,4 @@
-"""The router of the IPv4 default route, and whether it answers: IPv6 neighbours stand in no file."""
+"""The router of the IPv4 default route, and whether it answers: no file lists IPv6 neighbours."""
 
 import re
 
@@ -14,9 +14,9 @@ ARP = "/proc/net/arp"
 @probe(
     Read(V4, ARP, cap=4 << 20),
     gives={
-        "nic.default_route.router": text("The address of the IPv4 default route's router; absent if it names none."),
+        "nic.default_route.router": text("The address of the IPv4 default route's router; absent without one."),
         "nic.default_route.router_answered": flag(
-            "Whether that router answered when the node last asked for its hardware address; absent if not of late.",
+            "Whether that router answered the node's last ARP request; absent without a recent one.",
             Class.MEASUREMENT,
         ),
     },
@@ -31,10 +31,10 @@ def default_router(files: Files) -> Facts:
         return
     yield "nic.default_route.router", Sourced(router, V4)
     known = answered(files.text(ARP), router, interface)
-    yield "nic.default_route.router_answered", Sourced(Absent("not asked of late") if known is None else known, ARP)
+    yield "nic.default_route.router_answered", Sourced(Absent("no recent ARP request") if known is None else known, ARP)
 
 
-# The kernel's table of IPv4 neighbours, /proc/net/arp; IPv6 neighbours stand in no file.
+# The kernel's table of IPv4 neighbours, /proc/net/arp; no file lists IPv6 neighbours.
 
 
 _COMPLETE = 0x2
@@ -44,9 +44,9 @@ _FLAGS = re.compile(r"0x[0-9a-f]{1,8}")
 
 
 def answered(content: str, address: str, interface: str) -> bool | None:
-    """Whether the entry of a neighbour is complete; nothing without an entry.
+    """Whether the entry of a neighbour is complete; None without an entry.
 
-    Raises Unreadable where the table has no head, or a row before that entry is no neighbour.
+    Raises Unreadable if the table has no header, or a row before that entry is not a neighbour.
     """
     table = rows(content)
     if not table or not table[0].startswith("IP address "):

@@ -1,4 +1,4 @@
-"""What the node calls itself."""
+"""The node's host name."""
 
 from rackcheck import Class, Facts, Files, Read, probe, text
 
@@ -7,7 +7,7 @@ PLACE = "/proc/sys/kernel/hostname"
 
 @probe(
     Read(PLACE),
-    gives={"node.hostname": text("The name the node's kernel has for itself.", Class.IDENTITY)},
+    gives={"node.hostname": text("The kernel's host name.", Class.IDENTITY)},
 )
 def hostname(files: Files) -> Facts:
     """Read the kernel's host name."""

@@ -9,8 +9,12 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ip -o addr show dev {}", each=HARDWARE, seconds=20, lane="network"),
     gives={
-        "nic.interface/*.ipv4": listing("Its global IPv4 addresses; absent if it has none.", Class.IDENTITY),
-        "nic.interface/*.ipv6": listing("Its global IPv6 addresses; absent if it has none.", Class.IDENTITY),
+        "nic.interface/*.ipv4": listing(
+            "The interface's global IPv4 addresses; absent if it has none.", Class.IDENTITY
+        ),
+        "nic.interface/*.ipv6": listing(
+            "The interface's global IPv6 addresses; absent if it has none.", Class.IDENTITY
+        ),
     },
 )
 def interface_addresses(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""What the kernel has counted on each network interface."""
+"""The kernel's counters of each network interface."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
 from rackcheck.model import text as read

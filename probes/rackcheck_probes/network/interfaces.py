@@ -1,4 +1,4 @@
-"""Every network interface that has hardware behind it."""
+"""Every network interface with hardware behind it."""
 
 from rackcheck import (
     Class,
@@ -17,13 +17,13 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 HARDWARE = "/sys/class/net/*/device/net/*"
-"""The interfaces with a device behind them, by their last part: no bridge, no tunnel, no container's end of a pair.
+"""The interfaces with a device behind them, by the last part of the path: no bridges, tunnels or containers' veths.
 
-Two interfaces of one PCI function are each found twice.
+Two interfaces of one PCI function are listed as two.
 """
 
 BONDS = "/proc/net/bonding/*"
-"""The bonds, by their last part."""
+"""The bonds, by the last part of the path."""
 
 PLACE = "/sys/class/net/{0}/device/net/{0}/{1}"
 NAMES = ("mtu", "operstate", "carrier", "speed", "duplex", "address", "addr_assign_type", "flags", "type", "dev_port",
@@ -41,20 +41,24 @@ NUMBERS = {
     Read(*(PLACE.format("*", name) for name in NAMES), seconds=30, cap=4 << 20),
     gives={
         "nic.interface": collection("Network interfaces with hardware behind them, by name; IP over InfiniBand too."),
-        "nic.interface/*.state": text("Whether it can pass packets: up, down, lowerlayerdown, dormant, unknown."),
-        "nic.interface/*.carrier": flag("Whether it has a signal; absent while it is set down."),
-        "nic.interface/*.up": flag("Whether it is set up, whatever its signal."),
-        "nic.interface/*.promiscuous": flag("Whether it takes packets for others."),
-        "nic.interface/*.speed": quantity("Gb/s", "The speed it runs at; absent without a link."),
-        "nic.interface/*.duplex": text("full or half; absent without a link."),
-        "nic.interface/*.mtu": integer("The largest packet it sends, in bytes."),
-        "nic.interface/*.mac": text("The hardware address it uses.", Class.IDENTITY),
-        "nic.interface/*.mac_origin": text("Where the address comes from: permanent, random, stolen, set."),
-        "nic.interface/*.type": text("What its link is: Ethernet, InfiniBand, or the kernel's number."),
-        "nic.interface/*.device_port": integer("Which port of its PCI function it is, from 0."),
+        "nic.interface/*.state": text(
+            "Whether the interface passes packets: up, down, lowerlayerdown, dormant, unknown."
+        ),
+        "nic.interface/*.carrier": flag(
+            "Whether there is a signal; absent while the interface is administratively down."
+        ),
+        "nic.interface/*.up": flag("Whether the interface is administratively up, regardless of its signal."),
+        "nic.interface/*.promiscuous": flag("Whether the interface accepts packets for other addresses."),
+        "nic.interface/*.speed": quantity("Gb/s", "The link's speed; absent without a link."),
+        "nic.interface/*.duplex": text("The link's duplex mode: full or half; absent without a link."),
+        "nic.interface/*.mtu": integer("The largest packet that the interface sends, in bytes."),
+        "nic.interface/*.mac": text("The hardware address in use.", Class.IDENTITY),
+        "nic.interface/*.mac_origin": text("Origin of the hardware address: permanent, random, stolen, set."),
+        "nic.interface/*.type": text("The link's type: Ethernet, InfiniBand, or the kernel's number."),
+        "nic.interface/*.device_port": integer("The interface's port on its PCI function, from 0."),
         "nic.interface/*.queue_length": integer("Packets that may wait to be sent."),
-        "nic.interface/*.carrier_changes": integer("Times the signal came or went.", Class.COUNTER),
-        "nic.interface/*.carrier_losses": integer("Times the signal went.", Class.COUNTER),
+        "nic.interface/*.carrier_changes": integer("Times the signal appeared or was lost.", Class.COUNTER),
+        "nic.interface/*.carrier_losses": integer("Times the signal was lost.", Class.COUNTER),
     },
 )
 def interfaces(files: Files) -> Facts:

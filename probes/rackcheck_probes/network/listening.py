@@ -1,4 +1,4 @@
-"""Which TCP ports somebody listens on: 6666 is the Fabric Manager's, 5555 that of DCGM, 50000 that of IMEX."""
+"""TCP ports with a listener, such as 6666 (Fabric Manager), 5555 (DCGM) and 50000 (IMEX)."""
 
 import re
 
@@ -6,18 +6,18 @@ from rackcheck import Class, Facts, Shell, flag, listing, probe
 from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows
 
-# Rows of the kernel's tables of TCP sockets, /proc/net/tcp and /proc/net/tcp6: those that listen (state 0A).
+# Rows of the kernel's tables of TCP sockets, /proc/net/tcp and /proc/net/tcp6: only sockets that listen (state 0A).
 
 END = "-- end --"
-"""What the shell prints behind the rows: without it they were cut."""
+"""What the shell prints after the rows: without it, they were cut."""
 
 _LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
 
 
 def ports(answer: str) -> tuple[str, ...]:
-    """Give the ports of listeners, each once, by their number.
+    """Return the ports of listeners, each once, by their number.
 
-    Raises Unreadable on a row that is no listener, and where the last row is not END: then the answer was cut.
+    Raises Unreadable on a row that is not a listener, and if the last row is not END: then the answer was cut.
     """
     table = rows(answer)
     if table[-1:] != [END]:
@@ -32,10 +32,10 @@ def ports(answer: str) -> tuple[str, ...]:
 
 
 FABRIC_MANAGER = "6666"
-"""FM_CMD_PORT_NUMBER, as the Fabric Manager ships with it."""
+"""FM_CMD_PORT_NUMBER, the Fabric Manager's default."""
 
 
-# Of a busy node's connections only the listeners (state 0A) leave the node. A kernel without IPv6 has no tcp6.
+# Of a busy node's connections, only the listeners (state 0A) leave the node. A kernel without IPv6 has no tcp6.
 @probe(
     Shell(
         "[ -r /proc/net/tcp ] || { echo '/proc/net/tcp: permission denied' >&2; exit 1; }\n"
@@ -45,10 +45,8 @@ FABRIC_MANAGER = "6666"
         quick=True,
     ),
     gives={
-        "os.ports.listening": listing(
-            "TCP ports that somebody listens on, of all addresses, in their order.", Class.MEASUREMENT
-        ),
-        "driver.fabric.listening": flag("Whether the Fabric Manager's port, 6666 as it ships, has a listener."),
+        "os.ports.listening": listing("TCP ports with a listener, on any address, in order.", Class.MEASUREMENT),
+        "driver.fabric.listening": flag("Whether the Fabric Manager's default port, 6666, has a listener."),
     },
 )
 def listening(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""Whether names can be asked for."""
+"""Name servers for DNS."""
 
 from rackcheck import Facts, Files, Read, integer, probe
 

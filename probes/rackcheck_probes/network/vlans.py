@@ -12,8 +12,8 @@ from rackcheck.parse.host.network import iproute
         "nic.vlan/*.id": integer("The tag."),
         "nic.vlan/*.on": text("The interface that carries the tagged packets."),
         "nic.vlan/*.protocol": text("How the tag is written: 802.1Q, 802.1ad."),
-        "nic.vlan/*.mtu": integer("The largest packet it sends, in bytes."),
-        "nic.vlan/*.state": text("Whether it can pass packets: UP, DOWN, LOWERLAYERDOWN."),
+        "nic.vlan/*.mtu": integer("The largest packet that the interface sends, in bytes."),
+        "nic.vlan/*.state": text("Whether the interface passes packets: UP, DOWN, LOWERLAYERDOWN."),
     },
 )
 def vlans(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""The PCI functions of NVIDIA's NICs, with what the kernel made of each."""
+"""The PCI functions of NVIDIA's NICs, with their RDMA devices and interfaces."""
 
 from rackcheck import Facts, Files, Read, collection, listing, probe, spell_key
 from rackcheck.model import text as read
@@ -7,7 +7,7 @@ FUNCTION = "/sys/bus/pci/drivers/mlx5_core/{}"
 VENDOR = FUNCTION.format("*") + "/vendor"
 RDMA, NET = FUNCTION.format("*") + "/infiniband/*/node_type", FUNCTION.format("*") + "/net/*/mtu"
 EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" * 2 + ".[0-7]")
-"""The same functions by a glob of fixed length: what may run as root is listed in sudoers."""
+"""The same functions by a glob of fixed length: commands that may run as root are listed in sudoers."""
 
 
 @probe(
@@ -19,7 +19,7 @@ EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" 
     },
 )
 def nic_adapters(files: Files) -> Facts:
-    """Read what each function carries."""
+    """Read the devices of each function."""
     carried: dict[str, dict[str, list[str]]] = {RDMA: {}, NET: {}}
     for glob, places in carried.items():
         for address, name in files.found(glob):

@@ -1,4 +1,4 @@
-"""Which priority each DSCP gets on each network interface: with such a map the interface trusts DSCP."""
+"""The priority of each DSCP on each network interface: with such a map, the interface trusts DSCP."""
 
 from collections.abc import Mapping
 
@@ -18,10 +18,10 @@ def dscp(message: str) -> Mapping[str, Reading]:
     Shell("dcb -j -N app show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
         "nic.interface/*.dscp": listing(
-            "DSCP and its priority: 26:3; empty where the interface does not go by DSCP (trust: pcp)."
+            "DSCP and its priority: 26:3; empty if the interface does not use DSCP (trust: pcp)."
         )
     },
 )
 def dcb_app(answer: str) -> Facts:
-    """Read each interface's map. Unverified on hardware: written to the source of iproute2's dcb."""
+    """Read each interface's map. Unverified on hardware: written from the source of iproute2's dcb."""
     yield from per_device.facts(answer, "nic.interface/*", ("dscp",), dscp)

@@ -1,4 +1,4 @@
-"""How each network interface shares its bandwidth among classes of traffic (ETS)."""
+"""How each network interface divides its bandwidth among classes of traffic (ETS)."""
 
 from collections.abc import Mapping
 
@@ -24,12 +24,12 @@ def ets(message: str) -> Mapping[str, Reading]:
     gives={
         "nic.interface/*.ets.classes": listing("The class of traffic that each priority belongs to: 3:1."),
         "nic.interface/*.ets.algorithms": listing("How each class is served: 0:ets, 1:strict, 2:cbs, 3:vendor."),
-        "nic.interface/*.ets.shares": listing(
-            "The percent of the bandwidth that each class has where it is `ets`: 1:50."
+        "nic.interface/*.ets.shares": listing("The bandwidth share of each class with `ets`, in percent: 1:50."),
+        "nic.interface/*.ets.willing": flag(
+            "Whether the interface accepts these settings from the other end of the cable."
         ),
-        "nic.interface/*.ets.willing": flag("Whether it takes these settings from the other end of the cable."),
     },
 )
 def dcb_ets(answer: str) -> Facts:
-    """Read each interface's tables. Unverified on hardware: written to the source of iproute2's dcb."""
+    """Read each interface's tables. Unverified on hardware: written from the source of iproute2's dcb."""
     yield from per_device.facts(answer, "nic.interface/*", LEAVES, ets)

@@ -1,4 +1,4 @@
-"""Which priorities of each network interface may pause on their own (PFC)."""
+"""Which priorities of each network interface may pause separately (PFC)."""
 
 from collections.abc import Mapping
 
@@ -18,10 +18,10 @@ def pfc(message: str) -> Mapping[str, Reading]:
 @probe(
     Shell("dcb -j pfc show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
-        "nic.interface/*.pfc.priorities": listing("Priorities that pause on their own; none where PFC is off."),
-        "nic.interface/*.pfc.most": integer("How many priorities could pause on their own."),
+        "nic.interface/*.pfc.priorities": listing("Priorities that pause separately; none if PFC is off."),
+        "nic.interface/*.pfc.most": integer("How many priorities could pause separately."),
     },
 )
 def dcb_pfc(answer: str) -> Facts:
-    """Read each interface's priorities. Unverified on hardware: written to the source of iproute2's dcb."""
+    """Read each interface's priorities. Unverified on hardware: written from the source of iproute2's dcb."""
     yield from per_device.facts(answer, "nic.interface/*", ("pfc.priorities", "pfc.most"), pfc)

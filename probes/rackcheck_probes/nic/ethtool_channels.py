@@ -1,4 +1,4 @@
-"""How many queues each network interface works with."""
+"""The queues of each network interface."""
 
 from rackcheck import Facts, Shell, integer, probe
 from rackcheck.model.text import per_device
@@ -12,9 +12,9 @@ from rackcheck_probes.network.interfaces import HARDWARE
         "nic.interface/*.channels.rx": integer("Queues that only receive."),
         "nic.interface/*.channels.tx": integer("Queues that only send."),
         "nic.interface/*.channels.combined": integer("Queues that do both."),
-        "nic.interface/*.channels.rx_max": integer("Queues that could only receive."),
-        "nic.interface/*.channels.tx_max": integer("Queues that could only send."),
-        "nic.interface/*.channels.combined_max": integer("Queues that could do both."),
+        "nic.interface/*.channels.rx_max": integer("Maximum number of queues that only receive."),
+        "nic.interface/*.channels.tx_max": integer("Maximum number of queues that only send."),
+        "nic.interface/*.channels.combined_max": integer("Maximum number of queues that do both."),
     },
 )
 def ethtool_channels(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""How long each network interface gathers packets before it interrupts."""
+"""How long each network interface collects packets before an interrupt."""
 
 from rackcheck import Facts, Shell, flag, integer, probe
 from rackcheck.model.text import per_device
@@ -9,12 +9,14 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ethtool -c {}", each=HARDWARE, seconds=30),
     gives={
-        "nic.interface/*.coalescing.adaptive_rx": flag("Whether the driver chooses for received packets."),
-        "nic.interface/*.coalescing.adaptive_tx": flag("Whether the driver chooses for sent packets."),
-        "nic.interface/*.coalescing.rx_usecs": integer("Microseconds it waits after a received packet."),
-        "nic.interface/*.coalescing.tx_usecs": integer("Microseconds it waits after a sent packet."),
-        "nic.interface/*.coalescing.rx_frames": integer("Received packets it waits for at the most."),
-        "nic.interface/*.coalescing.tx_frames": integer("Sent packets it waits for at the most."),
+        "nic.interface/*.coalescing.adaptive_rx": flag("Whether the driver adapts the delay for received packets."),
+        "nic.interface/*.coalescing.adaptive_tx": flag("Whether the driver adapts the delay for sent packets."),
+        "nic.interface/*.coalescing.rx_usecs": integer(
+            "Microseconds that the interface waits after a received packet."
+        ),
+        "nic.interface/*.coalescing.tx_usecs": integer("Microseconds that the interface waits after a sent packet."),
+        "nic.interface/*.coalescing.rx_frames": integer("Maximum number of received packets before an interrupt."),
+        "nic.interface/*.coalescing.tx_frames": integer("Maximum number of sent packets before an interrupt."),
     },
 )
 def ethtool_coalescing(answer: str) -> Facts:

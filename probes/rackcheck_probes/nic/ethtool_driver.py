@@ -1,4 +1,4 @@
-"""Which driver version and firmware each network interface runs with."""
+"""Driver version and firmware of each network interface."""
 
 from rackcheck import Facts, Shell, probe, version
 from rackcheck.model.text import per_device
@@ -10,7 +10,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
     Shell("ethtool -i {}", each=HARDWARE, seconds=30),
     gives={
         "nic.interface/*.driver_version": version(
-            "opaque", "The driver's version; a driver of the kernel tells the kernel's."
+            "opaque", "The driver's version; a driver that is part of the kernel reports the kernel's version."
         ),
         "nic.interface/*.firmware": version(
             "prefixed", "The firmware, as the driver writes it: 28.41.1000 (MT_0000000834)."

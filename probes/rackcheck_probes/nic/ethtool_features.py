@@ -1,4 +1,4 @@
-"""What each network interface does in hardware."""
+"""Which features each network interface offloads to hardware."""
 
 from rackcheck import Facts, Shell, collection, flag, probe
 from rackcheck.model.text import per_device
@@ -9,9 +9,9 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ethtool -k {}", each=HARDWARE, seconds=30),
     gives={
-        "nic.interface/*.feature": collection("What the kernel can leave to a device, by ethtool's names."),
-        "nic.interface/*.feature/*.on": flag("Whether it is left to the device."),
-        "nic.interface/*.feature/*.fixed": flag("Whether nobody can change that."),
+        "nic.interface/*.feature": collection("Features that the kernel can offload to a device, by ethtool's names."),
+        "nic.interface/*.feature/*.on": flag("Whether the feature is offloaded."),
+        "nic.interface/*.feature/*.fixed": flag("Whether the setting of this feature cannot be changed."),
     },
 )
 def ethtool_features(answer: str) -> Facts:

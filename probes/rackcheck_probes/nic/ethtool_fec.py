@@ -9,7 +9,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ethtool --show-fec {}", each=HARDWARE, seconds=30),
     gives={
-        "nic.interface/*.fec.configured": listing("The encodings that it may use: Auto, Off, RS, BaseR, LLRS."),
+        "nic.interface/*.fec.configured": listing("The allowed encodings: Auto, Off, RS, BaseR, LLRS."),
         "nic.interface/*.fec.active": text("The encoding in use: RS, BaseR, Off; absent without a link."),
     },
 )

@@ -1,4 +1,4 @@
-"""The pluggable module or cable in each network interface, and what it measures of itself."""
+"""The pluggable module or cable in each network interface, and the module's own measurements."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from rackcheck.parse.host.nic import module_eeprom
 from rackcheck_probes.network.interfaces import HARDWARE
 
 NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))
-"""The same interfaces by globs of fixed length: what may run as root is listed in sudoers, where a star lets all by.
+"""The same interfaces by globs of fixed length: root's commands are listed in sudoers, where a star allows any text.
 
-Names are from 2 to 15 letters and digits; one with another sign is not asked for its module.
+Names have 2 to 15 letters and digits; the module of an interface with another character in its name is not read.
 """
 
 TEXTS = {"type": "Identifier", "connector": "Connector", "vendor": "Vendor name", "part": "Vendor PN",
@@ -25,7 +25,7 @@ MEASURED = Class.MEASUREMENT
 
 
 def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
-    """Give a module's facts."""
+    """Yield a module's facts."""
     for leaf, name in TEXTS.items():
         yield leaf, found.text(name)
     yield "temperature", found.temperature()
@@ -45,33 +45,39 @@ def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
 @probe(
     Shell("ethtool -m {}", root=True, each=NAMED, seconds=30, cap=4 << 20),
     gives={
-        "nic.interface/*.module.type": text("What it is: 0x03 (SFP), 0x11 (QSFP28), 0x19 (OSFP)."),
-        "nic.interface/*.module.connector": text("What its own socket takes: 0x07 (LC), 0x21 (Copper pigtail)."),
-        "nic.interface/*.module.vendor": text("Who made it."),
-        "nic.interface/*.module.part": text("Its part number."),
-        "nic.interface/*.module.revision": text("Its revision."),
-        "nic.interface/*.module.serial": text("Its serial number.", Class.IDENTITY),
-        "nic.interface/*.module.date": text("When it was made.", Class.IDENTITY),
-        "nic.interface/*.module.temperature": quantity("C", "Its temperature; absent if it has no sensor.", MEASURED),
-        "nic.interface/*.module.voltage": quantity("V", "Its supply voltage.", MEASURED),
+        "nic.interface/*.module.type": text("The module's type: 0x03 (SFP), 0x11 (QSFP28), 0x19 (OSFP)."),
+        "nic.interface/*.module.connector": text(
+            "The type of the module's connector: 0x07 (LC), 0x21 (Copper pigtail)."
+        ),
+        "nic.interface/*.module.vendor": text("The module's vendor."),
+        "nic.interface/*.module.part": text("The module's part number."),
+        "nic.interface/*.module.revision": text("The module's revision."),
+        "nic.interface/*.module.serial": text("The module's serial number.", Class.IDENTITY),
+        "nic.interface/*.module.date": text("The module's date of manufacture.", Class.IDENTITY),
+        "nic.interface/*.module.temperature": quantity(
+            "C", "The module's temperature; absent if it has no sensor.", MEASURED
+        ),
+        "nic.interface/*.module.voltage": quantity("V", "The module's supply voltage.", MEASURED),
         **{
-            f"nic.interface/*.module.temperature_{leaf}": quantity("C", f"Its own {name.split(' ', 1)[1]}.")
+            f"nic.interface/*.module.temperature_{leaf}": quantity("C", f"The module's own {name.split(' ', 1)[1]}.")
             for leaf, name in LIMITS.items()
         },
         **{
-            f"nic.interface/*.module.{way}_{end}_alarm": quantity("mW", f"Its own {end} alarm of the {what} light.")
+            f"nic.interface/*.module.{way}_{end}_alarm": quantity(
+                "mW", f"The module's own limit for a {end} alarm of the {what} light."
+            )
             for way, what in POWERS.items()
             for end in ("high", "low")
         },
-        "nic.interface/*.module.raised": listing("Alarms and warnings that the module raises now.", MEASURED),
-        "nic.interface/*.module.lane": collection("Its lanes that have a laser; none in a copper cable."),
-        "nic.interface/*.module.lane/*.tx_power": quantity("mW", "The light it sends.", MEASURED),
-        "nic.interface/*.module.lane/*.rx_power": quantity("mW", "The light it receives.", MEASURED),
-        "nic.interface/*.module.lane/*.bias": quantity("A", "The current through its laser.", MEASURED),
+        "nic.interface/*.module.raised": listing("Alarms and warnings that the module reports now.", MEASURED),
+        "nic.interface/*.module.lane": collection("The module's lanes with a laser; none in a copper cable."),
+        "nic.interface/*.module.lane/*.tx_power": quantity("mW", "The light that the lane sends.", MEASURED),
+        "nic.interface/*.module.lane/*.rx_power": quantity("mW", "The light that the lane receives.", MEASURED),
+        "nic.interface/*.module.lane/*.bias": quantity("A", "The current through the lane's laser.", MEASURED),
     },
 )
 def ethtool_module(answer: str) -> Facts:
-    """Read each interface's module. QSFP and newer forms: unverified on hardware of ours."""
+    """Read each interface's module. QSFP and newer forms: unverified on our hardware."""
     yield from per_device.facts(
         answer, "nic.interface/*.module", LEAVES, lambda message: dict(facts(module_eeprom.module(message)))
     )

@@ -1,4 +1,4 @@
-"""Whether each network interface stops its sender, and stops for its receiver (global pause)."""
+"""Global pause of each network interface: whether it requests pauses, and whether it stops when requested."""
 
 from rackcheck import Facts, Shell, flag, probe
 from rackcheck.model.text import per_device
@@ -9,9 +9,11 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ethtool -a {}", each=HARDWARE, seconds=30),
     gives={
-        "nic.interface/*.pause.autoneg": flag("Whether pause is agreed with the other end."),
-        "nic.interface/*.pause.rx": flag("Whether it stops sending when the other end asks for a pause."),
-        "nic.interface/*.pause.tx": flag("Whether it asks for a pause; off where priorities pause alone (PFC)."),
+        "nic.interface/*.pause.autoneg": flag("Whether pause is negotiated with the other end."),
+        "nic.interface/*.pause.rx": flag("Whether the interface stops sending when the other end requests a pause."),
+        "nic.interface/*.pause.tx": flag(
+            "Whether the interface requests pauses; off where priorities pause separately (PFC)."
+        ),
     },
 )
 def ethtool_pause(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""The hardware address each network interface was made with."""
+"""The permanent hardware address of each network interface."""
 
 from rackcheck import Class, Facts, Shell, probe, text
 from rackcheck.model.text import per_device
@@ -10,7 +10,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
     Shell("ethtool -P {}", each=HARDWARE, seconds=30),
     gives={
         "nic.interface/*.mac_permanent": text(
-            "The hardware address of the device itself, whatever it uses now.", Class.IDENTITY
+            "The hardware address of the device itself, regardless of the one in use.", Class.IDENTITY
         )
     },
 )

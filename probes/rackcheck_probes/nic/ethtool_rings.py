@@ -1,4 +1,4 @@
-"""How many packets each network interface's rings hold."""
+"""The size of each network interface's rings."""
 
 from rackcheck import Facts, Shell, integer, probe
 from rackcheck.model.text import per_device
@@ -9,10 +9,10 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ethtool -g {}", each=HARDWARE, seconds=30),
     gives={
-        "nic.interface/*.ring.rx": integer("Packets that each receiving ring holds."),
-        "nic.interface/*.ring.tx": integer("Packets that each sending ring holds."),
-        "nic.interface/*.ring.rx_max": integer("Packets that a receiving ring could hold."),
-        "nic.interface/*.ring.tx_max": integer("Packets that a sending ring could hold."),
+        "nic.interface/*.ring.rx": integer("Size of each receiving ring, in packets."),
+        "nic.interface/*.ring.tx": integer("Size of each sending ring, in packets."),
+        "nic.interface/*.ring.rx_max": integer("Maximum size of a receiving ring, in packets."),
+        "nic.interface/*.ring.tx_max": integer("Maximum size of a sending ring, in packets."),
     },
 )
 def ethtool_rings(answer: str) -> Facts:

@@ -1,4 +1,4 @@
-"""What each network interface's own statistics tell of errors, losses and flow control."""
+"""Errors, losses and flow control in each network interface's own statistics."""
 
 from rackcheck import Class, Facts, Shell, collection, integer, probe
 from rackcheck.model.text import per_device
@@ -10,10 +10,10 @@ from rackcheck_probes.network.interfaces import HARDWARE
     Shell("ethtool -S {}", each=HARDWARE, seconds=30, cap=16 << 20),
     gives={
         "nic.interface/*.statistic": collection(
-            "The driver's statistics that tell of trouble, by its names: rx_prio3_discards. "
-            "Those that it keeps for each queue are added up: rx_n_dropped."
+            "The driver's statistics of problems, by its names: rx_prio3_discards. "
+            "Statistics per queue are added up: rx_n_dropped."
         ),
-        "nic.interface/*.statistic/*.value": integer("What was counted since the driver was loaded.", Class.COUNTER),
+        "nic.interface/*.statistic/*.value": integer("The count since the driver was loaded.", Class.COUNTER),
     },
 )
 def ethtool_statistics(answer: str) -> Facts:

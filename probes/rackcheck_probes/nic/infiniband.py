@@ -13,9 +13,9 @@ DEVICE = {"firmware": "fw_ver", "psid": "board_id", "type": "hca_type", "guid": 
     Read(*(FOLDER.format("*") + f"/{n}" for n in DEVICE.values()),
          *(PORT.format("*", "*") + f"/{n}" for n in ("state", "phys_state", "rate", "link_layer"))),
     gives={
-        "nic": collection("RDMA devices by the driver's name: mlx5_0. Empty if no RDMA driver has one."),
+        "nic": collection("RDMA devices by the driver's name: mlx5_0. Empty if no RDMA driver provides one."),
         "nic/*.firmware": version("dotted", "The device's running firmware."),
-        "nic/*.psid": text("The board's id; on NVIDIA NICs the PSID: which firmware fits.", Class.IDENTITY),
+        "nic/*.psid": text("The board's id; on NVIDIA NICs the PSID, which selects the firmware.", Class.IDENTITY),
         "nic/*.type": text("The device's model: MT4129 is a ConnectX-7.", Class.IDENTITY),
         "nic/*.guid": text("The device's node GUID.", Class.IDENTITY),
         "nic/*.port": collection(
@@ -23,8 +23,8 @@ DEVICE = {"firmware": "fw_ver", "psid": "board_id", "type": "hca_type", "guid": 
         ),
         "nic/*.port/*.state": text("The port's logical state: ACTIVE, ARMED, INIT (no subnet manager), DOWN."),
         "nic/*.port/*.physical": text("The port's physical state: LinkUp, Polling (no signal), Disabled."),
-        "nic/*.port/*.rate": quantity("Gb/s", "The data rate that the port trained."),
-        "nic/*.port/*.width": text("The lanes that the port trained: 4X."),
+        "nic/*.port/*.rate": quantity("Gb/s", "The data rate of the trained link."),
+        "nic/*.port/*.width": text("The lanes of the trained link: 4X."),
         "nic/*.port/*.link_layer": text("InfiniBand or Ethernet."),
     },
 )  # fmt: skip

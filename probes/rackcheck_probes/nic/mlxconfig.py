@@ -1,4 +1,4 @@
-"""How the firmware of NVIDIA's NICs is configured, and what the next boot will change."""
+"""Firmware configuration of NVIDIA's NICs, and changes at the next boot."""
 
 from rackcheck import Class, Facts, Shell, collection, listing, probe, setting, text
 from rackcheck.model.text import per_device
@@ -12,11 +12,11 @@ from rackcheck_probes.nic.adapters import EACH
         "nic.adapter/*.model": text("The NIC's family: ConnectX7.", Class.IDENTITY),
         "nic.adapter/*.part": text("The NIC's part number: MCX75310AAS-NEA_Ax."),
         "nic.adapter/*.config": collection("The firmware's parameters, by name: LINK_TYPE_P1, MAX_ACC_OUT_READ."),
-        "nic.adapter/*.config/*.value": setting("The value the NIC runs with: IB(1), True(1), 44."),
-        "nic.adapter/*.config/*.default": setting("The value the NIC was delivered with."),
-        "nic.adapter/*.config_waiting": listing("Parameters that the next boot changes, with what they will be."),
+        "nic.adapter/*.config/*.value": setting("The value that the NIC runs with: IB(1), True(1), 44."),
+        "nic.adapter/*.config/*.default": setting("The factory default."),
+        "nic.adapter/*.config_waiting": listing("Parameters that the next boot changes, with their new values."),
     },
 )
 def mlxconfig(answer: str) -> Facts:
-    """Read each function's parameters. Unverified on hardware: written to documentation and quoted outputs."""
+    """Read each function's parameters. Unverified on hardware: written from documentation and quoted outputs."""
     yield from per_device.facts(answer, "nic.adapter/*", tool.LEAVES, tool.facts)

@@ -1,4 +1,4 @@
-"""What NVIDIA's NICs tell of their links: state, advice, bit errors, and the module or cable."""
+"""Links of NVIDIA's NICs: state, advice, bit errors, and the module or cable."""
 
 from collections.abc import Iterator
 
@@ -46,7 +46,7 @@ MEASURED = Class.MEASUREMENT
 
 
 def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
-    """Give a port's facts."""
+    """Yield a port's facts."""
     yield from ((leaf, port.text(name)) for leaf, name in LINK.items())
     yield from ((leaf, port.count(name)) for leaf, name in COUNTS.items())
     yield from ((leaf, port.share(name)) for leaf, name in SHARES.items())
@@ -74,9 +74,9 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
         "nic.adapter/*.link.state": text("The link's state: Active, Polling, Disable."),
         "nic.adapter/*.link.physical": text("The link's physical state: LinkUp, Polling, ETH_AN_FSM_ENABLE."),
         "nic.adapter/*.link.speed": text("The link's speed in NVIDIA's words: IB-NDR, 400G."),
-        "nic.adapter/*.link.width": text("The link's lanes: 4x."),
+        "nic.adapter/*.link.width": text("The link's width: 4x."),
         "nic.adapter/*.link.fec": text("The link's error correction."),
-        "nic.adapter/*.link.advice": text("What the firmware advises: No issue was observed.", MEASURED),
+        "nic.adapter/*.link.advice": text("The firmware's advice: No issue was observed.", MEASURED),
         "nic.adapter/*.link.effective_errors": integer("Errors left after correction.", Class.COUNTER),
         "nic.adapter/*.link.symbol_errors": integer("Symbol errors; absent on Ethernet.", Class.COUNTER),
         "nic.adapter/*.link.downs": integer("Times the link went down, since last cleared.", Class.COUNTER),
@@ -86,29 +86,29 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
         "nic.adapter/*.link.raw_ber": quantity("%", "Bit errors before correction: 1E-12 is 1e-10 %.", MEASURED),
         "nic.adapter/*.link.effective_ber": quantity("%", "Bit errors after correction: 1E-12 is 1e-10 %.", MEASURED),
         "nic.adapter/*.link.symbol_ber": quantity("%", "Symbol errors: 1E-12 is 1e-10 %.", MEASURED),
-        "nic.adapter/*.module.type": text("What the module or cable is: OSFP, QSFP112."),
-        "nic.adapter/*.module.cable": text("What the cable is: Passive copper cable, Optical module."),
-        "nic.adapter/*.module.vendor": text("Who made the module or cable."),
-        "nic.adapter/*.module.part": text("Its part number."),
-        "nic.adapter/*.module.serial": text("Its serial number.", Class.IDENTITY),
-        "nic.adapter/*.module.firmware": text("Its own firmware.", Class.VERSION),
-        "nic.adapter/*.module.temperature": quantity("C", "Its temperature; absent if it has no sensor.", MEASURED),
-        "nic.adapter/*.module.temperature_low_alarm": quantity("C", "Its own low alarm."),
-        "nic.adapter/*.module.temperature_high_alarm": quantity("C", "Its own high alarm."),
-        "nic.adapter/*.module.voltage": quantity("V", "Its supply voltage.", MEASURED),
-        "nic.adapter/*.module.voltage_low_alarm": quantity("V", "Its own low alarm."),
-        "nic.adapter/*.module.voltage_high_alarm": quantity("V", "Its own high alarm."),
-        "nic.adapter/*.module.lane": collection("Its lanes that have a laser; none in a copper cable."),
-        "nic.adapter/*.module.lane/*.tx_power": quantity("mW", "The light it sends.", MEASURED),
-        "nic.adapter/*.module.lane/*.rx_power": quantity("mW", "The light it receives.", MEASURED),
-        "nic.adapter/*.module.lane/*.bias": quantity("A", "The current through its laser.", MEASURED),
+        "nic.adapter/*.module.type": text("The type of module or cable: OSFP, QSFP112."),
+        "nic.adapter/*.module.cable": text("The type of cable: Passive copper cable, Optical module."),
+        "nic.adapter/*.module.vendor": text("The vendor of the module or cable."),
+        "nic.adapter/*.module.part": text("The module's part number."),
+        "nic.adapter/*.module.serial": text("The module's serial number.", Class.IDENTITY),
+        "nic.adapter/*.module.firmware": text("The module's own firmware.", Class.VERSION),
+        "nic.adapter/*.module.temperature": quantity("C", "Module temperature; absent without a sensor.", MEASURED),
+        "nic.adapter/*.module.temperature_low_alarm": quantity("C", "The low alarm limit of the temperature."),
+        "nic.adapter/*.module.temperature_high_alarm": quantity("C", "The high alarm limit of the temperature."),
+        "nic.adapter/*.module.voltage": quantity("V", "The module's supply voltage.", MEASURED),
+        "nic.adapter/*.module.voltage_low_alarm": quantity("V", "The low alarm limit of the voltage."),
+        "nic.adapter/*.module.voltage_high_alarm": quantity("V", "The high alarm limit of the voltage."),
+        "nic.adapter/*.module.lane": collection("The module's lanes with a laser; none in a copper cable."),
+        "nic.adapter/*.module.lane/*.tx_power": quantity("mW", "The light that the lane sends.", MEASURED),
+        "nic.adapter/*.module.lane/*.rx_power": quantity("mW", "The light that the lane receives.", MEASURED),
+        "nic.adapter/*.module.lane/*.bias": quantity("A", "The current through the lane's laser.", MEASURED),
         **{
-            f"nic.adapter/*.module.{leaf}{end}": quantity("A" if leaf == "bias" else "mW", f"Its own {word} alarm.")
+            f"nic.adapter/*.module.{leaf}{end}": quantity("A" if leaf == "bias" else "mW", f"The {word} alarm limit.")
             for leaf in LANES
             for end, word in (("_low_alarm", "low"), ("_high_alarm", "high"))
         },
     },
 )  # fmt: skip
 def mlxlink(answer: str) -> Facts:
-    """Read each link. Unverified on hardware: written to the documentation and to quoted outputs."""
+    """Read each link. Unverified on hardware: written from the documentation and from quoted outputs."""
     yield from per_device.facts(answer, "nic.adapter/*", LEAVES, lambda message: dict(facts(tool.port(message))))

@@ -1,4 +1,4 @@
-"""Which OFED is installed in place of the distribution's own InfiniBand drivers."""
+"""The OFED installed in place of the distribution's InfiniBand drivers."""
 
 import re
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from rackcheck.model import text as read
 NONE = "none"
 
 
-# OFED always comes with this tool: where it is not, the drivers are the distribution's.
+# OFED always includes this tool: without it, the drivers are the distribution's.
 @probe(
     Shell(f"if command -v ofed_info >/dev/null; then ofed_info -s; else echo {NONE}; fi"),
     gives={
-        "os.ofed.name": text("Which OFED it is: MLNX_OFED_LINUX, OFED-internal (that of DOCA); absent without one."),
-        "os.ofed.version": version("dotted", "Its version, written with points: 23.10.1.1.9.0; absent without one."),
+        "os.ofed.name": text("The OFED package: MLNX_OFED_LINUX, OFED-internal (that of DOCA); absent without one."),
+        "os.ofed.version": version("dotted", "Its version, written with dots: 23.10.1.1.9.0; absent without one."),
     },
 )
 def ofed(answer: str) -> Facts:
@@ -30,15 +30,15 @@ def ofed(answer: str) -> Facts:
     yield "os.ofed.version", found.version
 
 
-# What `ofed_info -s` prints: NVIDIA's own driver package by name and version, `MLNX_OFED_LINUX-23.10-1.1.9.0:`.
+# Output of `ofed_info -s`: NVIDIA's own driver package by name and version, `MLNX_OFED_LINUX-23.10-1.1.9.0:`.
 
 
-_SAID = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
+_VERSION = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4}(?:[.-][0-9]{1,6}){1,8}):")
 
 
 @dataclass(frozen=True)
 class Package:
-    """Which package it is, and its version written with points: 23.10.1.1.9.0."""
+    """Which package it is, and its version written with dots: 23.10.1.1.9.0."""
 
     name: str
     version: str
@@ -46,7 +46,7 @@ class Package:
 
 def package(line: str) -> Package:
     """Read the tool's one line; raises Unreadable on anything else."""
-    match = _SAID.fullmatch(line)
+    match = _VERSION.fullmatch(line)
     if match is None:
         raise Unreadable(f"not a version of OFED: {line[:80]!r}")
     return Package(match["name"], match["version"].replace("-", "."))

@@ -1,4 +1,4 @@
-"""Where each RDMA device hangs: its driver, its place on PCI, and the interfaces beside it."""
+"""The driver, PCI function and interfaces of each RDMA device."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, integer, listing, probe, spell_key, text
 from rackcheck.model import text as read
@@ -8,7 +8,7 @@ from rackcheck.parse.host.pcie import pci
 DEVICE = "/sys/class/infiniband/{}"
 NODE = DEVICE.format("*") + "/node_type"
 DRIVEN = "/sys/bus/pci/drivers/*/*/infiniband/*/node_type"
-"""Links of sysfs, followed by their globs: each star of a file that is there tells a driver, an address, a name."""
+"""A glob over links of sysfs: the stars of each match are the driver, the PCI address and the device's name."""
 
 NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_totalvfs", "device/physfn/vendor")
 
@@ -16,20 +16,18 @@ NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_t
 @probe(
     Read(NODE, DRIVEN, BESIDE, *(DEVICE.format("*") + f"/{name}" for name in NAMES), cap=2 << 20),
     gives={
-        "nic/*.driver": text(
-            "The PCI driver of the device: mlx5_core, ionic, bnxt_en; absent for one made of software."
-        ),
-        "nic/*.pci": text("The PCI function the device is part of, as in pcie/*; absent for one made of software."),
+        "nic/*.driver": text("The PCI driver of the device: mlx5_core, ionic, bnxt_en; absent for a software device."),
+        "nic/*.pci": text("The PCI function the device is part of, as in pcie/*; absent for a software device."),
         "nic/*.interfaces": listing("The network interfaces of the same PCI function."),
-        "nic/*.numa": integer("The NUMA node the device hangs on; absent if the firmware does not say."),
-        "nic/*.node_description": text("What the device calls itself to the subnet manager.", Class.IDENTITY),
+        "nic/*.numa": integer("The device's NUMA node; absent if firmware does not report it."),
+        "nic/*.node_description": text("The device's description for the subnet manager.", Class.IDENTITY),
         "nic/*.virtual": flag("Whether the device is a virtual function (SR-IOV)."),
-        "nic/*.virtual_functions": integer("Virtual functions that are switched on; absent if it can have none."),
-        "nic/*.virtual_functions_max": integer("Virtual functions that the device could have."),
+        "nic/*.virtual_functions": integer("Enabled virtual functions; absent if it supports none."),
+        "nic/*.virtual_functions_max": integer("Maximum virtual functions of the device."),
     },
 )
 def rdma_devices(files: Files) -> Facts:
-    """Read each device's place; a device on another bus than PCI has no address there."""
+    """Read each device's location; a device on another bus than PCI has no PCI address."""
     driven = {device: (driver, address) for driver, address, device in files.found(DRIVEN)}
     beside: dict[str, list[str]] = {}
     for _, address, interface in files.found(BESIDE):

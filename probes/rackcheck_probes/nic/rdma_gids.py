@@ -1,4 +1,4 @@
-"""The GID table of each RDMA port: which of its entries carry RoCE v2."""
+"""The GID table of each RDMA port, and its RoCE v2 entries."""
 
 from rackcheck import (
     Absent,
@@ -17,7 +17,7 @@ from rackcheck import (
 )
 from rackcheck.parse.host.nic import gid_table
 
-# A table has up to 256 entries, nearly all of them zeros, and the kernel refuses to tell an empty entry's type.
+# A table has up to 256 entries, nearly all of them zeros, and the kernel refuses to read an empty entry's type.
 COMMAND = """\
 for p in /sys/class/infiniband/*/ports/[0-9]*; do
 [ -d "$p/gids" ] || continue
@@ -39,11 +39,11 @@ done 2>/dev/null"""
     gives={
         "nic/*.port/*.gid": collection("Entries of the port's GID table that are in use, by index."),
         "nic/*.port/*.gid/*.address": text("The entry's GID.", Class.IDENTITY),
-        "nic/*.port/*.gid/*.type": text("What the entry carries: IB/RoCE v1 or RoCE v2."),
-        "nic/*.port/*.gid/*.interface": text("The network interface whose address it is; absent on InfiniBand."),
-        "nic/*.port/*.roce_v2": listing("Indices of the entries that carry RoCE v2."),
+        "nic/*.port/*.gid/*.type": text("The type of the entry: IB/RoCE v1 or RoCE v2."),
+        "nic/*.port/*.gid/*.interface": text("The network interface that has this address; absent on InfiniBand."),
+        "nic/*.port/*.roce_v2": listing("Indices of the RoCE v2 entries."),
         "nic/*.port/*.roce_v2_ipv4": final(
-            integer("The lowest index that carries RoCE v2 over an IPv4 address: what NCCL_IB_GID_INDEX has to name.")
+            integer("The lowest index of a RoCE v2 entry with an IPv4 address: the value for NCCL_IB_GID_INDEX.")
         ),
     },
 )  # fmt: skip
@@ -52,14 +52,14 @@ def rdma_gids(answer: str) -> Facts:
     for device, port, entries in gid_table.tables(answer):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
         yield f"{item}.gid", tuple(entry.index for entry in entries)
-        untold = Unknown(Reason.NOT_COLLECTED, "the kernel tells no type of this entry")
+        missing = Unknown(Reason.NOT_COLLECTED, "the kernel reports no type of this entry")
         for entry in entries:
             yield f"{item}.gid/{entry.index}.address", entry.address
-            yield f"{item}.gid/{entry.index}.type", entry.kind or untold
+            yield f"{item}.gid/{entry.index}.type", entry.kind or missing
             yield f"{item}.gid/{entry.index}.interface", entry.interface or Absent("no network interface")
         if not all(entry.kind for entry in entries):
-            yield f"{item}.roce_v2", untold
-            yield f"{item}.roce_v2_ipv4", untold
+            yield f"{item}.roce_v2", missing
+            yield f"{item}.roce_v2_ipv4", missing
             continue
         second = [entry for entry in entries if entry.second]
         yield f"{item}.roce_v2", tuple(entry.index for entry in second)

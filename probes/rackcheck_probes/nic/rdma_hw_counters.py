@@ -1,11 +1,11 @@
-"""What each RDMA port's hardware has counted, by the names its driver gives."""
+"""The hardware counters of each RDMA port, by the driver's names."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key
 from rackcheck.model import text as read
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 SETTINGS = {"lifespan"}
-"""Beside the counters lies for how long the kernel keeps what it has read; that is no counter."""
+"""Beside the counters is a file with the time for which the kernel keeps values; it is not a counter."""
 
 
 @probe(
@@ -14,11 +14,11 @@ SETTINGS = {"lifespan"}
         "nic/*.port/*.hw_counter": collection(
             "The hardware's counters by the driver's names: rnr_nak_retry_err of mlx5, req_rx_rnr_retry_err of ionic."
         ),
-        "nic/*.port/*.hw_counter/*.value": integer("What it has counted since the driver was loaded.", Class.COUNTER),
+        "nic/*.port/*.hw_counter/*.value": integer("The count since the driver was loaded.", Class.COUNTER),
     },
 )
 def rdma_hw_counters(files: Files) -> Facts:
-    """Read every counter of each port; a port without the folder has none."""
+    """Read every counter of each port; a port without the folder has no counters."""
     values: dict[tuple[str, str], list[str]] = {}
     for device, port, name in files.found(PORT.format("*", "*") + "/hw_counters/*"):
         values.setdefault((device, port), []).append(name)

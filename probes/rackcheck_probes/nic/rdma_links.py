@@ -1,4 +1,4 @@
-"""The network interface under each RoCE port, as the RDMA core knows it."""
+"""The network interface of each RoCE port, according to the RDMA core."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from rackcheck import Facts, Shell, probe, spell_key, text
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 
-# To open its way to the kernel is to load the RDMA core (its alias is net-pf-16-proto-20): only a loaded one is asked.
+# Opening its interface to the kernel loads the RDMA core (alias net-pf-16-proto-20): only a loaded one is queried.
 @probe(
     Shell(
         "if [ -d /sys/class/infiniband ]; then rdma -j link show; else echo '[]'; fi",
@@ -17,7 +17,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
     ),
     gives={
         "nic/*.port/*.interface": text(
-            "The network interface that carries the port's RoCE; absent on InfiniBand, where IP only visits."
+            "The network interface that carries the port's RoCE; absent on InfiniBand, where IP is only an overlay."
         )
     },
 )
@@ -27,12 +27,12 @@ def rdma_links(answer: str) -> Facts:
         yield f"nic/{spell_key(link.device)}.port/{link.port}.interface", link.interface
 
 
-# What `rdma -j link show` of iproute2 prints: a list of RDMA ports, with the network interface under each.
+# Output of `rdma -j link show` of iproute2: a list of RDMA ports, with the network interface of each.
 
 
 @dataclass(frozen=True)
 class RdmaLink:
-    """One port, by its device and number, and its interface; absent where there is none."""
+    """One port, by its device and number, and its interface, which is absent if the port has none."""
 
     device: str
     port: int
@@ -40,11 +40,11 @@ class RdmaLink:
 
 
 def links(answer: str) -> Iterator[RdmaLink]:
-    """Give each link in the order of the answer; raises Unreadable at one without its name and port."""
+    """Yield each link in the order of the answer; raises Unreadable at a link without name and port."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON: {error}") from error
+        raise Unreadable(f"not JSON: {error}") from error
     if not isinstance(found, list):
         raise Unreadable("not a list of links")
     yield from map(_link, found)
@@ -53,7 +53,7 @@ def links(answer: str) -> Iterator[RdmaLink]:
 def _link(value: Any) -> RdmaLink:
     name, port = (value.get("ifname"), value.get("port")) if isinstance(value, dict) else (None, None)
     if not isinstance(name, str) or not name or not isinstance(port, int) or isinstance(port, bool):
-        raise Unreadable(f"a link without its name and port: {str(value)[:80]}")
+        raise Unreadable(f"a link without name and port: {str(value)[:80]}")
     interface = value.get("netdev", Absent("no network interface"))
     odd = Unknown(Reason.UNPARSABLE, f"not a name: {str(interface)[:80]}")
     return RdmaLink(name, port, interface if isinstance(interface, str | Absent) else odd)

@@ -4,7 +4,7 @@ from rackcheck import Facts, Shell, flag, probe, spell_key
 from rackcheck.parse.host.nic import ib_nodes
 from rackcheck_probes.os.hidden import THERE
 
-# Only looked at, never opened: whoever opens issmN tells the fabric that a subnet manager runs here.
+# Only listed, never opened: opening issmN announces a subnet manager to the fabric.
 COMMAND = (
     THERE
     + """\
@@ -28,16 +28,16 @@ n rdma_cm - -"""
 @probe(
     Shell(COMMAND, quick=True),
     gives={
-        "nic/*.verbs_node": flag("Whether the device's uverbs node is in /dev/infiniband: programs cannot do without."),
+        "nic/*.verbs_node": flag("Whether the device's uverbs node is in /dev/infiniband: programs need it."),
         "nic/*.port/*.umad_node": flag("Whether the port's umad node is in /dev/infiniband: perfquery needs it."),
         "nic/*.port/*.issm_node": flag(
             "Whether the port's issm node is in /dev/infiniband: a subnet manager needs it."
         ),
-        "nic.rdma_cm_node": flag("Whether /dev/infiniband/rdma_cm is there: librdmacm needs it."),
+        "nic.rdma_cm_node": flag("Whether /dev/infiniband/rdma_cm exists: librdmacm needs it."),
     },
 )
 def rdma_nodes(answer: str) -> Facts:
-    """Read which nodes are there; the kernel's list says whose they are."""
+    """Read which nodes exist; the kernel's list maps them to devices."""
     found = ib_nodes.nodes(answer)
     yield "nic.rdma_cm_node", found.connection
     for device in found.devices:

@@ -1,4 +1,4 @@
-"""The partitions each RDMA port has joined."""
+"""The partitions of each RDMA port."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from rackcheck import Facts, Shell, listing, probe, spell_key
 from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows
 
-# The device's firmware answers, so it is no quick question. A table has 128 places, nearly all of them 0x0000: no key.
+# The device's firmware answers, so the query is not quick. A table has 128 places, nearly all of them 0x0000: no key.
 COMMAND = """\
 for p in /sys/class/infiniband/*/ports/[0-9]*; do
 [ -d "$p/pkeys" ] || continue
@@ -37,7 +37,7 @@ def rdma_pkeys(answer: str) -> Facts:
 
 # Partition keys of RDMA ports, as a loop of the shell prints them from sysfs: `DEVICE/ports/NUMBER KEY KEY ...`.
 #
-# A table has 128 places, nearly all of them 0x0000, which is no key and left out.
+# A table has 128 places, nearly all of them 0x0000, which is not a key and is left out.
 
 
 _ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
@@ -45,7 +45,7 @@ _ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 @dataclass(frozen=True)
 class PkeyPort:
-    """One port's keys in their order, each once: 0x8000 and above is a full member, below it a limited one."""
+    """One port's keys in their order, each once: 0x8000 and above is a full member, below it a limited member."""
 
     device: str
     number: str
@@ -53,7 +53,7 @@ class PkeyPort:
 
 
 def ports(answer: str) -> Iterator[PkeyPort]:
-    """Read each port; raises Unreadable at a row that is none, and at a key that could not be read (`?`)."""
+    """Read each port; raises Unreadable at any other row, and at a key that could not be read (`?`)."""
     yield from map(_port, rows(answer))
 
 

@@ -1,4 +1,4 @@
-"""What the subnet manager gave each RDMA port."""
+"""Settings of each RDMA port by the subnet manager."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key, text
 from rackcheck.parse.host.nic import ib_port
@@ -11,11 +11,11 @@ NAMES = ("lid", "sm_lid", "sm_sl", "lid_mask_count", "cap_mask", "link_layer", "
     Read(*(PORT.format("*", "*") + f"/{name}" for name in NAMES)),
     gives={
         "nic/*.port/*.lid": integer(
-            "The port's local id; 0 or 65535 if no subnet manager gave one, and on Ethernet.", Class.IDENTITY
+            "The port's local id; 0 or 65535 if no subnet manager assigned one, and on Ethernet.", Class.IDENTITY
         ),
         "nic/*.port/*.sm_lid": integer("The local id of the subnet manager; 0 if there is none."),
         "nic/*.port/*.sm_sl": integer("The service level that reaches the subnet manager."),
-        "nic/*.port/*.lmc": integer("How many low bits of the local id choose a path."),
+        "nic/*.port/*.lmc": integer("How many low bits of the local id select a path."),
         "nic/*.port/*.capabilities": text("The port's capability mask, in hexadecimal."),
         "nic/*.port/*.port_guid": text("The GUID of an InfiniBand port; absent on Ethernet.", Class.IDENTITY),
     },

@@ -5,9 +5,9 @@ from rackcheck.model import text as read
 from rackcheck.model.fact import Absent, Reading, Sourced, Unknown
 from rackcheck.model.text.values import bit, natural
 
-# Congestion control of RoCE (DCQCN), /sys/class/net/*/ecn: files that only NVIDIA's own driver package has.
+# Congestion control of RoCE (DCQCN), /sys/class/net/*/ecn: files that only NVIDIA's own driver package provides.
 #
-# Of its two points one answers marked packets with a notification, and the other slows down when one comes.
+# It has two points: one answers marked packets with a notification, the other slows down on a notification.
 
 FOLDER = "/sys/class/net/{}/ecn"
 NOTIFICATION, REACTION = "roce_np", "roce_rp"
@@ -18,12 +18,12 @@ ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REA
 
 
 def interfaces(files: Files) -> list[str]:
-    """Name the interfaces that have any switch, in the order of their numbers."""
+    """Return the interfaces that have any switch, in the order of their numbers."""
     return sorted({name for glob in ENABLED for name, _ in files.found(glob)}, key=natural)
 
 
 def priorities(files: Files, interface: str, point: str) -> Sourced:
-    """Name the priorities that are switched on; unknown, or absent, if one of the eight is."""
+    """Return the priorities that are on; unknown or absent if one of the eight switches is unknown or absent."""
     switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
     odd = next((reading for reading in switches if isinstance(reading, Absent | Unknown)), None)
     on: Reading = tuple(str(number) for number, reading in enumerate(switches) if reading is True)
@@ -37,9 +37,9 @@ CNP = FOLDER + f"/{NOTIFICATION}/cnp_"
     Read(*ENABLED, *(CNP.format("*") + name for name in ("dscp", "802p_prio"))),
     gives={
         "nic.interface/*.ecn.notification": listing(
-            "Priorities whose marked packets are answered with a notification; only NVIDIA's own driver package tells."
+            "Priorities whose marked packets are answered with a notification; only with NVIDIA's own driver package."
         ),
-        "nic.interface/*.ecn.reaction": listing("Priorities that slow down when a notification comes."),
+        "nic.interface/*.ecn.reaction": listing("Priorities that slow down on a notification."),
         "nic.interface/*.ecn.cnp_dscp": integer("The DSCP of congestion notifications."),
         "nic.interface/*.ecn.cnp_priority": integer("The 802.1p priority of congestion notifications."),
     },

@@ -1,4 +1,4 @@
-"""How RoCE marks its packets: the traffic class of each device, and what connections are made with."""
+"""How RoCE marks its packets: the traffic class of each device, and the settings of new connections."""
 
 from rackcheck import Facts, Files, Read, integer, probe, spell_key, text
 from rackcheck.model import text as read
@@ -13,16 +13,16 @@ CM = "/sys/kernel/config/rdma_cm/{}/ports/{}"
     Read(STATE, CLASS.format("*", "*"), *(CM.format("*", "*") + f"/default_roce_{n}" for n in ("mode", "tos"))),
     gives={
         "nic/*.port/*.roce_traffic_class": integer(
-            "The traffic class that the driver puts on all RoCE packets; absent without NVIDIA's own driver package."
+            "The traffic class that the driver sets on all RoCE packets; absent without NVIDIA's own driver package."
         ),
         "nic/*.port/*.roce_cm_mode": text(
-            "The RoCE version of new connections: IB/RoCE v1, RoCE v2; absent if nobody has set it up in configfs."
+            "The RoCE version of new connections: IB/RoCE v1, RoCE v2; absent if not set up in configfs."
         ),
-        "nic/*.port/*.roce_cm_tos": integer("The type of service of new connections; absent if nobody has set it up."),
+        "nic/*.port/*.roce_cm_tos": integer("The type of service of new connections; absent if not set up."),
     },
 )
 def roce_settings(files: Files) -> Facts:
-    """Read each port's settings. Unverified on hardware: written to the documentation of NVIDIA's driver."""
+    """Read each port's settings. Unverified on hardware: written from the documentation of NVIDIA's driver."""
     for device, port in files.found(STATE):
         item = f"nic/{spell_key(device)}.port/{spell_key(port)}"
         yield f"{item}.roce_traffic_class", ib_port.traffic_class(files, CLASS.format(device, port))

@@ -10,16 +10,16 @@ PORT = re.compile(r"port:\s{0,40}([0-9]{1,5})")
 SIZE = re.compile(r"(max|active)_mtu:\s{0,40}([0-9]{3,5}) \([0-9]\)")
 
 
-# libibverbs opens the way to the kernel that loads the RDMA core: only a loaded one is asked.
+# libibverbs opens the kernel interface that loads the RDMA core: only a loaded one is queried.
 @probe(
     Shell("if [ -d /sys/class/infiniband ]; then ibv_devinfo; else echo none; fi"),
     gives={
         "nic/*.port/*.mtu": integer("The largest packet that the port sends now, in bytes."),
-        "nic/*.port/*.mtu_max": integer("The largest packet that the port could send, in bytes."),
+        "nic/*.port/*.mtu_max": integer("The largest packet that the port supports, in bytes."),
     },
 )
 def verbs_ports(answer: str) -> Facts:
-    """Read each port's sizes; only libibverbs knows them."""
+    """Read each port's sizes; only libibverbs provides them."""
     rows = read.rows(answer)
     device = port = ""
     for row in rows:

@@ -1,4 +1,4 @@
-"""What firmware starts from, as the running system reads it."""
+"""Firmware's boot order, and the entry of this boot, as the running system reads them."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, listing, probe, text
 from rackcheck.parse.host.os import efivars
@@ -21,5 +21,5 @@ def boot_order(answer: str) -> Facts:
     yield "os.boot.order", NONE if shown is None else efivars.entries("BootOrder", shown)
     current = NONE if shown is None else efivars.entries("BootCurrent", shown)
     if isinstance(current, tuple) and len(current) != 1:
-        raise Unreadable(f"this boot has {len(current)} entries")
+        raise Unreadable(f"BootCurrent lists {len(current)} entries, expected 1")
     yield "os.boot.entry", current[0] if isinstance(current, tuple) else current

@@ -1,4 +1,4 @@
-"""Which version of control groups is in use."""
+"""The version of control groups in use."""
 
 import re
 
@@ -10,12 +10,12 @@ UNIFIED, MOUNTS = "/sys/fs/cgroup/cgroup.controllers", "/proc/mounts"
 @probe(
     Read(UNIFIED, MOUNTS),
     gives={
-        "os.cgroup.version": integer("2: the one tree of today; 1: a tree for each controller, or both side by side."),
+        "os.cgroup.version": integer("2: one unified tree; 1: a tree per controller, or both versions side by side."),
         "os.cgroup.controllers": listing("The controllers of version 2: cpuset, cpu, memory; absent under version 1."),
     },
 )
 def cgroup(files: Files) -> Facts:
-    """Read the unified tree's controllers; where there is none, look for mounts of version 1."""
+    """Read the unified tree's controllers; without it, check for mounts of version 1."""
     yield "os.cgroup.controllers", files.read(UNIFIED, lambda content: tuple(content.split()))
     if files.has(UNIFIED):
         yield "os.cgroup.version", Sourced(2, UNIFIED)

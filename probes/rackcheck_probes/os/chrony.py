@@ -1,4 +1,4 @@
-"""How well chrony keeps the clock."""
+"""How accurate the clock is according to chrony."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
 from rackcheck.model import text as read
@@ -11,19 +11,21 @@ NONE = "no chronyc"
     Shell(f"if command -v chronyc >/dev/null; then chronyc -n tracking; else echo '{NONE}'; fi", ok=(0, 1)),
     gives={
         "time.chrony.reference": text(
-            "What chrony follows: a server's address, or a clock's name; absent while it follows nothing.",
+            "The source that chrony follows: a server's address, or a clock's name; absent without a source.",
             Class.MEASUREMENT,
         ),
-        "time.chrony.stratum": integer("Steps to the clock at the root; absent while it follows nothing.",
+        "time.chrony.stratum": integer("Steps to the root clock; absent without a source.",
                                        Class.MEASUREMENT),
         "time.chrony.leap": text("Normal, Insert second, Delete second, or Not synchronised."),
         "time.chrony.offset": quantity(
-            "s", "This clock less the time that chrony holds for right; below zero it is slow.", Class.MEASUREMENT
+            "s", "This clock minus chrony's estimate of the true time; negative if it is slow.", Class.MEASUREMENT
         ),
         "time.chrony.last_offset": quantity("s", "The offset that the last update found.", Class.MEASUREMENT),
-        "time.chrony.rms_offset": quantity("s", "The offset's average over a long time.", Class.MEASUREMENT),
-        "time.chrony.root_delay": quantity("s", "The way to the clock at the root and back.", Class.MEASUREMENT),
-        "time.chrony.root_dispersion": quantity("s", "The error gathered on that way.", Class.MEASUREMENT),
+        "time.chrony.rms_offset": quantity("s", "The offset's long-term average.", Class.MEASUREMENT),
+        "time.chrony.root_delay": quantity("s", "Round-trip time to the root clock.", Class.MEASUREMENT),
+        "time.chrony.root_dispersion": quantity(
+            "s", "The error accumulated on the path to the root clock.", Class.MEASUREMENT
+        ),
     },
 )  # fmt: skip
 def chrony(answer: str) -> Facts:

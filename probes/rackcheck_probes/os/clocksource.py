@@ -1,4 +1,4 @@
-"""Which clock the kernel trusts."""
+"""The clock source that the kernel uses."""
 
 from rackcheck import Facts, Files, Read, listing, probe, text
 
@@ -9,9 +9,9 @@ FOLDER = "/sys/devices/system/clocksource/clocksource0"
     Read(f"{FOLDER}/current_clocksource", f"{FOLDER}/available_clocksource"),
     gives={
         "time.clocksource": text(
-            "The clock in use: tsc or arch_sys_counter when all is well, hpet if the TSC was given up."
+            "The clock in use: tsc or arch_sys_counter normally, hpet if the TSC was marked unstable."
         ),
-        "time.clocksources": listing("The clocks that the kernel could use, best first."),
+        "time.clocksources": listing("The clocks available to the kernel, best first."),
     },
 )
 def clocksource(files: Files) -> Facts:

@@ -1,4 +1,4 @@
-"""Whether cloud-init has come to its end."""
+"""Whether cloud-init has finished."""
 
 import json
 
@@ -15,19 +15,19 @@ def errors(content: str) -> int:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable(f"not a result of cloud-init: {content[:80]!r}") from None
     if not isinstance(found, list):
-        raise Unreadable("errors that are no list")
+        raise Unreadable("errors is not a list")
     return len(found)
 
 
 @probe(
     Read(BEGUN, ENDED),
     gives={
-        "os.cloud_init.finished": flag("Whether cloud-init ended in this boot; absent where it does not run."),
-        "os.cloud_init.errors": integer("Errors that it met."),
+        "os.cloud_init.finished": flag("Whether cloud-init ended in this boot; absent if it does not run."),
+        "os.cloud_init.errors": integer("Errors that it reports."),
     },
 )
 def cloud_init(files: Files) -> Facts:
-    """Read the result, which it writes last of all."""
+    """Read the result, which cloud-init writes last."""
     if files.has(BEGUN) or files.has(ENDED):
         yield "os.cloud_init.finished", Sourced(files.has(ENDED), ENDED)
     else:

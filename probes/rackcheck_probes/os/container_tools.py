@@ -1,4 +1,4 @@
-"""Which container tools are installed, and in which version."""
+"""Installed container tools and their versions."""
 
 from rackcheck import Facts, Shell, Unreadable, probe, version
 from rackcheck.model import text as read
@@ -17,11 +17,11 @@ TOOLS = {
 
 
 def path(tool: str) -> str:
-    """Name the fact of a tool."""
+    """Return the fact of a tool."""
     return f"container.{tool.replace('-', '_')}.version"
 
 
-# Each prints its version and ends; none of them talks to a daemon for that.
+# Each prints its version and exits, without contacting a daemon.
 @probe(
     Shell(
         f"for t in {' '.join(TOOLS)}; do\n"
@@ -31,12 +31,11 @@ def path(tool: str) -> str:
         seconds=25,
     ),
     gives={
-        path(tool): version("dotted", f"The version of {what}; absent where no PATH has it.")
-        for tool, what in TOOLS.items()
+        path(tool): version("dotted", f"The version of {what}; absent if not in PATH.") for tool, what in TOOLS.items()
     },
 )
 def container_tools(answer: str) -> Facts:
-    """Read the first line that each tool prints of itself; what a builder appends after a plus is left out."""
+    """Read the first line that each tool prints; build metadata after a plus is left out."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")

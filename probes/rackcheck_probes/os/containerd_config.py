@@ -1,4 +1,4 @@
-"""What containerd's file sets, of the settings that matter here."""
+"""Relevant settings in containerd's configuration file."""
 
 import re
 
@@ -18,7 +18,7 @@ FLAGS = frozenset({"SystemdCgroup", "enable_cdi"})
 ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(?:#.*)?")
 
 
-# Only these: registries' passwords may stand in the same file.
+# Only these: the same file may contain registry passwords.
 @probe(
     Shell(
         f"{THERE}there {PLACE} || {{ echo 'no file'; exit 0; }}\n"
@@ -27,14 +27,14 @@ ROW = re.compile(rf"\s*({'|'.join(LEAVES)})\s*=\s*([\"']?)([\w.-]{{0,80}})\2\s*(
         quick=True,
     ),
     gives={
-        "container.containerd.default_runtime": text("The runtime of pods that ask for none: runc, nvidia."),
-        "container.containerd.snapshotter": text("How images are laid together: overlayfs."),
+        "container.containerd.default_runtime": text("The runtime of pods that request none: runc, nvidia."),
+        "container.containerd.snapshotter": text("The snapshotter for images: overlayfs."),
         "container.containerd.systemd_cgroup": flag("Whether every runtime of the file leaves cgroups to systemd."),
-        "container.containerd.cdi": flag("Whether devices may be asked for by CDI."),
+        "container.containerd.cdi": flag("Whether devices may be requested through CDI."),
     },
 )
 def containerd_config(answer: str) -> Facts:
-    """Read `key = value` lines, in whichever table they stand; texts that differ are told together."""
+    """Read `key = value` lines, in any table; texts that differ are listed together."""
     rows = read.rows(answer)
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):

@@ -1,4 +1,4 @@
-"""Which modules are built for which kernel here, and whether they are installed."""
+"""Modules built by DKMS for each kernel, and whether they are installed."""
 
 import re
 
@@ -14,13 +14,13 @@ ROW = re.compile(
 @probe(
     Shell("dkms status && echo '-- end --'", seconds=20),
     gives={
-        "kernel.dkms": collection("Modules that DKMS knows, by module/version/kernel; module/version before a build."),
-        "kernel.dkms/*.state": text("How far it is: added, built, installed, broken."),
-        "kernel.dkms/*.differs": flag("Whether DKMS warns that the installed module is not the one it built."),
+        "kernel.dkms": collection("Modules of DKMS, by module/version/kernel; module/version before a build."),
+        "kernel.dkms/*.state": text("The state of its build: added, built, installed, broken."),
+        "kernel.dkms/*.differs": flag("Whether DKMS warns that the installed module is not the one that it built."),
     },
 )
 def dkms(answer: str) -> Facts:
-    """Read one module for one kernel a line; DKMS 2 writes a comma where 3 writes a stroke."""
+    """Read one module for one kernel per line; DKMS 2 writes a comma where 3 writes a slash."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the answer was cut")

@@ -1,4 +1,4 @@
-"""Who made the machine, and which firmware its maker says it has."""
+"""The machine's manufacturer and its firmware version, as the manufacturer wrote them."""
 
 from rackcheck import Class, Facts, Files, Read, Reason, Unreadable, probe, text, version
 from rackcheck.model import text as read
@@ -16,7 +16,7 @@ NAMES = {
 
 
 def filled(content: str) -> str:
-    """Give what the maker wrote; a placeholder is not it."""
+    """Return what the manufacturer wrote; raises Unreadable on a placeholder."""
     if content.strip().casefold() in ("", *BLANKS):
         raise Unreadable(f"the maker left it as {content.strip()!r}", Reason.NOT_COLLECTED)
     return read.line(content)
@@ -25,15 +25,15 @@ def filled(content: str) -> str:
 @probe(
     Read(*(f"{FOLDER}/{name}" for name in NAMES.values())),
     gives={
-        "node.vendor": text("Who made the system, as its DMI table says.", Class.IDENTITY),
-        "node.product": text("The system's product name, as its DMI table says.", Class.IDENTITY),
-        "node.board": text("The main board's product name, as its DMI table says.", Class.IDENTITY),
-        "os.bios.vendor": text("Who made the BIOS, as the OS sees it.", Class.IDENTITY),
-        "os.bios.version": version("opaque", "The BIOS version, as the OS sees it."),
-        "os.bios.date": version("date", "The BIOS release date, by the specification month/day/year."),
+        "node.vendor": text("The system's manufacturer, from the DMI table.", Class.IDENTITY),
+        "node.product": text("The system's product name, from the DMI table.", Class.IDENTITY),
+        "node.board": text("The main board's product name, from the DMI table.", Class.IDENTITY),
+        "os.bios.vendor": text("The BIOS vendor, as the OS reads it.", Class.IDENTITY),
+        "os.bios.version": version("opaque", "The BIOS version, as the OS reads it."),
+        "os.bios.date": version("date", "The BIOS release date, month/day/year by the specification."),
     },
 )
 def dmi(files: Files) -> Facts:
-    """Read the DMI identity that the kernel shows; absent on machines without DMI."""
+    """Read the DMI identity that the kernel shows; the facts are absent on machines without DMI."""
     for path, name in NAMES.items():
         yield path, files.read(f"{FOLDER}/{name}", filled)

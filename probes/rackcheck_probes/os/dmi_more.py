@@ -1,4 +1,4 @@
-"""What else firmware tells of the machine to everybody."""
+"""Further firmware data about the machine that every user may read."""
 
 from rackcheck import Class, Facts, Files, Read, probe, text, version
 from rackcheck.model.fact import Reason, Unreadable
@@ -7,13 +7,13 @@ from rackcheck_probes.os.dmi import filled
 
 FOLDER = "/sys/class/dmi/id"
 TEXTS = {
-    "node.product_version": ("product_version", text("The system's version, as its maker writes it.", Class.IDENTITY)),
-    "node.family": ("product_family", text("The family of systems it belongs to.", Class.IDENTITY)),
-    "node.sku": ("product_sku", text("The system's stock number.", Class.IDENTITY)),
-    "node.board_vendor": ("board_vendor", text("Who made the main board.", Class.IDENTITY)),
+    "node.product_version": ("product_version", text("The system's version, as its vendor writes it.", Class.IDENTITY)),
+    "node.family": ("product_family", text("The product family that the system belongs to.", Class.IDENTITY)),
+    "node.sku": ("product_sku", text("The system's order number (SKU).", Class.IDENTITY)),
+    "node.board_vendor": ("board_vendor", text("The main board's manufacturer.", Class.IDENTITY)),
     "node.board_version": ("board_version", text("The main board's version.", Class.IDENTITY)),
-    "node.chassis_vendor": ("chassis_vendor", text("Who made the chassis.", Class.IDENTITY)),
-    "node.asset_tag": ("chassis_asset_tag", text("The owner's tag of the chassis.", Class.IDENTITY)),
+    "node.chassis_vendor": ("chassis_vendor", text("The chassis' manufacturer.", Class.IDENTITY)),
+    "node.asset_tag": ("chassis_asset_tag", text("The chassis' asset tag, set by the owner.", Class.IDENTITY)),
     "os.bios.release": (
         "bios_release", version("dotted", "The BIOS release, system BIOS major and minor; kernels since 5.8.")
     ),
@@ -21,25 +21,25 @@ TEXTS = {
         "ec_firmware_release", version("dotted", "The embedded controller's firmware release; kernels since 5.8.")
     ),
 }  # fmt: skip
-"""By fact: the file of the folder, and what it means."""
+"""By fact: the file of the folder, and its meaning."""
 TYPE = f"{FOLDER}/chassis_type"
 
 
 @probe(
     Read(TYPE, *(f"{FOLDER}/{name}" for name, _ in TEXTS.values())),
     gives={
-        "node.chassis_type": text("What kind of chassis it is: Rack Mount Chassis, Main Server Chassis."),
+        "node.chassis_type": text("The kind of chassis: Rack Mount Chassis, Main Server Chassis."),
         **{path: kind for path, (_, kind) in TEXTS.items()},
     },
 )
 def dmi_more(files: Files) -> Facts:
-    """Read what the kernel shows; absent is what this machine's table, or this kernel, leaves out."""
+    """Read what the kernel shows; a value missing in this machine's table or this kernel is absent."""
     for path, (name, _) in TEXTS.items():
         yield path, files.read(f"{FOLDER}/{name}", filled)
     yield "node.chassis_type", files.read(TYPE, chassis)
 
 
-# Words of the SMBIOS specification for numbers that the kernel shows as they stand in the table.
+# Words of the SMBIOS specification for the table's numbers, which the kernel shows unchanged.
 
 
 # System Management BIOS Reference Specification (DMTF DSP0134), System Enclosure or Chassis Types.
@@ -54,7 +54,7 @@ CHASSIS = (
 
 
 def chassis(content: str) -> str:
-    """Give the word of a chassis type's number; raises Unreadable on `Unknown` and on one without a word."""
+    """Return the word of a chassis type's number; raises Unreadable on `Unknown` and on a number without a word."""
     number = whole(content)
     if not 0 < number < len(CHASSIS) or number == 2:
         raise Unreadable(f"chassis type {number}", Reason.NOT_COLLECTED)

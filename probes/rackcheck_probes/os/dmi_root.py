@@ -1,4 +1,4 @@
-"""What firmware tells of the machine to root alone."""
+"""Firmware data about the machine that only root may read."""
 
 from rackcheck import Class, Facts, listing, probe, quantity, text
 from rackcheck.parse.host.os import dmidecode
@@ -14,15 +14,15 @@ SERIALS = {
 @probe(
     TABLE,
     gives={
-        "node.uuid": text("The machine's UUID, as its DMI table says.", Class.IDENTITY),
+        "node.uuid": text("The machine's UUID, from the DMI table.", Class.IDENTITY),
         "node.board_serial": text("The main board's serial number.", Class.IDENTITY),
         "node.chassis_serial": text("The chassis' serial number.", Class.IDENTITY),
-        "os.bios.characteristics": listing("What the BIOS says it can do: UEFI is supported, Selectable boot."),
+        "os.bios.characteristics": listing("Features that the BIOS reports: UEFI is supported, Selectable boot."),
         "os.bios.rom_size": quantity("MiB", "The size of the BIOS chip."),
     },
 )
 def dmi_root(answer: str) -> Facts:
-    """Read the first structure of each type: a blade's further boards and chassis are not this machine."""
+    """Read the first structure of each type: a blade's other boards and chassis are not this machine."""
     table = dmidecode.structures(answer)
     first = {s.kind: s for s in reversed(table)}
     for path, (kind, key) in SERIALS.items():

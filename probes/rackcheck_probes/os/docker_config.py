@@ -1,4 +1,4 @@
-"""What daemon.json sets, of Docker's settings that matter here."""
+"""Relevant Docker settings in daemon.json."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, probe, text
 from rackcheck.model import text as read
@@ -18,7 +18,7 @@ LEAVES = {**TEXTS, **FLAGS, docker.CGROUP_DRIVER: "cgroup_driver", docker.NVIDIA
 PATTERN = f'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]*"|true|false)|"native[.]cgroupdriver=[a-z]*"|"nvidia" *: *[{{]'
 
 
-# Only these: what else stands there (proxies, options of logs) may hold a password, and stays on the node.
+# Only these: other content (proxies, options of logs) may include a password, and stays on the node.
 @probe(
     Shell(
         f"{THERE}there {PLACE} || {{ echo 'no file'; exit 0; }}\n"
@@ -28,17 +28,23 @@ PATTERN = f'"({"|".join((*TEXTS, *FLAGS))})" *: *("[^"]*"|true|false)|"native[.]
     ),
     gives={
         **{
-            f"container.docker.configured.{leaf}": text(f"`{name}` in daemon.json; absent: Docker's own choice.")
+            f"container.docker.configured.{leaf}": text(
+                f"`{name}` in daemon.json; if absent, Docker's default applies."
+            )
             for name, leaf in TEXTS.items()
         },
-        "container.docker.configured.live_restore": flag("`live-restore` in daemon.json; absent: Docker's own choice."),
-        "container.docker.configured.cdi": flag("The feature `cdi` in daemon.json; absent: Docker's own choice."),
+        "container.docker.configured.live_restore": flag(
+            "`live-restore` in daemon.json; if absent, Docker's default applies."
+        ),
+        "container.docker.configured.cdi": flag(
+            "The feature `cdi` in daemon.json; if absent, Docker's default applies."
+        ),
         "container.docker.configured.cgroup_driver": text("The option native.cgroupdriver in daemon.json."),
         "container.docker.configured.nvidia_runtime": flag("Whether daemon.json has a runtime `nvidia`."),
     },
 )
 def docker_config(answer: str) -> Facts:
-    """Read the pieces of JSON that the node picked out."""
+    """Read the pieces of JSON that the node extracted."""
     rows = read.rows(answer)
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):

@@ -1,4 +1,4 @@
-"""How Docker runs: its version, drivers and runtimes, as the daemon says."""
+"""Docker's version, drivers and runtimes, as the daemon reports them."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, integer, listing, probe, text, version
 from rackcheck.model import text as read
@@ -20,8 +20,8 @@ OTHERS = {
 }
 
 
-# Asking a daemon that does not run could start it, by its socket: then it is not asked. Without a seat in the group
-# `docker` the daemon refuses. What else it tells (proxies, labels, names) stays on the node.
+# A query could start a stopped daemon through its socket, so it is only sent to a running one. Without membership in
+# the group `docker` the daemon refuses. The command's other output (proxies, labels, names) stays on the node.
 @probe(
     Shell(
         "command -v docker >/dev/null || { echo 'docker: not found' >&2; exit 127; }\n"
@@ -32,17 +32,17 @@ OTHERS = {
     ),
     gives={
         **{
-            f"container.docker.{leaf}": text(f"What `docker info` calls {name}; absent from versions that do not tell.")
+            f"container.docker.{leaf}": text(f"{name} of `docker info`; absent from versions that lack it.")
             for name, leaf in TEXTS.items()
         },
-        "container.docker.daemon": version("dotted", "The version of the daemon that runs."),
+        "container.docker.daemon": version("dotted", "The version of the running daemon."),
         "container.docker.cgroup_version": integer("The version of control groups that Docker uses: 1, 2."),
-        "container.docker.runtimes": listing("The runtimes that containers may ask for: nvidia, runc."),
-        "container.docker.live_restore": flag("Whether containers go on while the daemon restarts."),
+        "container.docker.runtimes": listing("The runtimes that containers may request: nvidia, runc."),
+        "container.docker.live_restore": flag("Whether containers keep running while the daemon restarts."),
     },
 )
 def docker_info(answer: str) -> Facts:
-    """Read `Name: value` lines, which since 20.10 stand one blank in."""
+    """Read `Name: value` lines, which since 20.10 are indented by one blank."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")

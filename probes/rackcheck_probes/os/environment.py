@@ -1,4 +1,4 @@
-"""What the node tells GPU and network libraries by its environment and by NCCL's own file."""
+"""Settings of GPU and network libraries in the node's environment and in NCCL's own file."""
 
 import re
 from collections.abc import Collection
@@ -14,7 +14,7 @@ END = "-- end --"
 """The answer's last line."""
 
 
-# Only these words: what else stands in the environment may be anybody's secret.
+# Only these names: other variables of the environment may be secrets.
 @probe(
     Shell(
         f"{THERE}for f in {' '.join(PLACES)}; do\n"
@@ -24,27 +24,27 @@ END = "-- end --"
         quick=True,
     ),
     gives={
-        "os.environment": collection("Variables of NCCL, ROCm, CUDA, UCX and their like in /etc/environment."),
+        "os.environment": collection("Variables of NCCL, ROCm, CUDA, UCX and similar in /etc/environment."),
         "os.environment/*.value": setting("The variable's value in every session."),
         "os.nccl_conf": collection("Variables in /etc/nccl.conf, which NCCL itself reads."),
         "os.nccl_conf/*.value": setting("The variable's value for NCCL."),
     },
 )
 def environment(answer: str) -> Facts:
-    """Read the assignments of each file; of a repeated name the last counts."""
+    """Read the assignments of each file; the last of a repeated name counts."""
     for (place, name), value in assignments(answer, PLACES).items():
         yield f"{PLACES[place]}/{spell_key(name)}.value", value
 
 
-# Assignments of several files, as `grep` gives them: `== FILE`, then `NAME=VALUE` or `export NAME=VALUE`.
+# Assignments of several files, as `grep` prints them: `== FILE`, then `NAME=VALUE` or `export NAME=VALUE`.
 
 _ASSIGNMENT = re.compile(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{0,80}=(.{0,4000})")
 
 
 def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], str]:
-    """Give each value by file and name, without quotes; of a repeated name the last counts.
+    """Return each value by file and name, without quotes; the last of a repeated name counts.
 
-    Raises Unreadable on an answer that was cut, and on a row that is no assignment in one of these files.
+    Raises Unreadable on an answer that was cut, and on a row that is not an assignment in one of these files.
     """
     items = rows(answer)
     if not items or items[-1] != END:

@@ -1,6 +1,6 @@
-"""What a question says on the node to tell a file that is not there from one that this login may not see.
+"""How a probe's script distinguishes a missing file from one that this login may not see.
 
-`[ -e FILE ]` is false for both: where the folder is closed the kernel answers EACCES, which `test` keeps to itself.
+`[ -e FILE ]` is false for both: for a closed folder the kernel returns EACCES, which `test` does not show.
 """
 
 THERE = """\
@@ -11,8 +11,9 @@ case $w in *[Nn]'o such file'*|*[Nn]'ot a directory'*) return 1;; esac
 echo "$1: ${w##*: }" >&2; exit 2
 }
 """
-"""`there FILE`: 0 if it is there, 1 if not; what is hidden ends the shell with 2 and the kernel's reason.
+"""`there FILE`: 0 if it exists, 1 if not; a hidden file ends the shell with 2 and the kernel's reason.
 
-The shell's own opening of the file asks the kernel: no program is started, and nothing is opened that `test` has seen.
-`there FOLDER/.` asks whether the folder can be entered; `(there FILE)` leaves the question going on.
+To get the kernel's reason, the shell itself opens the file: no program is started. A file that `test` found is not
+opened.
+`there FOLDER/.` checks whether the folder can be entered; `(there FILE)` lets the script continue.
 """

@@ -7,7 +7,7 @@ from rackcheck.model import text as read
 
 UNITS, TYPES = "/sys/class/iommu/*/uevent", "/sys/kernel/iommu_groups/*/type"
 MEMBERS = "/sys/kernel/iommu_groups/*/devices/*/class"
-"""The PCI functions of each group: there are groups, though an old kernel does not tell their types."""
+"""The PCI functions of each group: groups exist even if an old kernel does not report their types."""
 TRANSLATED = ("DMA", "DMA-FQ")
 
 
@@ -15,19 +15,19 @@ TRANSLATED = ("DMA", "DMA-FQ")
     Read(UNITS, TYPES, MEMBERS, cap=4 << 20),
     gives={
         "iommu.units": listing("IOMMUs that the kernel uses: dmar0 (Intel), ivhd0 (AMD), smmu3.0x..."),
-        "iommu.groups": integer("Groups of devices that the IOMMU keeps apart: 0 where the kernel uses none."),
-        "iommu.types": listing("How the groups' accesses go: identity (passed through), DMA, DMA-FQ (translated)."),
-        "iommu.passthrough": integer("Groups whose accesses pass through as they are."),
+        "iommu.groups": integer("Groups of devices that the IOMMU isolates: 0 if the kernel uses no IOMMU."),
+        "iommu.types": listing("How accesses are handled: identity (passed through), DMA, DMA-FQ (translated)."),
+        "iommu.passthrough": integer("Groups whose accesses pass through untranslated."),
         "iommu.translated": integer("Groups whose accesses are translated."),
     },
 )
 def iommu(files: Files) -> Facts:
-    """Count the groups by type; a group that a virtual machine holds is neither passed through nor translated."""
+    """Count the groups by type; a group that a virtual machine uses is neither passed through nor translated."""
     units = tuple(name for (name,) in files.found(UNITS))
     yield "iommu.units", units
     typed = [number for (number,) in files.found(TYPES)]
     if (units and not typed) or not set(typed).issuperset(number for number, _ in files.found(MEMBERS)):
-        raise Unreadable("the kernel does not tell the types of its groups", Reason.NOT_COLLECTED)
+        raise Unreadable("the kernel does not report the types of its groups", Reason.NOT_COLLECTED)
     types = Counter(read.line(files.text(TYPES.replace("*", number))) for number in typed)
     yield "iommu.groups", sum(types.values())
     yield "iommu.types", tuple(sorted(types))

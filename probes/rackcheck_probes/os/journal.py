@@ -1,9 +1,9 @@
-"""What the journal kept of the kernel's warnings and errors since boot, and of its errors before.
+"""The kernel's warnings and errors in the journal since boot.
 
-The kernel's ring forgets; the journal may reach further. It is read for its newest lines only: a journal with more
-lines than asked for was not read to its end, and one whose oldest line is of a later time than the boot was cut at its
-beginning, by vacuuming it: then nobody knows that a GPU had no Xid. Unverified on hardware: no recording of a GPU
-node's journal in this form was at hand.
+The kernel's ring loses old lines; the journal may reach further back. Only the journal's newest lines are read: if it
+has more lines than requested, it was not read completely; if its oldest line is later than the boot, it was vacuumed.
+In both cases it is unknown whether there were more Xids. Unverified on hardware: no recording of a GPU node's journal
+in this form was available.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key
@@ -12,8 +12,11 @@ from rackcheck.parse.host.kernel_log.xid_lines import by_place, codes, every_sxi
 
 MOST = 5000
 EARLY = 10
-"""Seconds after boot by which a journal that has its beginning warns; ours, chosen to be before GPUs' drivers."""
-# Xids are warnings (4), so errors (3) alone would not do. Without names of hosts, with seconds since boot.
+"""A journal counts as complete if its oldest warning is at most this many seconds after boot.
+
+The limit is our choice; the GPUs' drivers load later.
+"""
+# Xids are warnings (4), so errors (3) alone do not suffice. Without host names, with seconds since boot.
 BOOT = Shell(
     f"journalctl -k -b -p 4 -n {MOST} -o short-monotonic --no-hostname --no-pager", root=True, cap=4 << 20, seconds=20
 )
@@ -24,22 +27,23 @@ BOOT = Shell(
     gives={
         "log.boot.begins": quantity(
             "s",
-            "Time after boot of the oldest warning of the kernel that was read from the journal.",
+            "Time from boot to the oldest kernel warning that was read from the journal.",
             Class.MEASUREMENT,
         ),
         "log.boot.lines": integer(
-            f"Warnings and errors of the kernel in this boot's journal; unknown from {MOST} on.", Class.COUNTER
+            f"Warnings and errors of the kernel in this boot's journal; unknown if there are {MOST} lines or more.",
+            Class.COUNTER,
         ),
-        "log.boot.xid": collection("GPUs that an Xid in this boot's journal names, by PCI address as in `gpu/*.pci`."),
+        "log.boot.xid": collection("GPUs with an Xid in this boot's journal, by PCI address as in `gpu/*.pci`."),
         "log.boot.xid/*.codes": listing("The Xids' numbers, each once, in order.", Class.COUNTER),
         "log.boot.xid/*.count": integer("Lines with an Xid of this GPU.", Class.COUNTER),
-        "log.boot.sxid": collection("NVSwitches that an SXid in this boot's journal names, by PCI address."),
+        "log.boot.sxid": collection("NVSwitches with an SXid in this boot's journal, by PCI address."),
         "log.boot.sxid/*.codes": listing("The SXids' numbers, each once, in order.", Class.COUNTER),
         "log.boot.sxid/*.count": integer("Lines with an SXid of this NVSwitch.", Class.COUNTER),
     },
 )
 def journal(answer: str) -> Facts:
-    """Gather the Xids and SXids of the newest lines; where the lines do not reach back, there may be others."""
+    """Collect the Xids and SXids of the newest lines; if these do not reach back to the boot, there may be more."""
     log = journalctl.of_this_boot(answer)
     begins = journalctl.oldest(log)
     yield "log.boot.begins", begins

@@ -1,8 +1,8 @@
-"""How many errors of each priority this boot's journal holds, of all programs: their numbers, and not their words.
+"""The number of errors of each priority in this boot's journal, of all programs; their texts are not read.
 
-The journal's own first words are asked for beside them, and all from the newest back: an answer that has those words
-of the boot's first minutes reaches back to them, and a node where no journal is kept is no node without errors.
-Unverified on hardware: written to journalctl's manual and to lines quoted in systemd issue 38912.
+The journal's own first message is requested with the errors, newest entries first: an answer that contains that
+message reaches back to the boot's first minutes, and a node without a journal does not count as free of errors.
+Unverified on hardware: written from journalctl's manual and from lines quoted in systemd issue 38912.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, probe
@@ -31,6 +31,6 @@ def journal_priorities(answer: str) -> Facts:
     """Count the entries of each priority, if the newest entries reach back to the journal's start."""
     entries = journalctl.entries(answer)
     if not any(entry.begins for entry in entries):
-        raise Unreadable("this boot's journal, or what was read of it, has no beginning", Reason.NOT_READ_FURTHER)
+        raise Unreadable("this boot's journal, or the part that was read, lacks its beginning", Reason.NOT_READ_FURTHER)
     for number, leaf in LEAVES.items():
         yield f"log.boot.priority.{leaf}", sum(entry.priority == number for entry in entries)

@@ -1,4 +1,4 @@
-"""Which kernel runs."""
+"""The running kernel."""
 
 from rackcheck import Class, Facts, Shell, Unreadable, probe, text, version
 from rackcheck.model import text as read
@@ -10,12 +10,12 @@ from rackcheck.model import text as read
         "kernel.release": version("kernel", "The running kernel's release: 5.15.0-1053-nvidia."),
         "kernel.arch": text("The machine's instruction set, as the kernel calls it: x86_64, aarch64.", Class.IDENTITY),
         "kernel.build": text(
-            "When and how the running kernel was built; tells two builds of one release apart.", Class.VERSION
+            "When and how the running kernel was built; distinguishes two builds of one release.", Class.VERSION
         ),
     },
 )
 def kernel(answer: str) -> Facts:
-    """Read three answers of uname, one a line."""
+    """Read three answers of uname, one per line."""
     rows = read.rows(answer)
     if len(rows) != 3 or not all(map(str.strip, rows)):
         raise Unreadable(f"not three lines: {answer[:80]!r}")

@@ -1,6 +1,6 @@
-"""The libraries by which programs reach GPUs and their network: which versions lie on the node, and whether whole.
+"""Libraries through which programs use GPUs and their network: installed versions, and whether they are intact.
 
-A file of no bytes and a link that leads nowhere are there by name only: programs fail as they load them.
+An empty file and a broken link exist by name only: programs fail to load them.
 """
 
 from pathlib import PurePosixPath
@@ -23,8 +23,8 @@ PLACES = (
 FOLLOWED, END = "-- followed --", "-- end --"
 
 
-# Two listings: what the names are, and what they lead to. A link that leads nowhere is not in the second, nor is one
-# that leads where this login may not look: that is said.
+# Two listings: the names, and their targets. A broken link is missing in the second listing. So is a link whose target
+# this login may not see: the script reports such a link.
 @probe(
     Shell(
         f"{THERE}hidden() {{ (there \"$1\") 2>/dev/null; [ $? != 2 ] || echo \"hidden $1\"; }}\n"
@@ -36,15 +36,15 @@ FOLLOWED, END = "-- followed --", "-- end --"
         f"[ $# = 0 ] || ls -lnd -- \"$@\" || exit; echo '{FOLLOWED}'\n"
         f"[ $# = 0 ] || ls -lnLd -- \"$@\" 2>/dev/null; echo '{END}'", quick=True),
     gives={
-        "os.library": collection("Libraries of CUDA, NCCL, ROCm and RDMA in the places of the system, by their files."),
+        "os.library": collection("Libraries of CUDA, NCCL, ROCm and RDMA in the system's library folders, by file."),
         "os.library/*.name": text("The library's name: libnccl."),
-        "os.library/*.version": version("dotted", "The version in the name of the file that it leads to."),
-        "os.library/*.size": quantity("MiB", "The size of the file that it leads to; absent if that is not there."),
-        "os.library/*.usable": flag("False if the file is empty, or a link that leads nowhere."),
+        "os.library/*.version": version("dotted", "The version in the name of its target file."),
+        "os.library/*.size": quantity("MiB", "The size of its target file; absent if that does not exist."),
+        "os.library/*.usable": flag("False if the file is empty, or a broken link."),
     },
 )  # fmt: skip
 def libraries(answer: str) -> Facts:
-    """Read both listings; a folder that would not be listed may hold more."""
+    """Read both listings; a folder that could not be listed may have more."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
         raise Unreadable("the answer was cut")

@@ -1,4 +1,4 @@
-"""What one session may use."""
+"""Resource limits of one session."""
 
 from rackcheck import Facts, Files, Read, integer, probe, quantity
 from rackcheck.model.catalogue import Kind
@@ -16,7 +16,7 @@ LIMITS = {
 
 
 def kind(name: str, meaning: str, side: str) -> Kind:
-    """Give the meaning of one limit, soft or hard, in the session that audits."""
+    """Return the fact of one limit, soft or hard, in the auditing session."""
     help_ = f"{meaning}, {side} limit, in the auditing user's session."
     return integer(help_, unlimited=True) if name in {"nofile", "nproc"} else quantity("KiB", help_, unlimited=True)
 
@@ -26,6 +26,6 @@ def kind(name: str, meaning: str, side: str) -> Kind:
     gives={f"limits.{leaf}.{side}": kind(leaf, message, side) for leaf, message in LIMITS.values() for side in SIDES},
 )
 def limits(files: Files) -> Facts:
-    """Read the limits of the session that asks; a job's own may differ."""
+    """Read the limits of the auditing session; a job's limits may differ."""
     for limit in proc_limits.limits(files.text(PLACE), LIMITS):
         yield f"limits.{LIMITS[limit.name][0]}.{limit.side}", limit.value

@@ -1,4 +1,4 @@
-"""What the files of pam_limits give every user's session."""
+"""Limits that the files of pam_limits set for every user's session."""
 
 from rackcheck import Facts, Files, Read, probe
 from rackcheck.model.catalogue import Kind, integer, quantity
@@ -14,8 +14,8 @@ HELP = {
 
 
 def kind(name: str, side: str) -> Kind:
-    """Give the meaning of one limit that the files set for everybody."""
-    help_ = f"{HELP[name]}: {side} limit that pam_limits gives every user but root; services have their own."
+    """Return the fact of one limit that the files set for every user but root."""
+    help_ = f"{HELP[name]}: {side} limit that pam_limits sets for every user but root; services have their own."
     return integer(help_, unlimited=True) if name in {"nofile", "nproc"} else quantity("KiB", help_, unlimited=True)
 
 
@@ -24,7 +24,7 @@ def kind(name: str, side: str) -> Kind:
     gives={f"limits.configured.{name}.{side}": kind(name, side) for name in HELP for side in SIDES},
 )
 def limits_configured(files: Files) -> Facts:
-    """Read the lines for `*`, which are everybody but root; those for single users and groups are left out."""
+    """Read the lines for `*`, which is every user but root; lines for single users and groups are left out."""
     given = pam_limits.for_everybody(files.text(place) for place in pam_limits.places(files))
     for name in HELP:
         for side in SIDES:

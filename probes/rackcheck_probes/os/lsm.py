@@ -1,4 +1,4 @@
-"""Which security modules the kernel runs, and whether they enforce."""
+"""Security modules of the kernel, and whether they enforce."""
 
 from rackcheck import Facts, Files, Read, flag, listing, probe, text
 from rackcheck.model import text as read
@@ -13,13 +13,13 @@ SELINUX, APPARMOR = "/sys/fs/selinux/enforce", "/sys/module/apparmor/parameters/
     Read(MODULES, LOCKDOWN, SELINUX, APPARMOR, MOUNTS),
     gives={
         "kernel.lsm": listing("The security modules that are on, in their order: capability, yama, apparmor."),
-        "kernel.lockdown": text("What even root may not do to the kernel: none, integrity, confidentiality."),
-        "os.selinux.enforcing": flag("True: SELinux enforces; false: it only logs; absent where it is off."),
+        "kernel.lockdown": text("Kernel lockdown mode, which restricts root: none, integrity, confidentiality."),
+        "os.selinux.enforcing": flag("True if SELinux enforces; false if it only logs; absent if it is off."),
         "os.apparmor.enabled": flag("Whether AppArmor is on; absent from a kernel without it."),
     },
 )
 def lsm(files: Files) -> Facts:
-    """Read what the security file system, SELinux's own and AppArmor's module say."""
+    """Read the security file system, and the files of SELinux and of AppArmor's module."""
     yield "os.selinux.enforcing", files.read(SELINUX, read.bit)
     yield "os.apparmor.enabled", files.read(APPARMOR, lambda content: read.flag(content.strip(), yes="Y", no="N"))
     yield "kernel.lsm", securityfs.read(files, MODULES, lambda content: tuple(read.line(content).split(",")))

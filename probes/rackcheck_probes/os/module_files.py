@@ -1,4 +1,4 @@
-"""Which modules the node is told to load at boot, and which never by themselves."""
+"""Modules that the node loads at boot, and modules that are blocked."""
 
 from rackcheck import Facts, Files, Read, listing, probe
 from rackcheck.parse.host.os import drop_ins, modprobe
@@ -11,12 +11,12 @@ PROBE = tuple(f"{place}/modprobe.d/*.conf" for place in ("/usr/lib", "/run", "/e
     Read(*LOAD, *PROBE),
     gives={
         "kernel.modules.autoload": listing("Modules that /etc/modules and modules-load.d load at boot."),
-        "kernel.modules.blacklisted": listing("Modules that modprobe.d keeps from loading by themselves: nouveau."),
-        "kernel.modules.forbidden": listing("Modules for which modprobe.d runs /bin/false or its like instead."),
+        "kernel.modules.blacklisted": listing("Modules that modprobe.d excludes from automatic loading: nouveau."),
+        "kernel.modules.forbidden": listing("Modules for which modprobe.d runs /bin/false or similar instead."),
     },
 )
 def module_files(files: Files) -> Facts:
-    """Read the names; dashes and underscores are one to the kernel, which spells underscores."""
+    """Read the names; the kernel treats dashes and underscores as equal, and spells underscores."""
     wanted, orders = drop_ins.lines(files, LOAD), drop_ins.lines(files, PROBE)
     yield "kernel.modules.autoload", modprobe.autoload(wanted)
     yield "kernel.modules.blacklisted", modprobe.blacklisted(orders)

@@ -1,6 +1,6 @@
-"""What chosen kernel modules work with, and with what modprobe.d loads them next time.
+"""Parameters of selected kernel modules: in use, and set in modprobe.d for the next load.
 
-Only parameters that bear on GPUs and their networks are read; a module that is not loaded has none.
+Only parameters that affect GPUs and their networks are read; a module that is not loaded has no parameters.
 """
 
 import re
@@ -28,15 +28,15 @@ OPTIONS = re.compile(
     Read(*(PLACE.format(module, name) for module, names in NAMED.items() for name in names), *PROBE),
     gives={
         "kernel.modules.parameter": collection(
-            "Chosen parameters of loaded modules, as module.parameter: nvidia_peermem.peerdirect_support."
+            "Selected parameters of loaded modules, as module.parameter: nvidia_peermem.peerdirect_support."
         ),
-        "kernel.modules.parameter/*.value": setting("What the loaded module works with."),
-        "kernel.modules.option": collection("Parameters of GPU and network modules that modprobe.d gives."),
-        "kernel.modules.option/*.value": setting("What modprobe.d gives the module when it is loaded next."),
+        "kernel.modules.parameter/*.value": setting("The value that the loaded module uses."),
+        "kernel.modules.option": collection("Parameters of GPU and network modules that modprobe.d sets."),
+        "kernel.modules.option/*.value": setting("The value that modprobe.d sets at the module's next load."),
     },
 )
 def module_parameters(files: Files) -> Facts:
-    """Read the parameters that are there, and the options; of an option that is given twice the last counts."""
+    """Read the existing parameters and the options; the last of a repeated option counts."""
     for module, names in NAMED.items():
         for name in names:
             place = PLACE.format(module, name)

@@ -12,13 +12,11 @@ from rackcheck.parse.host.os.proc_modules import ALWAYS, MODPROBE, PLACE
             "Kernel modules that are loaded, by name with underscores; none if the kernel has no modules."
         ),
         "module/*.loaded": flag("True once the module is live; false while it loads or unloads."),
-        "module/*.version": version(
-            "opaque", "The version that the loaded module gives itself; absent if it gives none."
-        ),
+        "module/*.version": version("opaque", "The version of the loaded module; absent if it has none."),
     },
 )
 def modules(files: Files) -> Facts:
-    """Read the loaded modules; a kernel that shows that it was built without them has no list, and so none."""
+    """Read the loaded modules; a kernel that was certainly built without modules has none."""
     if not files.has(PLACE):
         proc_modules.built_without(files)
         return

@@ -1,4 +1,4 @@
-"""How well ntpd keeps the clock."""
+"""How accurate the clock is according to ntpd."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
 from rackcheck.model import text as read
@@ -7,21 +7,23 @@ from rackcheck.parse.host.os import ntpq
 MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootdelay", "root_dispersion": "rootdisp"}
 
 
-# Unverified on hardware: the words are those that ntp 4.2.6 to 4.2.8 and ntpsec 1.2 print in public listings.
+# Unverified on hardware: the words are those of ntp 4.2.6 to 4.2.8 and ntpsec 1.2 in public listings.
 @probe(
     Shell(f"if command -v ntpq >/dev/null; then ntpq -n -c rv 2>&1; else echo '{ntpq.NONE}'; fi", ok=(0, 1)),
     gives={
         "time.ntpd.reference": text("What ntpd follows: a server's address, or a clock's name.", Class.MEASUREMENT),
-        "time.ntpd.stratum": integer("Steps to the clock at the root; 16 while it follows nothing.", Class.MEASUREMENT),
+        "time.ntpd.stratum": integer("Steps to the root clock; 16 without a source.", Class.MEASUREMENT),
         "time.ntpd.leap": text("none, insert, delete (of a second), or unsynchronized.", words=ntpq.LEAP.values()),
-        "time.ntpd.offset": quantity("s", "The clock it follows less this one.", Class.MEASUREMENT),
-        "time.ntpd.jitter": quantity("s", "How much that offset varies.", Class.MEASUREMENT),
-        "time.ntpd.root_delay": quantity("s", "The way to the clock at the root and back.", Class.MEASUREMENT),
-        "time.ntpd.root_dispersion": quantity("s", "The error gathered on that way.", Class.MEASUREMENT),
+        "time.ntpd.offset": quantity("s", "The clock that ntpd follows minus this node's clock.", Class.MEASUREMENT),
+        "time.ntpd.jitter": quantity("s", "How much the offset varies.", Class.MEASUREMENT),
+        "time.ntpd.root_delay": quantity("s", "Round-trip time to the root clock.", Class.MEASUREMENT),
+        "time.ntpd.root_dispersion": quantity(
+            "s", "The error accumulated on the path to the root clock.", Class.MEASUREMENT
+        ),
     },
 )
 def ntpd(answer: str) -> Facts:
-    """Read ntpd's variables; every fact is absent where no ntpd answers. Its times are milliseconds."""
+    """Read ntpd's variables; every fact is absent if no ntpd answers. Its times are milliseconds."""
     gone = ntpq.lacking(answer)
     if gone is not None:
         leaves = ("reference", "stratum", "leap", *MILLISECONDS)

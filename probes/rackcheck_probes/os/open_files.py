@@ -1,4 +1,4 @@
-"""How many open files the system has of those it may have."""
+"""How many open files the system has, and their share of the limit."""
 
 import re
 
@@ -12,11 +12,11 @@ PLACE = "/proc/sys/fs/file-nr"
     Read(PLACE),
     gives={
         "os.files.open": integer("File handles in use in the whole system.", Class.MEASUREMENT),
-        "os.files.use": quantity("%", "Share of the handles that there may be (fs.file-max).", Class.MEASUREMENT),
+        "os.files.use": quantity("%", "Share of the handle limit (fs.file-max) in use.", Class.MEASUREMENT),
     },
 )
 def open_files(files: Files) -> Facts:
-    """Read the handles that are allocated, those of them that are free, and the most."""
+    """Read the allocated handles, the free handles among them, and the limit."""
     match = re.fullmatch(r"([0-9]{1,20})\s+([0-9]{1,20})\s+([0-9]{1,20})", read.line(files.text(PLACE)))
     if match is None or int(match[3]) == 0:
         raise Unreadable(f"not three numbers: {files.text(PLACE)[:80]!r}")

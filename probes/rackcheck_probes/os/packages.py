@@ -1,11 +1,11 @@
-"""Every package that is installed, and those that are held back or broken."""
+"""Every installed package, and packages that are held back or broken."""
 
 from rackcheck import Absent, Facts, Shell, collection, listing, probe, spell_key, text, version
 from rackcheck.parse.host.os import dpkg
 from rackcheck_probes.os.hidden import THERE
 
 
-# A distribution may have the other's tool: what counts is whose records there are.
+# A distribution may have the tools of both dpkg and rpm: the records that exist decide.
 @probe(
     Shell(
         f"{THERE}there /var/lib/dpkg/status\n"
@@ -18,25 +18,23 @@ from rackcheck_probes.os.hidden import THERE
         cap=2 << 20,
     ),
     gives={
-        "package": collection("Installed packages by name; one of another architecture as name:arch."),
+        "package": collection("Installed packages by name; packages of another architecture as name:arch."),
         "package/*.version": version(
-            "opaque", "The installed version with epoch and release; several, as of kernels, in a row parted by blanks."
+            "opaque", "The installed version with epoch and release; if there are several, blanks separate them."
         ),
-        "os.packages.manager": text("Whose records were read: dpkg, rpm.", words=("dpkg", "rpm")),
-        "os.packages.held": listing(
-            "Packages that an upgrade leaves alone; absent under rpm, which holds none itself."
-        ),
-        "os.packages.broken": listing("Packages that dpkg has begun and not ended to install; absent under rpm."),
+        "os.packages.manager": text("The package manager whose records were read: dpkg, rpm.", words=("dpkg", "rpm")),
+        "os.packages.held": listing("Packages that upgrades skip; absent under rpm, which has no holds."),
+        "os.packages.broken": listing("Packages whose installation by dpkg is incomplete; absent under rpm."),
     },
 )
 def packages(answer: str) -> Facts:
-    """Read one package a line; what is removed but for its settings is not installed."""
+    """Read one package per line; a removed package whose settings remain is not installed."""
     found = dpkg.installed(answer)
     yield "os.packages.manager", found.manager
     by_dpkg = found.manager == "dpkg"
     held = tuple(sorted({package.name for package in found.packages if package.held}))
     broken = tuple(sorted({package.name for package in found.packages if package.broken}))
-    yield "os.packages.held", held if by_dpkg else Absent("rpm holds no package")
+    yield "os.packages.held", held if by_dpkg else Absent("rpm has no holds")
     yield "os.packages.broken", broken if by_dpkg else Absent("rpm keeps no such state")
     for key, versions in dpkg.versions(found.packages, found.native).items():
         yield f"package/{spell_key(key)}.version", " ".join(sorted(set(versions)))

@@ -1,19 +1,19 @@
-"""How many processes there are, which of them hang or are dead, and how old those are.
+"""How many processes exist, which of them hang, how many are zombies, and the age of the oldest of each kind.
 
-Since when a process hangs the kernel does not show: two readings, minutes apart, with the same names in both tell it,
-and the kernel's own word (`log.kernel.stall.hung_tasks`).
+The kernel does not report since when a process hangs. A process hangs if two readings, minutes apart, both contain its
+name; the kernel's own message (`log.kernel.stall.hung_tasks`) shows it as well.
 """
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, quantity
 from rackcheck.parse.host.os import process_states
 
 NAMES = 20
-"""Names of hanging processes that a node gives at most."""
+"""Maximum number of names of hanging processes that a node returns."""
 
 
-# No ps: busybox has another. `xargs` parts the list where it would be too long; who ended meanwhile is passed over.
-# A name may hold blanks and brackets, but behind its last bracket there are numbers only: the state, and 20th from
-# there the start.
+# `ps` is not used: the `ps` of busybox differs. `xargs` splits the list if it is too long; processes that ended
+# meanwhile are skipped. A name may contain blanks and brackets, but after its last bracket there are the state and
+# numbers only; the 20th word from there is the start.
 @probe(
     Shell(
         "[ -r /proc/1/stat ] || { echo 'process 1 is hidden: other users processes too' >&2; exit 1; }\n"
@@ -26,27 +26,32 @@ NAMES = 20
         quick=True,
     ),
     gives={
-        "os.processes.count": integer("Processes, the kernel's own among them.", Class.MEASUREMENT),
-        "os.processes.zombies": integer("Processes that ended and that nobody has asked after.", Class.MEASUREMENT),
+        "os.processes.count": integer("Processes, including the kernel's own.", Class.MEASUREMENT),
+        "os.processes.zombies": integer("Processes that ended but are not reaped.", Class.MEASUREMENT),
         "os.processes.uninterruptible": integer(
-            "Processes that wait for a device or a server and cannot be killed; a few for a moment are usual.",
+            "Processes that wait for a device or a server and cannot be killed; a few that wait briefly are usual.",
             Class.MEASUREMENT,
         ),
         "os.processes.uninterruptible_names": listing(
-            f"The names of these, each once, of {NAMES} processes at most.", Class.MEASUREMENT
+            f"Names of the processes that wait and cannot be killed, each once; at most {NAMES} processes are read.",
+            Class.MEASUREMENT,
         ),
         "os.processes.uninterruptible_oldest": quantity(
-            "s", "How long ago the oldest of these began, 0 without any; none has hung for longer.", Class.MEASUREMENT
+            "s",
+            "Age, counted from its start, of the oldest process that waits and cannot be killed; 0 without any. "
+            "No such process has waited longer than this.",
+            Class.MEASUREMENT,
         ),
         "os.processes.zombies_oldest": quantity(
             "s",
-            "How long ago the oldest zombie began, 0 without any; none has been dead for longer.",
+            "Age, counted from its start, of the oldest zombie; 0 without any. "
+            "No zombie has been dead for longer than this.",
             Class.MEASUREMENT,
         ),
     },
 )
 def processes(answer: str) -> Facts:
-    """Read the processes of each state, the start of their oldest, and the names of those in state D."""
+    """Read the processes of each state, the start of the oldest, and the names of processes in state D."""
     found = process_states.states(answer, NAMES)
     yield "os.processes.count", sum(found.counts.values())
     yield "os.processes.zombies", found.counts.get("Z", 0)

@@ -1,4 +1,4 @@
-"""Which distribution runs."""
+"""The distribution and its version."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Unreadable, probe, text, version
 from rackcheck.model import text as read
@@ -7,7 +7,7 @@ PLACES = ("/etc/os-release", "/usr/lib/os-release")
 
 
 def unquoted(value: str) -> str:
-    """Take the quotes off a value; one that opens and never closes was cut."""
+    """Remove the quotes of a value; a value with an opening quote only was cut."""
     if value[:1] in ("'", '"') and (len(value) < 2 or value[-1] != value[0]):
         raise Unreadable(f"a quote that never closes: {value[:80]!r}")
     return read.unquoted(value)
@@ -19,12 +19,12 @@ def unquoted(value: str) -> str:
         "os.release.id": text("The distribution, as its os-release spells it: ubuntu, rhel, debian.", Class.IDENTITY),
         "os.release.version_id": version("dotted", "The distribution's version: 22.04, 9.4, 12."),
         "os.release.name": text(
-            "The distribution and its version in words, with the point release if it tells.", Class.VERSION
+            "The distribution and its version in words, with the point release if included.", Class.VERSION
         ),
     },
 )
 def os_release(files: Files) -> Facts:
-    """Read os-release from the first of its two places that has one."""
+    """Read os-release from the first of its two places that has it."""
     place = next(filter(files.has, PLACES), None)
     rows = read.rows(files.text(place)) if place else []
     pairs = (row.strip().partition("=") for row in rows if row.strip() and not row.lstrip().startswith("#"))

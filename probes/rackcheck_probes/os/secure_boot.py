@@ -1,4 +1,4 @@
-"""Whether firmware checked what the system booted, as the system sees it."""
+"""Whether firmware verified what the system booted, as the system reads it."""
 
 from rackcheck import Absent, Facts, Shell, flag, probe
 from rackcheck.parse.host.os import efivars
@@ -10,7 +10,7 @@ LEAVES = {"SecureBoot": "enabled", "SetupMode": "setup_mode"}
     Shell(efivars.asking(*LEAVES)),
     gives={
         "os.secure_boot.enabled": flag("Whether Secure Boot was on at this boot; absent without UEFI."),
-        "os.secure_boot.setup_mode": flag("Whether firmware still takes any key: Secure Boot has no owner yet."),
+        "os.secure_boot.setup_mode": flag("Whether firmware accepts any key: no Secure Boot platform key is set yet."),
     },
 )
 def secure_boot(answer: str) -> Facts:

@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck_probes.os.dmi import filled
 
 
-# The kernel shows it to root alone (mode 0400), the rest of the DMI table to everybody.
+# The kernel shows it to root only (mode 0400), and the rest of the DMI table to every user.
 @probe(
     Shell("cat /sys/class/dmi/id/product_serial", root=True, lane="root"),
     gives={"node.serial": text("The system's serial number; only root may read it.", Class.IDENTITY)},

@@ -1,4 +1,4 @@
-"""How often each service was restarted, and what its processes may use."""
+"""Restarts of each service, and the limits of its processes."""
 
 import math
 
@@ -19,16 +19,16 @@ END = "-- end --"
     ),
     gives={
         "service/*.restarts": integer(
-            "How often systemd started the service again by itself; absent before systemd 235.", Class.COUNTER
+            "How often systemd restarted the service automatically; absent before systemd 235.", Class.COUNTER
         ),
         "service/*.limits.memlock": quantity(
-            "KiB", "Memory that the service's processes may pin: what slurmd's is, its jobs inherit.", unlimited=True
+            "KiB", "Memory that the service's processes may pin; jobs inherit slurmd's limit.", unlimited=True
         ),
         "service/*.limits.nofile": integer("Files that the service's processes may have open.", unlimited=True),
     },
 )
 def service_limits(answer: str) -> Facts:
-    """Read the services that systemd has loaded; one with a file only has no such facts."""
+    """Read the services that systemd has loaded; a service that has only a file has no such facts."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
@@ -37,6 +37,6 @@ def service_limits(answer: str) -> Facts:
             continue
         item = f"service/{spell_key(name)}"
         restarts = systemctl.limit(unit.get("NRestarts"))
-        yield f"{item}.restarts", Absent("systemd does not tell") if restarts == math.inf else restarts
+        yield f"{item}.restarts", Absent("systemd does not report it") if restarts == math.inf else restarts
         yield f"{item}.limits.memlock", systemctl.limit_in_kib(unit.get("LimitMEMLOCK"))
         yield f"{item}.limits.nofile", systemctl.limit(unit.get("LimitNOFILE"))

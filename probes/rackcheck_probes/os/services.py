@@ -1,4 +1,4 @@
-"""Which services run, and which start at boot."""
+"""Running services, and services that start at boot."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, collection, probe, spell_key, text
 from rackcheck.model import text as read
@@ -18,15 +18,15 @@ PROPERTIES = ("Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileSt
     ),
     gives={
         "service": collection("Services that systemd has loaded or has a file for, by name without `.service`."),
-        "service/*.active": text("What systemd says it is: active, inactive, failed, activating."),
-        "service/*.state": text("What it does in detail: running, exited, dead, auto-restart.", Class.MEASUREMENT),
+        "service/*.active": text("Its state in systemd: active, inactive, failed, activating."),
+        "service/*.state": text("The state in detail: running, exited, dead, auto-restart.", Class.MEASUREMENT),
         "service/*.enabled": text(
             "Whether it starts at boot: enabled, disabled, static, masked; absent if it has no file."
         ),
     },
 )
 def services(answer: str) -> Facts:
-    """Read the loaded services, then the files of the others, which are inactive; no templates, no aliases."""
+    """Read the loaded services, then the files of inactive services; templates and aliases are skipped."""
     rows = read.rows(answer)
     if FILES not in rows:
         raise Unreadable(f"no {FILES!r}: the answer was cut")
@@ -35,8 +35,8 @@ def services(answer: str) -> Facts:
         names.update(unit["Names"].split(), {unit["Id"]})
         if (name := systemctl.service(unit)) is not None:
             item = f"service/{spell_key(name)}"
-            yield f"{item}.active", unit["ActiveState"] or Absent("systemd gives no state")
-            yield f"{item}.state", unit["SubState"] or Absent("systemd gives no state")
+            yield f"{item}.active", unit["ActiveState"] or Absent("systemd reports no state")
+            yield f"{item}.state", unit["SubState"] or Absent("systemd reports no state")
             yield f"{item}.enabled", unit["UnitFileState"] or Absent("no unit file")
     for file, enabled in systemctl.service_files(rows[rows.index(FILES) + 1 :]):
         if file not in names:

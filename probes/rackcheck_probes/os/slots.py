@@ -10,20 +10,20 @@ from rackcheck_probes.os.dmi_table import SLOT, TABLE
 @probe(
     TABLE,
     gives={
-        "node.slot": collection("Expansion slots by the board's name for them."),
-        "node.slot/*.type": text("What the slot takes: x16 PCI Express 4, x4 M.2 Socket 3; unknown to older tools."),
+        "node.slot": collection("Expansion slots by the board's names."),
+        "node.slot/*.type": text("The slot's type: x16 PCI Express 4, x4 M.2 Socket 3; unknown with older tools."),
         "node.slot/*.usage": text("Whether a card is in it: In Use, Available, Unavailable."),
-        "node.slot/*.pci": text("The PCI address of the slot's device; absent where the board tells none."),
+        "node.slot/*.pci": text("The PCI address of the slot's device; absent if the board reports none."),
     },
 )
 def slots(answer: str) -> Facts:
-    """Read each slot as the board describes it, which need not be how it is wired."""
+    """Read each slot as the board describes it, which may differ from its wiring."""
     found = [s for s in dmidecode.structures(answer) if s.kind == SLOT]
     for name, structure in dmidecode.named(found, "Designation"):
         item = f"node.slot/{spell_key(name)}"
         yield f"{item}.type", structure.text("Type")
         yield f"{item}.usage", structure.text("Current Usage")
         at = structure.fields.get("Bus Address", "").lower()
-        # Bus ff is what a board writes for a slot with nothing behind it, and segment ff for one that is not PCI.
+        # Bus ff is what a board writes for an empty slot, and segment ff for one that is not PCI.
         given = re.fullmatch(r"(?!00ff:)[0-9a-f]{4}:(?!ff)[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", at)
-        yield f"{item}.pci", at if given else Absent(f"Bus Address: {at[:40] or 'not told'}")
+        yield f"{item}.pci", at if given else Absent(f"Bus Address: {at[:40] or 'not reported'}")

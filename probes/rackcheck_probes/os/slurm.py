@@ -1,4 +1,4 @@
-"""How Slurm's daemon of the node is installed, and how it fences jobs in."""
+"""Installation of Slurm's daemon on the node, and how it confines jobs."""
 
 import re
 
@@ -17,17 +17,17 @@ FILES = {"slurm.conf": CONFIG, "cgroup.conf": CGROUP, "gres.conf": ("AutoDetect"
 
 MISSING: dict[str, Reading] = {
     "no slurmd": Absent(f"no slurmd in PATH and {TREE}"),
-    "hidden slurmd": Unknown(Reason.DENIED, f"no slurmd in PATH, and {TREE} may not be entered"),
+    "hidden slurmd": Unknown(Reason.DENIED, f"no slurmd in PATH, and {TREE} is not accessible"),
     "fails slurmd": Unknown(Reason.NOT_COLLECTED, "slurmd -V failed"),
 }
 
 
 def leaf(name: str) -> str:
-    """Spell one of Slurm's names as a word of ours: ConstrainRAMSpace is constrain_ram_space."""
+    """Convert one of Slurm's names to a word of ours: ConstrainRAMSpace is constrain_ram_space."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-# Only these lines: slurm.conf may hold the accounting's password. The daemon tells its version and does not start.
+# Only these lines: slurm.conf may contain the accounting password. The daemon prints its version and does not start.
 # AWS ParallelCluster installs below /opt/slurm (aws-parallelcluster-cookbook: slurm_attributes.rb, slurmd.service).
 @probe(
     Shell(
@@ -41,26 +41,26 @@ def leaf(name: str) -> str:
         f"$d/$f || [ $? = 1 ] || echo \"hidden $f\"\ndone; echo '{END}'"
     ),
     gives={
-        "scheduler.slurm.version": version(
-            "dotted", "slurmd's version; absent where neither a PATH nor /opt/slurm has it."
-        ),
+        "scheduler.slurm.version": version("dotted", "slurmd's version; absent if neither in PATH nor in /opt/slurm."),
         **{
-            f"scheduler.slurm.file.{name.partition('.')[0]}": flag(f"Whether the node has a {name} of its own.")
+            f"scheduler.slurm.file.{name.partition('.')[0]}": flag(f"Whether the node has its own {name}.")
             for name in FILES
         },
         **{
-            f"scheduler.slurm.{leaf(name)}": setting(f"{name} of the node's slurm.conf: the cluster's choice.")
+            f"scheduler.slurm.{leaf(name)}": setting(f"{name} of the node's slurm.conf, a choice of the cluster.")
             for name in CONFIG
         },
         **{
-            f"scheduler.slurm.{leaf(name)}": text(f"{name} of cgroup.conf: whether a job keeps to its share: yes, no.")
+            f"scheduler.slurm.{leaf(name)}": text(f"{name} of cgroup.conf: whether it confines jobs: yes, no.")
             for name in CGROUP
         },
-        "scheduler.slurm.auto_detect": text("How gres.conf finds the GPUs: nvml, rsmi, off; absent: by its own lines."),
+        "scheduler.slurm.auto_detect": text(
+            "How gres.conf finds the GPUs: nvml, rsmi, off; if absent, by its own lines."
+        ),
     },
 )
 def slurm(answer: str) -> Facts:
-    """Read the version, then of each file those lines that matter; Slurm's names have no case."""
+    """Read the version, then the relevant lines of each file; Slurm's names are case-insensitive."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")

@@ -1,11 +1,11 @@
-"""What Slurm's controller thinks of the node."""
+"""The node's state in Slurm's controller."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
 from rackcheck.model import text as read
 from rackcheck.parse.host.os import slurm
 
 
-# Asks the controller about this one node: a few kilobytes, and nothing changes.
+# Queries the controller about this one node: a few kilobytes, and no change.
 @probe(
     Shell(
         "command -v scontrol >/dev/null || { echo 'scontrol: not found' >&2; exit 127; }\n"
@@ -15,15 +15,13 @@ from rackcheck.parse.host.os import slurm
     ),
     gives={
         "scheduler.slurm.node.state": text(
-            "IDLE, ALLOCATED, MIXED, DOWN: the state without its marks.", Class.MEASUREMENT
+            "IDLE, ALLOCATED, MIXED, DOWN: the state without its flags.", Class.MEASUREMENT
         ),
-        "scheduler.slurm.node.marks": listing(
-            "What stands beside the state: DRAIN, NOT_RESPONDING.", Class.MEASUREMENT
-        ),
-        "scheduler.slurm.node.reason": text("Why somebody or a check took it out; absent where nobody did."),
-        "scheduler.slurm.node.gres": text("The generic resources that the controller counts: gpu:h100:8."),
-        "scheduler.slurm.node.cpus": integer("The CPUs that the controller counts."),
-        "scheduler.slurm.node.memory": quantity("MiB", "The memory that the controller gives out."),
+        "scheduler.slurm.node.marks": listing("Flags beside the state: DRAIN, NOT_RESPONDING.", Class.MEASUREMENT),
+        "scheduler.slurm.node.reason": text("Why a person or a check took it out of service; absent if in service."),
+        "scheduler.slurm.node.gres": text("The generic resources that the controller lists: gpu:h100:8."),
+        "scheduler.slurm.node.cpus": integer("The CPUs that the controller lists."),
+        "scheduler.slurm.node.memory": quantity("MiB", "The memory that the controller allocates."),
         "scheduler.slurm.node.partitions": listing("The partitions that the node is in."),
         "scheduler.slurm.node.features": listing("The features that are active on it."),
         "scheduler.slurm.node.version": version("dotted", "The version that slurmd reported to the controller."),
@@ -42,6 +40,6 @@ def slurm_node(answer: str) -> Facts:
     yield f"{at}.gres", node.text("Gres")
     yield f"{at}.version", node.text("Version")
     for leaf, name in (("cpus", "CPUTot"), ("memory", "RealMemory")):
-        yield f"{at}.{leaf}", read.whole(node.fields[name]) if name in node.fields else Absent("not told")
+        yield f"{at}.{leaf}", read.whole(node.fields[name]) if name in node.fields else Absent("not reported")
     for leaf, name in (("partitions", "Partitions"), ("features", "ActiveFeatures")):
         yield f"{at}.{leaf}", node.names(name)

@@ -21,7 +21,7 @@ ROW = re.compile(r"Slurmctld\([\w -]{1,20}\) at \S{1,255} (?:\(\S{0,255}\) )?is 
     },
 )
 def slurm_ping(answer: str) -> Facts:
-    """Read one controller a line."""
+    """Read one controller per line."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the answer was cut")

@@ -13,149 +13,159 @@ NEVER = (
     f"{FOLDER}/net/core/netdev_rss_key",
     f"{FOLDER}/kernel/random/*",
 )
-"""Keys and seeds: never read, whoever names them."""
+"""Keys and seeds: never read, even if a profile names them."""
 
 KNOWN: dict[str, Kind] = {
     "sysctl.vm.swappiness": integer("How readily the kernel swaps: 0 to 200."),
     "sysctl.vm.overcommit_memory": integer("Memory overcommit: 0 by guess, 1 always, 2 never beyond the limit."),
-    "sysctl.vm.zone_reclaim_mode": integer("Reclaim on the local NUMA node before going to another: 0 off."),
+    "sysctl.vm.zone_reclaim_mode": integer(
+        "Whether memory is reclaimed on the local NUMA node before another node is used: 0 no."
+    ),
     "sysctl.vm.min_free_kbytes": integer("Memory that the kernel keeps free, in KiB."),
     "sysctl.vm.max_map_count": integer("Mappings that one process may have."),
     "sysctl.vm.dirty_ratio": integer("Share of memory, in percent, that may be dirty before writers must wait."),
     "sysctl.vm.dirty_background_ratio": integer("Share of memory, in percent, from which writing back begins."),
     "sysctl.vm.dirty_writeback_centisecs": integer("How often dirty pages are written, in hundredths of a second."),
-    "sysctl.vm.stat_interval": integer("How often per-CPU memory statistics are folded, in seconds."),
-    "sysctl.vm.nr_hugepages": integer("Huge pages of the default size that are set aside."),
+    "sysctl.vm.stat_interval": integer("How often per-CPU memory statistics are merged, in seconds."),
+    "sysctl.vm.nr_hugepages": integer("Huge pages of the default size that are reserved."),
     "sysctl.kernel.numa_balancing": integer("Automatic NUMA page migration: 0 off, 1 on, 2 memory tiering."),
     "sysctl.kernel.randomize_va_space": integer("Address space randomisation: 2 full, 0 off."),
     "sysctl.kernel.watchdog": integer("Soft and hard lockup detectors: 1 on."),
     "sysctl.kernel.nmi_watchdog": integer("The hard lockup detector, which holds one performance counter: 1 on."),
-    "sysctl.kernel.hung_task_timeout_secs": integer("Seconds that a task may hang before the kernel says so; 0 never."),
-    "sysctl.kernel.timer_migration": integer("Timers move to busy CPUs, so that idle ones sleep: 1 on."),
-    "sysctl.kernel.panic": integer("Seconds from a panic to the reboot: 0 never, below 0 at once."),
-    "sysctl.kernel.panic_on_oops": integer("Whether an oops is a panic: 1 yes."),
+    "sysctl.kernel.hung_task_timeout_secs": integer("Seconds that a task may hang before the kernel logs it; 0 never."),
+    "sysctl.kernel.timer_migration": integer("Whether timers move to busy CPUs, so that idle CPUs sleep: 1 on."),
+    "sysctl.kernel.panic": integer("Seconds from a panic to the reboot: 0 never, below 0 immediately."),
+    "sysctl.kernel.panic_on_oops": integer("Whether an oops causes a panic: 1 yes."),
     "sysctl.kernel.pid_max": integer("The largest process id."),
     "sysctl.kernel/threads-max": integer("Threads that the whole system may have."),
-    "sysctl.kernel.perf_event_paranoid": integer("Who may use performance counters: -1 all, 4 nobody but root."),
-    "sysctl.kernel.sched_rt_runtime_us": integer("Microseconds a period that realtime tasks may run; -1 all."),
+    "sysctl.kernel.perf_event_paranoid": integer("Who may use performance counters: -1 all, 4 only root."),
+    "sysctl.kernel.sched_rt_runtime_us": integer("Microseconds per period that realtime tasks may run; -1 all."),
     "sysctl.fs/file-max": integer("Open files that the whole system may have."),
     "sysctl.fs.nr_open": integer("Open files that one process may be allowed."),
     "sysctl.fs.inotify.max_user_watches": integer("Watches on files that one user may have."),
     "sysctl.net.core.somaxconn": integer("The longest queue of connections waiting to be accepted."),
-    "sysctl.net.core.rmem_max": integer("The largest receive buffer a program may ask for, in bytes."),
-    "sysctl.net.core.wmem_max": integer("The largest send buffer a program may ask for, in bytes."),
+    "sysctl.net.core.rmem_max": integer("The largest receive buffer a program may request, in bytes."),
+    "sysctl.net.core.wmem_max": integer("The largest send buffer a program may request, in bytes."),
     "sysctl.net.core.netdev_max_backlog": integer("Packets that one CPU may queue before it drops them."),
-    "sysctl.net.core.busy_poll": integer("How long poll and select spin on a device, in microseconds; 0 not."),
-    "sysctl.net.core.busy_read": integer("How long reads spin on a device, in microseconds; 0 not."),
+    "sysctl.net.core.busy_poll": integer("How long poll and select spin on a device, in microseconds; 0 off."),
+    "sysctl.net.core.busy_read": integer("How long reads spin on a device, in microseconds; 0 off."),
     "sysctl.net.core.default_qdisc": setting("The packet scheduler that new interfaces get."),
     "sysctl.net.ipv4.tcp_congestion_control": setting("The congestion control that new connections get."),
-    "sysctl.net.ipv4.tcp_rmem": setting("Receive buffer of a TCP socket: least, first and most bytes."),
-    "sysctl.net.ipv4.tcp_wmem": setting("Send buffer of a TCP socket: least, first and most bytes."),
+    "sysctl.net.ipv4.tcp_rmem": setting("Receive buffer of a TCP socket: minimum, initial and maximum bytes."),
+    "sysctl.net.ipv4.tcp_wmem": setting("Send buffer of a TCP socket: minimum, initial and maximum bytes."),
     "sysctl.net.ipv4.ip_local_port_range": setting("First and last port for outgoing connections."),
-    "sysctl.net.ipv4.tcp_mtu_probing": integer("Search for the path's MTU: 0 off, 1 after a black hole, 2 always."),
+    "sysctl.net.ipv4.tcp_mtu_probing": integer("Probing for the path's MTU: 0 off, 1 after a black hole, 2 always."),
     "sysctl.net.ipv4.tcp_timestamps": integer("TCP timestamps: 0 off, 1 on with a random offset, 2 without."),
     "sysctl.net.ipv4.tcp_sack": integer("Selective acknowledgements: 1 on."),
     "sysctl.net.ipv4.tcp_fastopen": integer("TCP fast open: bit 1 as a client, bit 2 as a server."),
-    "sysctl.net.ipv4.neigh.default.gc_thresh1": integer("ARP entries that are never collected."),
-    "sysctl.net.ipv4.neigh.default.gc_thresh2": integer("ARP entries above which old ones go after 5 seconds."),
-    "sysctl.net.ipv4.neigh.default.gc_thresh3": integer("ARP entries that there may be; more lose neighbours."),
-    "sysctl.vm.oom_kill_allocating_task": integer(
-        "Out of memory, the task that asked is killed and not the largest: 1 on."
+    "sysctl.net.ipv4.neigh.default.gc_thresh1": integer("Number of ARP entries up to which none are removed."),
+    "sysctl.net.ipv4.neigh.default.gc_thresh2": integer(
+        "Number of ARP entries above which old ones are removed after 5 seconds."
     ),
-    "sysctl.vm.panic_on_oom": integer("Whether running out of memory is a panic: 0 no, 1 yes, 2 in a cgroup too."),
+    "sysctl.net.ipv4.neigh.default.gc_thresh3": integer("Maximum ARP entries; beyond it, neighbours are lost."),
+    "sysctl.vm.oom_kill_allocating_task": integer(
+        "When memory runs out, whether the allocating task is killed instead of the largest: 1 yes."
+    ),
+    "sysctl.vm.panic_on_oom": integer("Whether running out of memory causes a panic: 0 no, 1 yes, 2 in a cgroup too."),
     "sysctl.vm.compaction_proactiveness": integer(
-        "How eagerly memory is compacted in the background: 0 not, 100 always."
+        "How eagerly memory is compacted in the background: 0 never, 100 always."
     ),
     "sysctl.vm.compact_unevictable_allowed": integer(
         "Whether compaction may move locked pages, which stalls their owner: 1 yes."
     ),
     "sysctl.vm.extfrag_threshold": integer("How fragmented memory must be before it is compacted: 0 to 1000."),
     "sysctl.vm.watermark_scale_factor": integer("How early kswapd reclaims, in ten-thousandths of a node's memory."),
-    "sysctl.vm.vfs_cache_pressure": integer("How readily names and inodes are forgotten beside pages: 100 alike."),
+    "sysctl.vm.vfs_cache_pressure": integer(
+        "How readily cached names and inodes are reclaimed, compared with pages: 100 equally."
+    ),
     "sysctl.vm.dirty_expire_centisecs": integer(
         "Age from which dirty pages must be written, in hundredths of a second."
     ),
-    "sysctl.vm.overcommit_ratio": integer("Share of memory, in percent, that counts when overcommit_memory is 2."),
-    "sysctl.vm.nr_overcommit_hugepages": integer("Huge pages that may be made beyond those set aside."),
+    "sysctl.vm.overcommit_ratio": integer(
+        "Share of memory, in percent, that programs may allocate when overcommit_memory is 2."
+    ),
+    "sysctl.vm.nr_overcommit_hugepages": integer("Huge pages that may be allocated beyond the reserved ones."),
     "sysctl.vm.memory_failure_recovery": integer(
-        "Whether the kernel goes on after a memory error it can contain: 1 yes."
+        "Whether the kernel continues after a memory error that it can contain: 1 yes."
     ),
     "sysctl.vm.memory_failure_early_kill": integer(
-        "Processes on a bad page are killed at once: 1; when they touch it: 0."
+        "When processes that map a bad page are killed: 1 immediately, 0 when they access it."
     ),
-    "sysctl.kernel.hung_task_panic": integer("Whether a hung task is a panic: 1 yes."),
-    "sysctl.kernel.softlockup_panic": integer("Whether a soft lockup is a panic: 1 yes."),
-    "sysctl.kernel.hardlockup_panic": integer("Whether a hard lockup is a panic: 1 yes."),
-    "sysctl.kernel.panic_on_warn": integer("Whether a kernel warning is a panic: 1 yes."),
-    "sysctl.kernel.unknown_nmi_panic": integer("Whether an NMI that nobody knows is a panic: 1 yes."),
-    "sysctl.kernel.panic_on_unrecovered_nmi": integer("Whether an NMI for a memory or I/O error is a panic: 1 yes."),
+    "sysctl.kernel.hung_task_panic": integer("Whether a hung task causes a panic: 1 yes."),
+    "sysctl.kernel.softlockup_panic": integer("Whether a soft lockup causes a panic: 1 yes."),
+    "sysctl.kernel.hardlockup_panic": integer("Whether a hard lockup causes a panic: 1 yes."),
+    "sysctl.kernel.panic_on_warn": integer("Whether a kernel warning causes a panic: 1 yes."),
+    "sysctl.kernel.unknown_nmi_panic": integer("Whether an NMI of unknown cause causes a panic: 1 yes."),
+    "sysctl.kernel.panic_on_unrecovered_nmi": integer(
+        "Whether an NMI for a memory or I/O error causes a panic: 1 yes."
+    ),
     "sysctl.kernel.watchdog_thresh": integer("Seconds after which a locked up CPU is noticed; 0 never."),
     "sysctl.kernel.sysrq": integer("Which magic keys act: 0 none, 1 all, else a mask."),
     "sysctl.kernel.sched_autogroup_enabled": integer("Whether each session is one group to the scheduler: 1 yes."),
     "sysctl.kernel.shmmax": integer("The largest System V shared memory segment, in bytes."),
     "sysctl.kernel.shmall": integer("System V shared memory of the whole system, in pages."),
-    "sysctl.kernel.dmesg_restrict": integer("Whether only root reads the kernel's log: 1 yes."),
-    "sysctl.kernel.kptr_restrict": integer("Who sees kernel addresses: 0 all, 1 the privileged, 2 nobody."),
+    "sysctl.kernel.dmesg_restrict": integer("Whether only root may read the kernel's log: 1 yes."),
+    "sysctl.kernel.kptr_restrict": integer("Who sees kernel addresses: 0 all, 1 the privileged, 2 none."),
     "sysctl.kernel.unprivileged_bpf_disabled": integer(
-        "Whether only root loads BPF programs: 0 no, 1 for good, 2 yes."
+        "Whether only root may load BPF programs: 0 no, 1 yes until reboot, 2 yes."
     ),
-    "sysctl.kernel.kexec_load_disabled": integer("Whether another kernel can no longer be loaded: 1."),
-    "sysctl.kernel.modules_disabled": integer("Whether modules can no longer be loaded: 1."),
-    "sysctl.kernel.io_uring_disabled": integer("Who may use io_uring: 0 all, 1 a group, 2 nobody."),
+    "sysctl.kernel.kexec_load_disabled": integer("Whether another kernel can no longer be loaded: 1 yes."),
+    "sysctl.kernel.modules_disabled": integer("Whether modules can no longer be loaded: 1 yes."),
+    "sysctl.kernel.io_uring_disabled": integer("Who may use io_uring: 0 all, 1 a group, 2 none."),
     "sysctl.kernel.yama.ptrace_scope": integer(
-        "Who may trace or read a process of the same user: 0 all, 1 parents; MPI copies so."
+        "Who may trace or read a process of the same user: 0 all, 1 parents; MPI copies this way."
     ),
     "sysctl.kernel.unprivileged_userns_clone": integer(
-        "Whether users make namespaces, as rootless containers do: 1 yes."
+        "Whether users may make namespaces, as rootless containers do: 1 yes."
     ),
-    "sysctl.kernel.apparmor_restrict_unprivileged_userns": integer(
-        "Whether AppArmor keeps users from namespaces: 1 yes."
-    ),
+    "sysctl.kernel.apparmor_restrict_unprivileged_userns": integer("Whether AppArmor denies users namespaces: 1 yes."),
     "sysctl.user.max_user_namespaces": integer("User namespaces that a user may have; 0 forbids rootless containers."),
     "sysctl.crypto.fips_enabled": integer("Whether the kernel runs in FIPS mode: 1 yes."),
     "sysctl.fs/aio-max-nr": integer("Asynchronous requests that the whole system may have."),
     "sysctl.fs.inotify.max_user_instances": integer("Inotify instances that one user may have."),
     "sysctl.fs.suid_dumpable": integer("Whether privileged programs dump core: 0 no, 2 for root only."),
-    "sysctl.net.core.rmem_default": integer("The receive buffer of a socket that does not ask, in bytes."),
-    "sysctl.net.core.wmem_default": integer("The send buffer of a socket that does not ask, in bytes."),
+    "sysctl.net.core.rmem_default": integer("The receive buffer of a socket that requests none, in bytes."),
+    "sysctl.net.core.wmem_default": integer("The send buffer of a socket that requests none, in bytes."),
     "sysctl.net.core.optmem_max": integer("The largest ancillary buffer of a socket, in bytes."),
-    "sysctl.net.core.netdev_budget": integer("Packets that one round of polling takes."),
+    "sysctl.net.core.netdev_budget": integer("Packets that one round of polling takes at most."),
     "sysctl.net.core.netdev_budget_usecs": integer("Microseconds that one round of polling takes at most."),
     "sysctl.net.core.rps_sock_flow_entries": integer("Flows that receive flow steering remembers; 0 off."),
-    "sysctl.net.ipv4.tcp_mem": setting("Pages for all TCP sockets: no pressure below, pressure from, and the most."),
+    "sysctl.net.ipv4.tcp_mem": setting("Pages for all TCP sockets: no pressure below, pressure from, and the maximum."),
     "sysctl.net.ipv4.tcp_tw_reuse": integer("Whether ports in TIME-WAIT are used again: 0 no, 1 yes, 2 on loopback."),
     "sysctl.net.ipv4.tcp_slow_start_after_idle": integer(
-        "Whether a connection starts slowly again after a pause: 1 yes."
+        "Whether a connection returns to slow start after a pause: 1 yes."
     ),
     "sysctl.net.ipv4.tcp_window_scaling": integer("Windows beyond 64 KiB: 1 on."),
     "sysctl.net.ipv4.tcp_moderate_rcvbuf": integer("Whether receive buffers grow by themselves: 1 yes."),
     "sysctl.net.ipv4.tcp_no_metrics_save": integer(
-        "Whether a route's figures are forgotten when a connection ends: 1 yes."
+        "Whether a route's metrics are discarded when a connection ends: 1 yes."
     ),
-    "sysctl.net.ipv4.tcp_ecn": integer("Explicit congestion notification: 0 off, 1 on, 2 if the other side asks."),
-    "sysctl.net.ipv4.tcp_syncookies": integer("Cookies against SYN floods: 0 off, 1 when the queue is full, 2 always."),
+    "sysctl.net.ipv4.tcp_ecn": integer(
+        "Explicit congestion notification: 0 off, 1 on, 2 if the other end requests it."
+    ),
+    "sysctl.net.ipv4.tcp_syncookies": integer("SYN cookies: 0 off, 1 when the queue is full, 2 always."),
     "sysctl.net.ipv4.tcp_max_syn_backlog": integer("Connections that may be half open."),
     "sysctl.net.ipv4.tcp_fin_timeout": integer("Seconds that an orphaned connection waits for its end."),
     "sysctl.net.ipv4.tcp_keepalive_time": integer("Seconds of silence after which a connection is probed."),
-    "sysctl.net.ipv4.tcp_retries2": integer("Tries before an established connection is given up."),
+    "sysctl.net.ipv4.tcp_retries2": integer("Retries before an established connection is dropped."),
     "sysctl.net.ipv4.ip_forward": integer("Whether packets are forwarded between interfaces: 1 yes."),
     "sysctl.net.ipv4.conf.all.rp_filter": integer(
-        "Least check of a packet's source on every interface: 0 none, 1 strict, 2 loose."
+        "Minimum check of a packet's source on every interface: 0 none, 1 strict, 2 loose."
     ),
     "sysctl.net.ipv4.conf.all.arp_ignore": integer(
-        "Least reserve in answering ARP on every interface: 0 for any address."
+        "Minimum restriction of ARP replies on every interface: 0 for any address."
     ),
     "sysctl.net.ipv4.conf.all.arp_announce": integer(
-        "Least reserve in announcing addresses on every interface: 0 any."
+        "Minimum restriction of ARP source addresses on every interface: 0 for any address."
     ),
     "sysctl.net.ipv4.conf.default.rp_filter": integer(
-        "Check of a packet's source that new interfaces get: 0 none, 1 strict, 2 loose."
+        "Check of a packet's source on new interfaces: 0 none, 1 strict, 2 loose."
     ),
     "sysctl.net.ipv4.conf.default.arp_ignore": integer(
-        "Reserve in answering ARP that new interfaces get: 1 own addresses only."
+        "Restriction of ARP replies on new interfaces: 1 own addresses only."
     ),
     "sysctl.net.ipv4.conf.default.arp_announce": integer(
-        "Reserve in announcing addresses that new interfaces get: 2 the best."
+        "Restriction of ARP source addresses on new interfaces: 2 for the best local address."
     ),
     "sysctl.net.ipv6.conf.all.disable_ipv6": integer("Whether IPv6 is off on every interface: 1 yes."),
     "sysctl.net.bridge/bridge-nf-call-iptables": integer(
@@ -164,17 +174,17 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.netfilter.nf_conntrack_max": integer("Connections that the firewall may track; more are dropped."),
     "sysctl.sunrpc.tcp_slot_table_entries": integer("NFS requests in flight that a connection starts with."),
     "sysctl.sunrpc.tcp_max_slot_table_entries": integer("NFS requests that may be in flight on a connection."),
-    "sysctl.kernel.core_pattern": setting("Where core dumps go; a bar begins a program that takes them."),
+    "sysctl.kernel.core_pattern": setting("Where core dumps go; a leading bar pipes them to a program."),
 }
 
 
 def place(path: str) -> str:
-    """Give the file of one of the paths above."""
+    """Return the file of one of the tunables above."""
     return path.replace("sysctl.", f"{FOLDER}/").replace(".", "/")
 
 
 def path_of(file: str) -> str:
-    """Spell the fact of a file: what is no word is the key of the word before it."""
+    """Spell the fact of a file: a part that is not a plain word becomes the key of the word before it."""
     spelt = "sysctl"
     for part in file.removeprefix(f"{FOLDER}/").split("/"):
         spelt += f".{part}" if re.fullmatch(r"[a-z][a-z0-9_]*", part) else f"/{spell_key(part)}"
@@ -182,7 +192,7 @@ def path_of(file: str) -> str:
 
 
 def several(content: str) -> str:
-    """Give one line with single blanks; an empty file is an empty setting."""
+    """Return one line with single blanks; an empty file is an empty setting."""
     return " ".join(read.line(content).split()) if content.strip() else ""
 
 
@@ -190,11 +200,11 @@ def several(content: str) -> str:
     Read(*map(place, KNOWN), family=("sysctl", FOLDER), never=NEVER),
     gives={
         **KNOWN,
-        "sysctl.**": setting("Any tunable by its dotted name; numbers in a row are parted by single blanks."),
+        "sysctl.**": setting("Any tunable by its dotted name; several numbers are separated by single blanks."),
     },
 )
 def sysctl(files: Files) -> Facts:
-    """Read the tunables below /proc/sys; one that this kernel lacks is absent."""
+    """Read the tunables below /proc/sys; a tunable that this kernel lacks is absent."""
     for path, kind in KNOWN.items():
         yield path, files.read(place(path), read.whole if kind.type is Type.INTEGER else several)
     named = {file for file in (*files.contents, *files.refused) if file.startswith(f"{FOLDER}/")}

@@ -1,4 +1,4 @@
-"""How systemd itself stands: its state, what failed, what it boots into, and what its services get by default."""
+"""State of systemd itself: failed units, boot target, and default limits of services."""
 
 from rackcheck import Absent, Class, Facts, Shell, Unreadable, integer, listing, probe, quantity, text, version
 from rackcheck.model import text as read
@@ -18,12 +18,12 @@ TARGET, FAILED, END = "-- target --", "-- failed --", "-- end --"
         "os.systemd.version": version("opaque", "systemd's version, as the distribution built it."),
         "os.systemd.state": text("The whole system: running, degraded (a unit failed), starting.", Class.MEASUREMENT),
         "os.systemd.failed": listing("Units that failed, by their full name.", Class.MEASUREMENT),
-        "os.systemd.target": text("What the system boots into: multi-user.target, graphical.target."),
+        "os.systemd.target": text("The target that the system boots into: multi-user.target, graphical.target."),
         "os.systemd.limits.memlock": quantity(
-            "KiB", "Memory that a service's process may pin unless its unit says otherwise.", unlimited=True
+            "KiB", "Memory that a service's process may pin unless its unit overrides it.", unlimited=True
         ),
         "os.systemd.limits.nofile": integer(
-            "Files that a service's process may have open unless its unit says otherwise.", unlimited=True
+            "Files that a service's process may have open unless its unit overrides it.", unlimited=True
         ),
     },
 )
@@ -35,9 +35,9 @@ def systemd(answer: str) -> Facts:
     items, target, failed = rows[: rows.index(TARGET)], rows[rows.index(TARGET) + 1], rows[rows.index(FAILED) + 1 : -1]
     shown = dict(row.partition("=")[::2] for row in items)
     for leaf, name in (("version", "Version"), ("state", "SystemState")):
-        yield f"os.systemd.{leaf}", shown.get(name) or Absent("this systemd does not tell")
+        yield f"os.systemd.{leaf}", shown.get(name) or Absent("this systemd does not report it")
     yield "os.systemd.target", read.line(target) if target != FAILED else Absent("no default target")
-    # Before 246 a mark stands before a failed unit, whatever was asked.
+    # Before systemd 246, a mark precedes a failed unit with any options.
     names = [words[0] for row in failed if (words := row.lstrip("●* ").split(maxsplit=1))]
     yield "os.systemd.failed", tuple(sorted(names))
     yield "os.systemd.limits.memlock", systemctl.limit_in_kib(shown.get("DefaultLimitMEMLOCK"))

@@ -1,10 +1,10 @@
-"""Which CPUs and NUMA nodes system.conf leaves to the services."""
+"""CPUs and NUMA nodes that system.conf leaves to the services."""
 
 from rackcheck import Absent, Facts, Files, Read, probe, text
 
 MAIN = "/etc/systemd/system.conf"
 MORE = tuple(f"{place}/systemd/system.conf.d/*.conf" for place in ("/usr/lib", "/run", "/etc"))
-"""Drop-ins: one in a later folder hides its namesake in an earlier one; their names give the order."""
+"""Drop-ins, applied in the order of their names; a file overrides one of the same name in an earlier folder."""
 KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cpu_affinity"}
 
 
@@ -17,7 +17,7 @@ KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cp
     },
 )
 def systemd_conf(files: Files) -> Facts:
-    """Read system.conf and its drop-ins; what none sets, or the last sets to nothing, is absent."""
+    """Read system.conf and its drop-ins; a setting that is not set, or last set to an empty value, is absent."""
     drops = {name: glob.replace("*", name) for glob in MORE for (name,) in files.found(glob)}
     given: dict[str, str] = {}
     for place in ((MAIN,) if files.has(MAIN) else ()) + tuple(drops[name] for name in sorted(drops)):

@@ -1,4 +1,4 @@
-"""Whether something foreign or broken is in the kernel."""
+"""Whether foreign or broken code has run in the kernel."""
 
 from rackcheck import Facts, Files, Read, integer, probe
 from rackcheck.model import text as read
@@ -6,7 +6,7 @@ from rackcheck.model import text as read
 PLACE = "/proc/sys/kernel/tainted"
 
 
-# A mask of bits that stay set until the next boot: it tells nodes apart like a setting, and counts nothing.
+# A mask of bits that stay set until the next boot: it is compared between nodes like a setting, not like a counter.
 @probe(
     Read(PLACE),
     gives={

@@ -1,4 +1,4 @@
-"""How many threads the system has of those it may."""
+"""How many threads the system has, and their share of the limit."""
 
 import re
 
@@ -12,12 +12,12 @@ LOAD, LIMITS = "/proc/loadavg", ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/t
     Read(LOAD, *LIMITS),
     gives={
         "os.threads.use": quantity(
-            "%", "Share of the threads that there may be, by pid_max and threads-max.", Class.MEASUREMENT
+            "%", "Share of the thread limit in use, by pid_max and threads-max.", Class.MEASUREMENT
         )
     },
 )
 def threads(files: Files) -> Facts:
-    """Read the threads that there are, and the smaller of the two limits: each thread takes a process id."""
+    """Read the existing threads, and the lower of the two limits: each thread uses a process id."""
     text = files.text(LOAD)
     match = re.fullmatch(r"(?:[0-9.]{1,20} ){3}[0-9]{1,9}/([0-9]{1,9}) [0-9]{1,10}", read.line(text))
     most = min(read.whole(files.text(place)) for place in LIMITS)

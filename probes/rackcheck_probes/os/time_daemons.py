@@ -1,10 +1,10 @@
-"""Which programs keep the clock."""
+"""Programs that keep the clock."""
 
 from rackcheck import Facts, Shell, Unreadable, listing, probe
 from rackcheck.model import text as read
 
 NAMES = {"chronyd", "ntpd", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "ts2phc", "timemaster"}
-"""As the kernel keeps them: the first 15 characters."""
+"""The names as the kernel shows them: the first 15 characters."""
 
 COMMAND = (
     "cat /proc/1/comm >/dev/null && { "
@@ -12,18 +12,18 @@ COMMAND = (
 )
 
 
-# Where other users' processes are hidden, that of init is too, and nothing is known.
+# If other users' processes are hidden, so is init, and the result is unknown.
 @probe(
     Shell(COMMAND, quick=True),
     gives={
         "time.daemons": listing(
             "Programs that run and keep the clock: chronyd, ntpd, systemd-timesyncd, ptp4l, phc2sys. "
-            "Of two that set one clock, each undoes the other's work."
+            "Two programs that set the same clock work against each other."
         )
     },
 )
 def time_daemons(answer: str) -> Facts:
-    """Read the names of the running processes that are a time service's."""
+    """Read the names of the running time services."""
     *names, end = read.rows(answer) or [""]
     if end != "end" or not set(names) <= NAMES:
         raise Unreadable(f"not names of time services: {answer[:80]!r}")

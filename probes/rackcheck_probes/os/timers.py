@@ -1,4 +1,4 @@
-"""Which timers wait: updates, scrubs and other work that comes by itself."""
+"""Timers that wait: updates, scrubs and other work that starts automatically."""
 
 from rackcheck import Facts, Shell, Unreadable, collection, probe, spell_key, text
 from rackcheck.model import text as read
@@ -20,7 +20,7 @@ FILES, END = "-- unit files --", "-- end --"
     },
 )
 def timers(answer: str) -> Facts:
-    """Read the loaded timers and the files of all; one that is not loaded is inactive."""
+    """Read the loaded timers and the files of all timers; a timer that is not loaded is inactive."""
     rows = [row for row in read.rows(answer) if row.strip()]
     if not rows or rows[-1] != END or FILES not in rows:
         raise Unreadable("the answer was cut")

@@ -1,4 +1,4 @@
-"""Whether the clock is kept right."""
+"""Whether the clock is kept synchronized."""
 
 from rackcheck import Facts, Shell, flag, probe, text
 from rackcheck.model import text as read
@@ -8,12 +8,12 @@ from rackcheck.parse.host.os import timedatectl
 @probe(
     Shell("timedatectl", lane="systemd"),
     gives={
-        "time.synchronized": flag("Whether the kernel's clock is being kept in step by some time service."),
-        "time.ntp_enabled": flag("Whether the time service that systemd knows is on; absent if it knows none."),
-        "time.rtc_local": flag("Whether the hardware clock keeps local time, which changes of summer time confuse."),
+        "time.synchronized": flag("Whether a time service keeps the kernel's clock synchronized."),
+        "time.ntp_enabled": flag("Whether systemd's time service is enabled; absent if it has none."),
+        "time.rtc_local": flag("Whether the hardware clock keeps local time, which daylight saving time disturbs."),
         "time.zone": text("The time zone: Etc/UTC, America/Los_Angeles."),
     },
 )
 def timesync(answer: str) -> Facts:
-    """Read what timedatectl says."""
+    """Read timedatectl's output."""
     yield from ((f"time.{leaf}", reading) for leaf, reading in timedatectl.clock(read.rows(answer)))

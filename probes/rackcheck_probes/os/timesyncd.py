@@ -1,4 +1,4 @@
-"""How well systemd-timesyncd keeps the clock."""
+"""How accurate the clock is according to systemd-timesyncd."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, text
 from rackcheck.model import text as read
@@ -7,7 +7,7 @@ from rackcheck.parse.host.os import timedatectl
 NONE = "systemd-timesyncd does not run"
 
 
-# Its bus would start the service where it only could run: it is asked only where it does.
+# A query over its bus would start a stopped service: it is only queried if it runs.
 @probe(
     Shell(
         "systemctl is-active --quiet systemd-timesyncd; r=$?; case $r in 0) timedatectl timesync-status ;; "
@@ -15,17 +15,17 @@ NONE = "systemd-timesyncd does not run"
         lane="systemd",
     ),
     gives={
-        "time.timesyncd.server": text("The server that it asks.", Class.MEASUREMENT),
-        "time.timesyncd.stratum": integer("The server's steps to the clock at the root.", Class.MEASUREMENT),
-        "time.timesyncd.leap": text("What the server says of leap seconds: normal, or not synchronized."),
-        "time.timesyncd.offset": quantity("s", "The server's clock less this one.", Class.MEASUREMENT),
-        "time.timesyncd.delay": quantity("s", "The way to the server and back.", Class.MEASUREMENT),
+        "time.timesyncd.server": text("The server that it uses.", Class.MEASUREMENT),
+        "time.timesyncd.stratum": integer("The server's steps to the root clock.", Class.MEASUREMENT),
+        "time.timesyncd.leap": text("The server's leap second state: normal, or not synchronized."),
+        "time.timesyncd.offset": quantity("s", "The server's clock minus this node's clock.", Class.MEASUREMENT),
+        "time.timesyncd.delay": quantity("s", "Round-trip time to the server.", Class.MEASUREMENT),
         "time.timesyncd.jitter": quantity("s", "How much the offset varies.", Class.MEASUREMENT),
-        "time.timesyncd.root_distance": quantity("s", "The error that the server admits.", Class.MEASUREMENT),
+        "time.timesyncd.root_distance": quantity("s", "The maximum error that the server reports.", Class.MEASUREMENT),
     },
 )
 def timesyncd(answer: str) -> Facts:
-    """Read timedatectl's table; before a server's first answer it has no more than the server's name."""
+    """Read timedatectl's table; before a server's first answer it has only the server's name."""
     rows = read.rows(answer)
     stopped = dict.fromkeys(timedatectl.LEAVES, Absent("it does not run"))
     value = stopped.items() if rows == [NONE] else timedatectl.status(rows).facts()

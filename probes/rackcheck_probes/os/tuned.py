@@ -1,4 +1,4 @@
-"""Which profile of tuned is set."""
+"""The profile of tuned."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, probe, text
 
@@ -9,15 +9,15 @@ FOLDER = "/etc/tuned"
     Read(f"{FOLDER}/active_profile", f"{FOLDER}/profile_mode"),
     gives={
         "os.tuned.profile": text(
-            "The profile that tuned is set to; absent without tuned. Whether it runs: `service/tuned.active`."
+            "The configured profile of tuned; absent without tuned. Whether it runs: `service/tuned.active`."
         ),
-        "os.tuned.mode": text("Who chose the profile: auto (tuned itself) or manual."),
+        "os.tuned.mode": text("How the profile was selected: auto (by tuned) or manual."),
     },
 )
 def tuned(files: Files) -> Facts:
-    """Read the two files that tuned keeps; it needs no tool and no running daemon."""
+    """Read the two files that tuned writes; this needs no tool and no running daemon."""
     for leaf, name in (("profile", "active_profile"), ("mode", "profile_mode")):
         place = f"{FOLDER}/{name}"
-        # tuned empties the file where it is told to keep its hands off.
+        # tuned empties the file when it is set to change nothing.
         empty = place in files.contents and not files.contents[place].strip()
         yield f"os.tuned.{leaf}", Sourced(Absent("tuned has none"), place) if empty else files.read(place)

@@ -1,4 +1,4 @@
-"""Whether apt upgrades packages by itself."""
+"""Whether apt upgrades packages automatically."""
 
 import re
 
@@ -11,12 +11,12 @@ ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,
 @probe(
     Shell("apt-config dump APT::Periodic && echo '-- end --'", quick=True),
     gives={
-        "os.unattended_upgrade": flag("Whether apt upgrades packages by itself; drivers change overnight with it."),
-        "os.update_lists": flag("Whether apt fetches the lists of packages by itself."),
+        "os.unattended_upgrade": flag("Whether apt upgrades packages automatically, drivers included."),
+        "os.update_lists": flag("Whether apt fetches the lists of packages automatically."),
     },
 )
 def unattended(answer: str) -> Facts:
-    """Read apt's own view of its settings; one that nobody sets is off, and so is 0."""
+    """Read apt's own view of its settings; a setting that is missing or 0 is off."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the answer was cut")

@@ -1,7 +1,7 @@
-"""Ask NVML about this node's GPUs and print one line of JSON: runs on the node, under its own Python 3.6 or later.
+"""Query NVML about this node's GPUs and print one line of JSON: runs on the node, under its own Python 3.6 or later.
 
-Nothing is set, cleared or written. Each thing is asked by itself, so that what one driver cannot tell costs that one
-thing only. A driver that hangs costs what it had not told by then.
+Nothing is set, cleared or written. Each value is queried separately, so that a value one driver does not support costs
+only that value. If a driver hangs, the values not returned by then are lost.
 """
 
 import json
@@ -15,7 +15,7 @@ import pynvml as nvml
 SECONDS = 45
 GPUS = 64
 LINKS = 36
-"""Bounds: how long the driver may take, and how many GPUs, and links of one, are asked about."""
+"""Limits: seconds for the driver, GPUs of a node, and links of a GPU that are queried."""
 
 REASONS = {
     nvml.NVML_ERROR_NO_PERMISSION: "denied",
@@ -73,21 +73,21 @@ LATE = {"unknown": "timeout", "detail": f"NVML gave no answer within {SECONDS} s
 
 
 def unknown(error: "nvml.NVMLError") -> "Any":
-    """Say why NVML would not tell."""
+    """Return why NVML returned no value."""
     return {"unknown": REASONS.get(error.value, "not collected"), "detail": f"NVML: {error}"}
 
 
 def refused(error: "nvml.NVMLError") -> "Any":
-    """Say of one thing that it is not there, or why it is not known."""
+    """Return that a value is absent, or why it is unknown."""
     if error.value == nvml.NVML_ERROR_NOT_SUPPORTED:
         return {"absent": f"NVML: {error}"}
     if error.value in TOO_OLD:
-        return {"unknown": "not collected", "detail": f"NVML: {error}: this driver cannot tell"}
+        return {"unknown": "not collected", "detail": f"NVML: {error}: this driver does not provide it"}
     return unknown(error)
 
 
-def told(question: "Any", *given: "Any") -> "Any":
-    """Ask one thing: its value, absent where this GPU has no such thing, or why it is not known."""
+def read_value(question: "Any", *given: "Any") -> "Any":
+    """Query one value: return it, absent if this GPU does not have it, or why it is unknown."""
     try:
         value = question(*given)
         return {"value": value.decode("utf-8", "replace") if isinstance(value, bytes) else value}
@@ -95,12 +95,12 @@ def told(question: "Any", *given: "Any") -> "Any":
         return refused(nvml.NVMLError(nvml.NVML_ERROR_FUNCTION_NOT_FOUND))
     except nvml.NVMLError as error:
         return refused(error)
-    except Exception as error:  # noqa: BLE001  what pynvml trips over is the fault of this one thing
+    except Exception as error:  # noqa: BLE001  an exception in pynvml costs only this value
         return {"unknown": "unparsable", "detail": f"pynvml: {error!r}"[:200]}
 
 
 def part(whole: "Any", *places: "Any") -> "Any":
-    """Take one part out of what was told as a whole, by attribute or index."""
+    """Return one part of a returned structure, by attribute or index."""
     if "value" not in whole:
         return whole
     value = whole["value"]
@@ -110,14 +110,14 @@ def part(whole: "Any", *places: "Any") -> "Any":
 
 
 def either(first: "Any", second: "Any") -> "Any":
-    """Give the second where the first is not known because the driver is too old for it."""
+    """Return the second if the first is unknown because the driver is too old for it."""
     return first if "value" in first else second() if "unknown" in first else first
 
 
 def fields(gpu: "Any", asked: "list[tuple[int, int]]") -> "dict[tuple[int, int], Any]":
-    """Ask for many numbered fields in one call; each has an answer of its own."""
+    """Query many numbered fields in one call; each has its own result."""
     kinds = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
-    answer = told(nvml.nvmlDeviceGetFieldValues, gpu, asked)
+    answer = read_value(nvml.nvmlDeviceGetFieldValues, gpu, asked)
     if "value" not in answer:
         return dict.fromkeys(asked, answer)
 
@@ -126,11 +126,11 @@ def fields(gpu: "Any", asked: "list[tuple[int, int]]") -> "dict[tuple[int, int],
             raise nvml.NVMLError(field.nvmlReturn)
         return getattr(field.value, kinds[field.valueType])
 
-    return {place: told(one, field) for place, field in zip(asked, answer["value"])}  # noqa: B905
+    return {place: read_value(one, field) for place, field in zip(asked, answer["value"])}  # noqa: B905
 
 
 def reasons(gpu: "Any") -> "Any":
-    """Ask for the clock event reasons; drivers before 535 know them as throttle reasons."""
+    """Query the clock event reasons; drivers before 535 call them throttle reasons."""
     try:
         return nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu)
     except nvml.NVMLError as error:
@@ -140,7 +140,7 @@ def reasons(gpu: "Any") -> "Any":
 
 
 def reasons_supported(gpu: "Any") -> "Any":
-    """Ask which clock event reasons this GPU can tell at all."""
+    """Query which clock event reasons this GPU supports."""
     try:
         return nvml.nvmlDeviceGetSupportedClocksEventReasons(gpu)
     except nvml.NVMLError as error:
@@ -150,7 +150,7 @@ def reasons_supported(gpu: "Any") -> "Any":
 
 
 def inforom(gpu: "Any") -> "Any":
-    """Have the checksums of the infoROM read: 0 if they hold, 1 if not."""
+    """Validate the checksums of the infoROM: 0 if they are correct, 1 if not."""
     try:
         nvml.nvmlDeviceValidateInforom(gpu)
     except nvml.NVMLError as error:
@@ -161,14 +161,14 @@ def inforom(gpu: "Any") -> "Any":
 
 
 def sram(gpu: "Any") -> "Any":
-    """Ask for the errors of the SRAM in detail."""
+    """Query the SRAM errors in detail."""
     status = nvml.c_nvmlEccSramErrorStatus_v1_t()
     nvml.nvmlDeviceGetSramEccErrorStatus(gpu, nvml.byref(status))
     return status
 
 
 def fabric(gpu: "Any") -> "Any":
-    """Ask for the NVLink fabric, with its health where the driver tells it."""
+    """Query the NVLink fabric, with its health where the driver reports it."""
     error = nvml.NVMLError(nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
     for kind, ask in (
         (nvml.c_nvmlGpuFabricInfo_v3_t, nvml.nvmlDeviceGetGpuFabricInfoV),
@@ -190,18 +190,18 @@ def fabric(gpu: "Any") -> "Any":
 
 
 def about_fabric(gpu: "Any") -> "Any":
-    """Give the fabric's parts; what counts only once it is joined is absent before."""
-    info = told(fabric, gpu)
+    """Return the fabric's values; those that are valid only once it is joined are absent before."""
+    info = read_value(fabric, gpu)
     if "value" not in info:
         return dict.fromkeys(("state", "status", "clique", "cluster", "health", "summary"), info)
     whole = info["value"]
     found = {"state": {"value": whole.state}}
     early = {"absent": "NVML: the fabric's state is not yet completed"}
-    old = {"unknown": "not collected", "detail": "NVML: this driver cannot tell the fabric's health"}
+    old = {"unknown": "not collected", "detail": "NVML: this driver does not report the fabric's health"}
     uuid = bytes(bytearray(whole.clusterUuid)).hex()
     dashed = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
     done = whole.state == nvml.NVML_GPU_FABRIC_STATE_COMPLETED
-    found["status"] = told(nvml.nvmlErrorString, whole.status) if done else early
+    found["status"] = read_value(nvml.nvmlErrorString, whole.status) if done else early
     found["clique"] = {"value": whole.cliqueId} if done else early
     found["cluster"] = {"value": dashed} if done else early
     found["health"] = {"value": whole.healthMask} if hasattr(whole, "healthMask") else old
@@ -210,7 +210,7 @@ def about_fabric(gpu: "Any") -> "Any":
 
 
 def links(gpu: "Any", count: "Any") -> "Any":
-    """Ask about each NVLink of a GPU, by its number."""
+    """Query each NVLink of a GPU, by its number."""
     if "value" not in count:
         return count
     numbers = range(min(count["value"], LINKS))
@@ -221,22 +221,22 @@ def links(gpu: "Any", count: "Any") -> "Any":
     def one(link: "int") -> "Any":
         ask = nvml.nvmlDeviceGetNvLinkErrorCounter
         kept = {name: found[field, link] for name, field in LINK_FIELDS.items()}
-        kept["state"] = told(nvml.nvmlDeviceGetNvLinkState, gpu, link)
-        kept["version"] = told(nvml.nvmlDeviceGetNvLinkVersion, gpu, link)
-        kept["remote"] = told(nvml.nvmlDeviceGetNvLinkRemoteDeviceType, gpu, link)
-        kept["remote_pci"] = told(lambda: nvml.nvmlDeviceGetNvLinkRemotePciInfo(gpu, link).busId)
-        kept["replay"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_REPLAY)
-        kept["recovery"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_RECOVERY)
-        kept["crc_flit"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_CRC_FLIT)
-        kept["crc_data"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_CRC_DATA)
-        kept["ecc_data"] = told(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_ECC_DATA)
+        kept["state"] = read_value(nvml.nvmlDeviceGetNvLinkState, gpu, link)
+        kept["version"] = read_value(nvml.nvmlDeviceGetNvLinkVersion, gpu, link)
+        kept["remote"] = read_value(nvml.nvmlDeviceGetNvLinkRemoteDeviceType, gpu, link)
+        kept["remote_pci"] = read_value(lambda: nvml.nvmlDeviceGetNvLinkRemotePciInfo(gpu, link).busId)
+        kept["replay"] = read_value(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_REPLAY)
+        kept["recovery"] = read_value(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_RECOVERY)
+        kept["crc_flit"] = read_value(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_CRC_FLIT)
+        kept["crc_data"] = read_value(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_CRC_DATA)
+        kept["ecc_data"] = read_value(ask, gpu, link, nvml.NVML_NVLINK_ERROR_DL_ECC_DATA)
         return kept
 
     return {"value": [one(link) for link in numbers]}
 
 
 def mig_devices(gpu: "Any") -> "Any":
-    """Count the instances that exist."""
+    """Count the MIG instances that exist."""
     if not nvml.nvmlDeviceGetMigMode(gpu)[0]:
         return 0
     found = 0
@@ -252,18 +252,18 @@ def mig_devices(gpu: "Any") -> "Any":
 
 
 def processes(gpu: "Any") -> "Any":
-    """Count who uses the GPU; who that is, is nobody's business here."""
+    """Count the processes that use the GPU; their identity is not collected."""
     running = nvml.nvmlDeviceGetComputeRunningProcesses(gpu) + nvml.nvmlDeviceGetGraphicsRunningProcesses(gpu)
     return len({process.pid for process in running})
 
 
 def peers(gpu: "Any", others: "list[Any]") -> "Any":
-    """Ask of every other GPU whether this one can read its memory: 0 if so, else NVML's number of the reason."""
+    """Query for every other GPU whether this one can read its memory: 0 if so, else NVML's number of the reason."""
     return [nvml.nvmlDeviceGetP2PStatus(gpu, other, 0) for other in others]
 
 
 def about(gpu: "Any", others: "list[Any]") -> "Any":
-    """Ask one GPU everything."""
+    """Query all values of one GPU."""
     corrected, uncorrected = nvml.NVML_MEMORY_ERROR_TYPE_CORRECTED, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
     now, ever = nvml.NVML_VOLATILE_ECC, nvml.NVML_AGGREGATE_ECC
     in_sram, in_dram = nvml.NVML_MEMORY_LOCATION_SRAM, nvml.NVML_MEMORY_LOCATION_DRAM
@@ -271,64 +271,64 @@ def about(gpu: "Any", others: "list[Any]") -> "Any":
     clock, highest = nvml.nvmlDeviceGetClockInfo, nvml.nvmlDeviceGetMaxClockInfo
     app, default = nvml.nvmlDeviceGetApplicationsClock, nvml.nvmlDeviceGetDefaultApplicationsClock
     limit = nvml.nvmlDeviceGetTemperatureThreshold
-    memory = told(nvml.nvmlDeviceGetMemoryInfo, gpu)
-    memory_now = either(told(nvml.nvmlDeviceGetMemoryInfo, gpu, nvml.nvmlMemory_v2), lambda: memory)
-    bar1 = told(nvml.nvmlDeviceGetBAR1MemoryInfo, gpu)
-    mig = told(nvml.nvmlDeviceGetMigMode, gpu)
-    gsp = told(lambda: nvml.nvmlDeviceGetGspFirmwareMode(gpu))
-    ecc = told(nvml.nvmlDeviceGetEccMode, gpu)
-    sram_errors = told(sram, gpu)
-    remapped = told(nvml.nvmlDeviceGetRemappedRows, gpu)
-    banks = told(nvml.nvmlDeviceGetRowRemapperHistogram, gpu)
-    repair = told(nvml.nvmlDeviceGetRepairStatus, gpu)
-    power = told(nvml.nvmlDeviceGetPowerManagementLimitConstraints, gpu)
-    used = told(nvml.nvmlDeviceGetUtilizationRates, gpu)
+    memory = read_value(nvml.nvmlDeviceGetMemoryInfo, gpu)
+    memory_now = either(read_value(nvml.nvmlDeviceGetMemoryInfo, gpu, nvml.nvmlMemory_v2), lambda: memory)
+    bar1 = read_value(nvml.nvmlDeviceGetBAR1MemoryInfo, gpu)
+    mig = read_value(nvml.nvmlDeviceGetMigMode, gpu)
+    gsp = read_value(lambda: nvml.nvmlDeviceGetGspFirmwareMode(gpu))
+    ecc = read_value(nvml.nvmlDeviceGetEccMode, gpu)
+    sram_errors = read_value(sram, gpu)
+    remapped = read_value(nvml.nvmlDeviceGetRemappedRows, gpu)
+    banks = read_value(nvml.nvmlDeviceGetRowRemapperHistogram, gpu)
+    repair = read_value(nvml.nvmlDeviceGetRepairStatus, gpu)
+    power = read_value(nvml.nvmlDeviceGetPowerManagementLimitConstraints, gpu)
+    used = read_value(nvml.nvmlDeviceGetUtilizationRates, gpu)
     joined = about_fabric(gpu)
     field = fields(gpu, FIELDS)
     return {
-        "name": told(nvml.nvmlDeviceGetName, gpu),
-        "uuid": told(nvml.nvmlDeviceGetUUID, gpu),
-        "serial": told(nvml.nvmlDeviceGetSerial, gpu),
-        "pci": told(lambda: nvml.nvmlDeviceGetPciInfo(gpu).busId),
-        "vbios": told(nvml.nvmlDeviceGetVbiosVersion, gpu),
-        "board_part_number": told(nvml.nvmlDeviceGetBoardPartNumber, gpu),
-        "board_id": told(nvml.nvmlDeviceGetBoardId, gpu),
-        "architecture": told(lambda: ARCHITECTURES[nvml.nvmlDeviceGetArchitecture(gpu)]),
-        "minor": told(nvml.nvmlDeviceGetMinorNumber, gpu),
-        "module_id": told(lambda: nvml.nvmlDeviceGetModuleId(gpu)),
+        "name": read_value(nvml.nvmlDeviceGetName, gpu),
+        "uuid": read_value(nvml.nvmlDeviceGetUUID, gpu),
+        "serial": read_value(nvml.nvmlDeviceGetSerial, gpu),
+        "pci": read_value(lambda: nvml.nvmlDeviceGetPciInfo(gpu).busId),
+        "vbios": read_value(nvml.nvmlDeviceGetVbiosVersion, gpu),
+        "board_part_number": read_value(nvml.nvmlDeviceGetBoardPartNumber, gpu),
+        "board_id": read_value(nvml.nvmlDeviceGetBoardId, gpu),
+        "architecture": read_value(lambda: ARCHITECTURES[nvml.nvmlDeviceGetArchitecture(gpu)]),
+        "minor": read_value(nvml.nvmlDeviceGetMinorNumber, gpu),
+        "module_id": read_value(lambda: nvml.nvmlDeviceGetModuleId(gpu)),
         "memory": part(memory, "total"),
         "memory_used": part(memory_now, "used"),
-        "memory_reserved": told(lambda: nvml.nvmlDeviceGetMemoryInfo(gpu, nvml.nvmlMemory_v2).reserved),
+        "memory_reserved": read_value(lambda: nvml.nvmlDeviceGetMemoryInfo(gpu, nvml.nvmlMemory_v2).reserved),
         "bar1": part(bar1, "bar1Total"),
         "bar1_used": part(bar1, "bar1Used"),
-        "persistence": told(nvml.nvmlDeviceGetPersistenceMode, gpu),
-        "compute_mode": told(nvml.nvmlDeviceGetComputeMode, gpu),
-        "display_active": told(nvml.nvmlDeviceGetDisplayActive, gpu),
-        "accounting": told(nvml.nvmlDeviceGetAccountingMode, gpu),
-        "virtualization": told(nvml.nvmlDeviceGetVirtualizationMode, gpu),
-        "addressing": told(lambda: ADDRESSING[nvml.nvmlDeviceGetAddressingMode(gpu)]),
+        "persistence": read_value(nvml.nvmlDeviceGetPersistenceMode, gpu),
+        "compute_mode": read_value(nvml.nvmlDeviceGetComputeMode, gpu),
+        "display_active": read_value(nvml.nvmlDeviceGetDisplayActive, gpu),
+        "accounting": read_value(nvml.nvmlDeviceGetAccountingMode, gpu),
+        "virtualization": read_value(nvml.nvmlDeviceGetVirtualizationMode, gpu),
+        "addressing": read_value(lambda: ADDRESSING[nvml.nvmlDeviceGetAddressingMode(gpu)]),
         "mig": part(mig, 0),
         "mig_pending": part(mig, 1),
-        "mig_devices": told(mig_devices, gpu),
-        "inforom_image": told(nvml.nvmlDeviceGetInforomImageVersion, gpu),
-        "inforom_oem": told(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_OEM),
-        "inforom_ecc": told(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_ECC),
-        "inforom_power": told(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_POWER),
-        "inforom_checksum": told(inforom, gpu),
+        "mig_devices": read_value(mig_devices, gpu),
+        "inforom_image": read_value(nvml.nvmlDeviceGetInforomImageVersion, gpu),
+        "inforom_oem": read_value(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_OEM),
+        "inforom_ecc": read_value(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_ECC),
+        "inforom_power": read_value(nvml.nvmlDeviceGetInforomVersion, gpu, nvml.NVML_INFOROM_POWER),
+        "inforom_checksum": read_value(inforom, gpu),
         "gsp_mode": part(gsp, 0),
         "gsp_default": part(gsp, 1),
-        "gsp_version": told(nvml.nvmlDeviceGetGspFirmwareVersion, gpu),
+        "gsp_version": read_value(nvml.nvmlDeviceGetGspFirmwareVersion, gpu),
         "ecc": part(ecc, 0),
         "ecc_pending": part(ecc, 1),
-        "ecc_uncorrected": told(nvml.nvmlDeviceGetTotalEccErrors, gpu, uncorrected, now),
-        "ecc_volatile_sram_corrected": told(errors, gpu, corrected, now, in_sram),
-        "ecc_volatile_sram_uncorrected": told(errors, gpu, uncorrected, now, in_sram),
-        "ecc_volatile_dram_corrected": told(errors, gpu, corrected, now, in_dram),
-        "ecc_volatile_dram_uncorrected": told(errors, gpu, uncorrected, now, in_dram),
-        "ecc_aggregate_sram_corrected": told(errors, gpu, corrected, ever, in_sram),
-        "ecc_aggregate_sram_uncorrected": told(errors, gpu, uncorrected, ever, in_sram),
-        "ecc_aggregate_dram_corrected": told(errors, gpu, corrected, ever, in_dram),
-        "ecc_aggregate_dram_uncorrected": told(errors, gpu, uncorrected, ever, in_dram),
+        "ecc_uncorrected": read_value(nvml.nvmlDeviceGetTotalEccErrors, gpu, uncorrected, now),
+        "ecc_volatile_sram_corrected": read_value(errors, gpu, corrected, now, in_sram),
+        "ecc_volatile_sram_uncorrected": read_value(errors, gpu, uncorrected, now, in_sram),
+        "ecc_volatile_dram_corrected": read_value(errors, gpu, corrected, now, in_dram),
+        "ecc_volatile_dram_uncorrected": read_value(errors, gpu, uncorrected, now, in_dram),
+        "ecc_aggregate_sram_corrected": read_value(errors, gpu, corrected, ever, in_sram),
+        "ecc_aggregate_sram_uncorrected": read_value(errors, gpu, uncorrected, ever, in_sram),
+        "ecc_aggregate_dram_corrected": read_value(errors, gpu, corrected, ever, in_dram),
+        "ecc_aggregate_dram_uncorrected": read_value(errors, gpu, uncorrected, ever, in_dram),
         "ecc_sram_threshold_exceeded": part(sram_errors, "bThresholdExceeded"),
         "ecc_sram_parity_volatile": part(sram_errors, "volatileUncParity"),
         "ecc_sram_parity_aggregate": part(sram_errors, "aggregateUncParity"),
@@ -341,7 +341,7 @@ def about(gpu: "Any", others: "list[Any]") -> "Any":
         "ecc_sram_source_other": part(sram_errors, "aggregateUncBucketOther"),
         "channel_repair_pending": part(repair, 0),
         "tpc_repair_pending": part(repair, 1),
-        "unrepairable": told(nvml.nvmlDeviceGetUnrepairableMemoryFlag_v1, gpu),
+        "unrepairable": read_value(nvml.nvmlDeviceGetUnrepairableMemoryFlag_v1, gpu),
         "remap_corrected": part(remapped, 0),
         "remap_uncorrected": part(remapped, 1),
         "remap_pending": part(remapped, 2),
@@ -354,34 +354,34 @@ def about(gpu: "Any", others: "list[Any]") -> "Any":
         "retired_single": field[nvml.NVML_FI_DEV_RETIRED_SBE, GPU],
         "retired_double": field[nvml.NVML_FI_DEV_RETIRED_DBE, GPU],
         "retired_pending": field[nvml.NVML_FI_DEV_RETIRED_PENDING, GPU],
-        "clock_sm": told(clock, gpu, nvml.NVML_CLOCK_SM),
-        "clock_graphics": told(clock, gpu, nvml.NVML_CLOCK_GRAPHICS),
-        "clock_memory": told(clock, gpu, nvml.NVML_CLOCK_MEM),
-        "clock_video": told(clock, gpu, nvml.NVML_CLOCK_VIDEO),
-        "sm_max": told(highest, gpu, nvml.NVML_CLOCK_SM),
-        "graphics_max": told(highest, gpu, nvml.NVML_CLOCK_GRAPHICS),
-        "memory_max": told(highest, gpu, nvml.NVML_CLOCK_MEM),
-        "video_max": told(highest, gpu, nvml.NVML_CLOCK_VIDEO),
-        "app_graphics": told(app, gpu, nvml.NVML_CLOCK_GRAPHICS),
-        "app_memory": told(app, gpu, nvml.NVML_CLOCK_MEM),
-        "default_app_graphics": told(default, gpu, nvml.NVML_CLOCK_GRAPHICS),
-        "default_app_memory": told(default, gpu, nvml.NVML_CLOCK_MEM),
-        "pstate": told(nvml.nvmlDeviceGetPerformanceState, gpu),
-        "reasons": told(reasons, gpu),
-        "reasons_supported": told(reasons_supported, gpu),
+        "clock_sm": read_value(clock, gpu, nvml.NVML_CLOCK_SM),
+        "clock_graphics": read_value(clock, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "clock_memory": read_value(clock, gpu, nvml.NVML_CLOCK_MEM),
+        "clock_video": read_value(clock, gpu, nvml.NVML_CLOCK_VIDEO),
+        "sm_max": read_value(highest, gpu, nvml.NVML_CLOCK_SM),
+        "graphics_max": read_value(highest, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "memory_max": read_value(highest, gpu, nvml.NVML_CLOCK_MEM),
+        "video_max": read_value(highest, gpu, nvml.NVML_CLOCK_VIDEO),
+        "app_graphics": read_value(app, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "app_memory": read_value(app, gpu, nvml.NVML_CLOCK_MEM),
+        "default_app_graphics": read_value(default, gpu, nvml.NVML_CLOCK_GRAPHICS),
+        "default_app_memory": read_value(default, gpu, nvml.NVML_CLOCK_MEM),
+        "pstate": read_value(nvml.nvmlDeviceGetPerformanceState, gpu),
+        "reasons": read_value(reasons, gpu),
+        "reasons_supported": read_value(reasons_supported, gpu),
         "violation_power_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP, GPU],
         "violation_sync_boost_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SYNC_BOOST, GPU],
         "violation_thermal_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, GPU],
         "violation_hw_thermal_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN, GPU],
         "violation_hw_brake_ns": field[nvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN, GPU],
         "power_usage": either(
-            field[nvml.NVML_FI_DEV_POWER_INSTANT, GPU], lambda: told(nvml.nvmlDeviceGetPowerUsage, gpu)
+            field[nvml.NVML_FI_DEV_POWER_INSTANT, GPU], lambda: read_value(nvml.nvmlDeviceGetPowerUsage, gpu)
         ),
         "power_average": field[nvml.NVML_FI_DEV_POWER_AVERAGE, GPU],
         "power_memory": field[nvml.NVML_FI_DEV_POWER_AVERAGE, MEMORY],
-        "power_limit": told(nvml.nvmlDeviceGetPowerManagementLimit, gpu),
-        "power_enforced": told(nvml.nvmlDeviceGetEnforcedPowerLimit, gpu),
-        "power_default": told(nvml.nvmlDeviceGetPowerManagementDefaultLimit, gpu),
+        "power_limit": read_value(nvml.nvmlDeviceGetPowerManagementLimit, gpu),
+        "power_enforced": read_value(nvml.nvmlDeviceGetEnforcedPowerLimit, gpu),
+        "power_default": read_value(nvml.nvmlDeviceGetPowerManagementDefaultLimit, gpu),
         "power_min": part(power, 0),
         "power_max": part(power, 1),
         "module_power_usage": field[nvml.NVML_FI_DEV_POWER_INSTANT, MODULE],
@@ -390,25 +390,25 @@ def about(gpu: "Any", others: "list[Any]") -> "Any":
         "module_power_default": field[nvml.NVML_FI_DEV_POWER_DEFAULT_LIMIT, MODULE],
         "module_power_min": field[nvml.NVML_FI_DEV_POWER_MIN_LIMIT, MODULE],
         "module_power_max": field[nvml.NVML_FI_DEV_POWER_MAX_LIMIT, MODULE],
-        "temperature": told(nvml.nvmlDeviceGetTemperature, gpu, nvml.NVML_TEMPERATURE_GPU),
+        "temperature": read_value(nvml.nvmlDeviceGetTemperature, gpu, nvml.NVML_TEMPERATURE_GPU),
         "temperature_memory": field[nvml.NVML_FI_DEV_MEMORY_TEMP, GPU],
-        "temperature_shutdown": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN),
-        "temperature_slowdown": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN),
-        "temperature_max_operating": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX),
-        "temperature_memory_max": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX),
-        "temperature_target": told(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR),
-        "temperature_margin": told(nvml.nvmlDeviceGetMarginTemperature, gpu),
+        "temperature_shutdown": read_value(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN),
+        "temperature_slowdown": read_value(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN),
+        "temperature_max_operating": read_value(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX),
+        "temperature_memory_max": read_value(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX),
+        "temperature_target": read_value(limit, gpu, nvml.NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR),
+        "temperature_margin": read_value(nvml.nvmlDeviceGetMarginTemperature, gpu),
         "margin_shutdown": field[nvml.NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT, GPU],
         "margin_slowdown": field[nvml.NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT, GPU],
         "margin_max_operating": field[nvml.NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT, GPU],
         "margin_memory_max": field[nvml.NVML_FI_DEV_TEMPERATURE_MEM_MAX_TLIMIT, GPU],
-        "fan": told(nvml.nvmlDeviceGetFanSpeed, gpu),
-        "link_generation": told(nvml.nvmlDeviceGetCurrPcieLinkGeneration, gpu),
-        "link_max_generation": told(nvml.nvmlDeviceGetMaxPcieLinkGeneration, gpu),
-        "link_device_max_generation": told(nvml.nvmlDeviceGetGpuMaxPcieLinkGeneration, gpu),
-        "link_width": told(nvml.nvmlDeviceGetCurrPcieLinkWidth, gpu),
-        "link_max_width": told(nvml.nvmlDeviceGetMaxPcieLinkWidth, gpu),
-        "pcie_replay": told(nvml.nvmlDeviceGetPcieReplayCounter, gpu),
+        "fan": read_value(nvml.nvmlDeviceGetFanSpeed, gpu),
+        "link_generation": read_value(nvml.nvmlDeviceGetCurrPcieLinkGeneration, gpu),
+        "link_max_generation": read_value(nvml.nvmlDeviceGetMaxPcieLinkGeneration, gpu),
+        "link_device_max_generation": read_value(nvml.nvmlDeviceGetGpuMaxPcieLinkGeneration, gpu),
+        "link_width": read_value(nvml.nvmlDeviceGetCurrPcieLinkWidth, gpu),
+        "link_max_width": read_value(nvml.nvmlDeviceGetMaxPcieLinkWidth, gpu),
+        "pcie_replay": read_value(nvml.nvmlDeviceGetPcieReplayCounter, gpu),
         "pcie_replay_rollover": field[nvml.NVML_FI_DEV_PCIE_REPLAY_ROLLOVER_COUNTER, GPU],
         "pcie_correctable": field[nvml.NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS, GPU],
         "pcie_nonfatal": field[nvml.NVML_FI_DEV_PCIE_COUNT_NON_FATAL_ERROR, GPU],
@@ -419,35 +419,35 @@ def about(gpu: "Any", others: "list[Any]") -> "Any":
         "fabric_cluster": joined["cluster"],
         "fabric_health": joined["health"],
         "fabric_summary": joined["summary"],
-        "cc_memory": told(lambda: nvml.nvmlDeviceGetConfComputeProtectedMemoryUsage(gpu).total),
+        "cc_memory": read_value(lambda: nvml.nvmlDeviceGetConfComputeProtectedMemoryUsage(gpu).total),
         "recovery_action": field[nvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, GPU],
-        "processes": told(processes, gpu),
+        "processes": read_value(processes, gpu),
         "utilization": part(used, "gpu"),
         "utilization_memory": part(used, "memory"),
-        "peers": told(peers, gpu, others),
+        "peers": read_value(peers, gpu, others),
         "nvlinks": links(gpu, field[nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, GPU]),
     }
 
 
 def cuda() -> "str":
-    """Ask for the newest CUDA that the driver carries: NVML's 12080 is 12.8."""
+    """Query the newest CUDA version that the driver supports: NVML's 12080 is 12.8."""
     number = nvml.nvmlSystemGetCudaDriverVersion()
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def ask_all(values: "dict[str, Any]") -> "None":
-    """Ask the driver and every GPU, by its index, into `said`; a GPU that is lost keeps its place."""
+    """Query the driver and every GPU, by index, into `values`; a GPU that is lost keeps its position."""
     nvml.nvmlInit()
-    values["driver"] = told(nvml.nvmlSystemGetDriverVersion)
+    values["driver"] = read_value(nvml.nvmlSystemGetDriverVersion)
     handles: list[Any] = [None] * min(nvml.nvmlDeviceGetCount(), GPUS)
     values["gpus"] = gpus = [LATE for _ in handles]
-    values["cuda"] = told(cuda)
-    values["nvml"] = told(nvml.nvmlSystemGetNVMLVersion)
-    confidential = told(nvml.nvmlSystemGetConfComputeState)
+    values["cuda"] = read_value(cuda)
+    values["nvml"] = read_value(nvml.nvmlSystemGetNVMLVersion)
+    confidential = read_value(nvml.nvmlSystemGetConfComputeState)
     values["cc_mode"] = part(confidential, "ccFeature")
     values["cc_environment"] = part(confidential, "environment")
     values["cc_devtools"] = part(confidential, "devToolsMode")
-    values["cc_ready"] = told(nvml.nvmlSystemGetConfComputeGpusReadyState)
+    values["cc_ready"] = read_value(nvml.nvmlSystemGetConfComputeGpusReadyState)
     for index in range(len(handles)):
         try:
             handles[index] = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -459,17 +459,17 @@ def ask_all(values: "dict[str, Any]") -> "None":
 
 
 def ask_safely(values: "dict[str, Any]") -> "None":
-    """Ask all; why there is no asking is an answer too."""
+    """Query all; a failure is recorded in `values`."""
     try:
         ask_all(values)
     except nvml.NVMLError as error:
         values["failed"] = unknown(error)
-    except Exception as error:  # noqa: BLE001  said in the answer, not in a traceback
+    except Exception as error:  # noqa: BLE001  reported in the output, not as a traceback
         values["failed"] = {"unknown": "unparsable", "detail": f"pynvml: {error!r}"[:200]}
 
 
 def main() -> "None":
-    """Print what the driver tells within the time it has, and leave: a call that hangs cannot be waited for."""
+    """Print what the driver returns within its time limit, and exit: a call that hangs is not waited for."""
     values: dict[str, Any] = {}
     asking = threading.Thread(target=ask_safely, args=(values,), daemon=True)
     asking.start()

@@ -5,24 +5,24 @@ from rackcheck.parse.host.pcie import lspci
 from rackcheck.parse.host.pcie.lspci import ACS
 from rackcheck_probes.pcie.control import LSPCI
 
-REDIRECT = {"SrcValid", "ReqRedir", "CmpltRedir", "UpstreamFwd"}
-"""What checks or turns away traffic between two devices below one switch."""
+REDIRECT = {"ReqRedir", "CmpltRedir", "UpstreamFwd"}
+"""The controls that send traffic between two devices below one switch up; source validation only checks it."""
 
 
 @probe(
     LSPCI,
     gives={
         "pcie/*.acs.supported": listing(
-            "What the function could control: SrcValid, ReqRedir, CmpltRedir, UpstreamFwd."
+            "The controls that the function supports: SrcValid, ReqRedir, CmpltRedir, UpstreamFwd."
         ),
-        "pcie/*.acs.enabled": listing("What of this is switched on."),
+        "pcie/*.acs.enabled": listing("The supported controls that are enabled."),
         "pcie/*.acs.redirect": flag(
-            "Whether traffic between devices is checked or sent up: a GPU and a NIC then meet in the root complex."
+            "Whether traffic between devices is sent up: GPU to NIC then goes through the root complex."
         ),
     },
 )
 def pcie_acs(answer: str) -> Facts:
-    """Read the access control of each function; absent where it has none."""
+    """Read the access control of each function; the facts of a function without it are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}"
         yield f"{item}.acs.supported", function.raised(ACS, "ACSCap")

@@ -1,4 +1,4 @@
-"""Which errors each PCI function holds in its error registers, and which it is told to hide."""
+"""Errors in the error registers of each PCI function, and errors that it masks."""
 
 from rackcheck import Class, Facts, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci, lspci_errors
@@ -8,18 +8,22 @@ from rackcheck_probes.pcie.control import LSPCI
 @probe(
     LSPCI,
     gives={
-        "pcie/*.aer.uncorrectable": listing("Uncorrectable errors the function holds: DLP, CmpltTO.", Class.COUNTER),
-        "pcie/*.aer.unmasked": listing("Of these, those that it is not told to hide.", Class.COUNTER),
-        "pcie/*.aer.fatal": listing("Of the unmasked ones, those that count as fatal.", Class.COUNTER),
-        "pcie/*.aer.correctable": listing("Correctable errors the function holds: RxErr, BadTLP.", Class.COUNTER),
-        "pcie/*.aer.correctable_unmasked": listing("Of these, those that it is not told to hide.", Class.COUNTER),
-        "pcie/*.aer.uncorrectable_masked": listing("Uncorrectable errors that the function is told to hide."),
-        "pcie/*.aer.correctable_masked": listing("Correctable errors that the function is told to hide."),
-        "pcie/*.aer.reported": listing("Kinds of error that the function reports; without them nobody counts any."),
+        "pcie/*.aer.uncorrectable": listing(
+            "Uncorrectable errors in the error registers: DLP, CmpltTO.", Class.COUNTER
+        ),
+        "pcie/*.aer.unmasked": listing("Uncorrectable errors in the registers that are not masked.", Class.COUNTER),
+        "pcie/*.aer.fatal": listing("Unmasked uncorrectable errors that count as fatal.", Class.COUNTER),
+        "pcie/*.aer.correctable": listing("Correctable errors in the error registers: RxErr, BadTLP.", Class.COUNTER),
+        "pcie/*.aer.correctable_unmasked": listing(
+            "Correctable errors in the registers that are not masked.", Class.COUNTER
+        ),
+        "pcie/*.aer.uncorrectable_masked": listing("Uncorrectable errors that the function masks."),
+        "pcie/*.aer.correctable_masked": listing("Correctable errors that the function masks."),
+        "pcie/*.aer.reported": listing("Kinds of error that the function reports; others are not counted."),
     },
 )
 def pcie_aer(answer: str) -> Facts:
-    """Read the error registers of each function; absent where it has none."""
+    """Read the error registers of each function; the facts of a function without them are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.aer"
         worse, mended = lspci_errors.uncorrectable(function), lspci_errors.correctable(function)

@@ -1,4 +1,4 @@
-"""Whether each PCI function still answers, told without root and without any tool for PCI."""
+"""Whether each PCI function still answers, without root and without any tool for PCI."""
 
 import re
 
@@ -9,8 +9,8 @@ from rackcheck.model.text import rows
 ROW = re.compile(r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +((?:[0-9a-f]{2} +){15}[0-9a-f]{2}) *")
 
 
-# One process reads all functions: a large machine has hundreds. The first 64 bytes are shown to everybody. A
-# function's ids alone would not do: those of a virtual one are all ones.
+# One process reads all functions: a large node has hundreds. Every user may read the first 64 bytes. A
+# function's ids alone are not enough: the ids of a virtual function are all ones.
 @probe(
     Shell(
         'cd /sys/bus/pci/devices && { set -- */config; [ -e "$1" ] || exit 0; head -q -c 16 "$@" | od -An -v -tx1 |\n'

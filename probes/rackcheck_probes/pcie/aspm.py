@@ -10,12 +10,12 @@ from rackcheck_probes.pcie.control import LSPCI
     LSPCI,
     gives={
         "pcie/*.aspm.enabled": text("The link's sleep states that are enabled at this end.", words=ASPM),
-        "pcie/*.aspm.supported": text("The link's sleep states that this end could use.", words=ASPM),
+        "pcie/*.aspm.supported": text("The link's sleep states that this end supports.", words=ASPM),
         "pcie/*.aspm.substates": listing("The deeper states of L1 that are enabled: ASPM_L1.1, PCI-PM_L1.2."),
     },
 )
 def pcie_aspm(answer: str) -> Facts:
-    """Read the link control register of each function; absent where it has no link."""
+    """Read the link control register of each function; the facts of a function without a link are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.aspm"
         yield f"{item}.enabled", lspci_link.sleeps(function)

@@ -1,4 +1,4 @@
-"""Whether PCI functions send, answer and pass on atomic operations."""
+"""Whether PCI functions send, execute and route atomic operations."""
 
 from rackcheck import Facts, flag, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci
@@ -11,16 +11,17 @@ PORTS = ("Root Port", "Upstream Port", "Downstream Port")
 @probe(
     LSPCI,
     gives={
-        "pcie/*.atomics.completer": listing("Sizes of atomic operations that the function answers: 32bit, 64bit."),
-        "pcie/*.atomics.requester": flag("Whether the function may send atomic operations; absent at a switch."),
-        "pcie/*.atomics.routing": flag("Whether a port passes atomic operations on; absent if it is no port."),
-        "pcie/*.atomics.blocked": flag(
-            "Whether a port keeps atomic operations from going out; absent if it is no port."
-        ),
+        "pcie/*.atomics.completer": listing("Sizes of atomic operations that the function executes: 32bit, 64bit."),
+        "pcie/*.atomics.requester": flag("Whether the function may send atomic operations; absent on a switch."),
+        "pcie/*.atomics.routing": flag("Whether a port routes atomic operations; absent if it is not a port."),
+        "pcie/*.atomics.blocked": flag("Whether a port blocks outgoing atomic operations; absent if it is not a port."),
     },
 )
 def pcie_atomics(answer: str) -> Facts:
-    """Read the atomic operations of each function; absent where it is not PCI Express, or has no memory for them."""
+    """Read the atomic operations of each function.
+
+    The facts are absent if the function is not PCI Express, or has no memory for atomic operations.
+    """
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.atomics"
         able = function.raised(EXPRESS, "AtomicOpsCap")

@@ -11,8 +11,8 @@ REGISTERS = {"ats": (ATS, "ATSCtl"), "pri": (PRI, "PRICtl"), "pasid": (PASID, "P
 @probe(
     LSPCI,
     gives={
-        "pcie/*.ats.enabled": flag("Whether the function keeps translations of the IOMMU; absent if it cannot."),
-        "pcie/*.pri.enabled": flag("Whether the function may ask for pages that are not there; absent if it cannot."),
+        "pcie/*.ats.enabled": flag("Whether the function caches translations of the IOMMU; absent if unsupported."),
+        "pcie/*.pri.enabled": flag("Whether the function may request missing pages; absent if unsupported."),
         "pcie/*.pasid.enabled": flag("Whether the function works in address spaces of processes; absent if it cannot."),
     },
 )

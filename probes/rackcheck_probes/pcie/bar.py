@@ -7,7 +7,7 @@ DEVICES = "/sys/bus/pci/devices"
 
 
 def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
-    """Read a function's windows, or say why not."""
+    """Read a function's windows, or return the reason why not."""
     try:
         return pci.windows(files.text(place))
     except Unreadable as error:
@@ -18,13 +18,13 @@ def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
     Read(*(f"{DEVICES}/*/{name}" for name in ("resource", "class")), seconds=30, cap=8 << 20),
     gives={
         **{
-            f"pcie/*.bar{number}": quantity("GiB", f"The size of the memory behind BAR {number}; absent if it is none.")
+            f"pcie/*.bar{number}": quantity("GiB", f"The size of the memory behind BAR {number}; absent if none.")
             for number in range(pci.BARS)
         },
         "pcie/*.bar.largest": quantity(
             "GiB", "The size of the largest memory BAR: what NVIDIA calls BAR1, whichever number it has."
         ),
-        "pcie/*.bar.unset": listing("Numbers of the BARs that the kernel found no address for."),
+        "pcie/*.bar.unset": listing("Numbers of the BARs to which the kernel assigned no address."),
     },
 )
 def pcie_bar(files: Files) -> Facts:

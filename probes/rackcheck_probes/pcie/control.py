@@ -1,7 +1,7 @@
 """How each PCI function may use its link: payload, read requests, ordering, tags.
 
-Every probe that reads configuration registers shares this question; only root is shown what lies beyond the first 64
-bytes. lspci writes nothing; a function that sleeps is woken for the time of the reading, as by every reader.
+Every probe that reads configuration registers shares this query; only root may read beyond the first 64 bytes. lspci
+writes nothing; a sleeping function is woken for the duration of the read, as by every reader.
 """
 
 from rackcheck import Facts, Shell, flag, probe, quantity, spell_key, text
@@ -12,37 +12,35 @@ LSPCI = Shell("lspci -Dnnvvv", root=True, seconds=30, cap=16 << 20)
 
 BYTES = {
     "max_payload": ("DevCtl", "MaxPayload", "The largest payload the function may send."),
-    "max_payload_supported": ("DevCap", "MaxPayload", "The largest payload the function could send."),
-    "max_read_request": ("DevCtl", "MaxReadReq", "How much one read request of the function may ask for."),
+    "max_payload_supported": ("DevCap", "MaxPayload", "The largest payload the function can send."),
+    "max_read_request": ("DevCtl", "MaxReadReq", "The largest read request that the function may send."),
 }
 FLAGS = {
     "relaxed_ordering": ("DevCtl", "RlxdOrd", "Whether the function may mark its writes as relaxed in their order."),
-    "no_snoop": ("DevCtl", "NoSnoop", "Whether the function may pass by the processors' caches."),
-    "extended_tag": ("DevCtl", "ExtTag", "Whether the function uses tags of 8 bits: more requests under way."),
-    "extended_tag_supported": ("DevCap", "ExtTag", "Whether the function could use tags of 8 bits."),
+    "no_snoop": ("DevCtl", "NoSnoop", "Whether the function may bypass the processors' caches."),
+    "extended_tag": ("DevCtl", "ExtTag", "Whether the function uses tags of 8 bits: more requests in flight."),
+    "extended_tag_supported": ("DevCap", "ExtTag", "Whether the function can use tags of 8 bits."),
     "ten_bit_tag": ("DevCtl2", "10BitTagReq", "Whether the function uses tags of 10 bits as a requester."),
     "ten_bit_tag_supported": (
         "DevCap2",
         "10BitTagReq",
-        "Whether the function could use tags of 10 bits as a requester.",
+        "Whether the function can use tags of 10 bits as a requester.",
     ),
     "ten_bit_tag_completer": ("DevCap2", "10BitTagComp", "Whether the function answers requests with tags of 10 bits."),
 }
-"""Each by its register, its name there, and what it says."""
+"""By fact: the register, the flag's name in the register, and its meaning."""
 
 
 @probe(
     LSPCI,
     gives={
-        "pcie/*.type": text(
-            "What the function is on PCI Express: Endpoint, Root Port, Upstream Port, Downstream Port."
-        ),
+        "pcie/*.type": text("The function's type on PCI Express: Endpoint, Root Port, Upstream Port, Downstream Port."),
         **{f"pcie/*.{leaf}": quantity("B", what) for leaf, (_, _, what) in BYTES.items()},
         **{f"pcie/*.{leaf}": flag(what) for leaf, (_, _, what) in FLAGS.items()},
     },
 )
 def pcie_control(answer: str) -> Facts:
-    """Read the device control registers of each function; absent where it is not PCI Express."""
+    """Read the device control registers of each function; the facts are absent if it is not PCI Express."""
     for function in lspci.functions(answer):
         item, express = f"pcie/{spell_key(function.address)}", function.capability(EXPRESS)
         kind = express.name if isinstance(express, lspci.Capability) else express

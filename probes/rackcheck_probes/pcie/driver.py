@@ -1,4 +1,4 @@
-"""Which driver each PCI function has, and whose card it is on."""
+"""The driver of each PCI function, and the vendor of its card."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, probe, spell_key, text
 from rackcheck.parse.host.pcie import pci
@@ -10,9 +10,9 @@ CARD = ("subsystem_vendor", "subsystem_device", "revision")
 @probe(
     Read(*(f"{DEVICES}/*/{name}" for name in (*CARD, "uevent", "class")), seconds=30, cap=8 << 20),
     gives={
-        "pcie/*.driver": text("The driver that has the function: nvidia, mlx5_core, vfio-pci; absent if none has."),
+        "pcie/*.driver": text("The driver bound to the function: nvidia, mlx5_core, vfio-pci; absent without one."),
         "pcie/*.subsystem_vendor": text("The vendor of the card that the function is on.", Class.IDENTITY),
-        "pcie/*.subsystem_device": text("The card's id that this vendor gave.", Class.IDENTITY),
+        "pcie/*.subsystem_device": text("The card's id by this vendor.", Class.IDENTITY),
         "pcie/*.revision": text("The revision of the silicon.", Class.IDENTITY),
     },
 )

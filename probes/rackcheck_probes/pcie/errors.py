@@ -1,4 +1,4 @@
-"""PCI errors that the kernel has counted, function by function."""
+"""PCI errors counted by the kernel, per function."""
 
 from rackcheck import Class, Facts, Files, Read, Sourced, integer, listing, probe, spell_key
 from rackcheck.parse.host.pcie import pci
@@ -11,7 +11,7 @@ KINDS = ("correctable", "nonfatal", "fatal")
     Read(*(f"{DEVICES}/*/{name}" for name in (*(f"aer_dev_{k}" for k in KINDS), "class")), seconds=30, cap=8 << 20),
     gives={
         "pcie/*.errors.correctable": integer(
-            "Correctable errors of the function since boot, as far as firmware leaves them to the kernel.",
+            "Correctable errors of the function since boot, unless firmware handles them.",
             Class.COUNTER,
         ),
         "pcie/*.errors.nonfatal": integer("Uncorrectable errors that spared the link, since boot.", Class.COUNTER),
@@ -20,7 +20,7 @@ KINDS = ("correctable", "nonfatal", "fatal")
     },
 )
 def pcie_errors(files: Files) -> Facts:
-    """Read each function's counters; absent where it, or the kernel, has none."""
+    """Read each function's counters; the facts are absent if the function or the kernel has no counters."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         item, folder = f"pcie/{spell_key(address)}.errors", f"{DEVICES}/{address}"
         for kind in KINDS:

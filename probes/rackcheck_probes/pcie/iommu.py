@@ -1,22 +1,22 @@
-"""Which PCI functions stand behind an IOMMU, and whether it translates what they do."""
+"""PCI functions behind an IOMMU, and whether it translates their accesses."""
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, spell_key, text
 
 GROUPS = "/sys/kernel/iommu_groups/{}/{}"
 TYPE, MEMBERS = GROUPS.format("*", "type"), GROUPS.format("*", "devices/*/class")
 DEVICES = "/sys/bus/pci/devices/*/class"
-UNTOLD = Unknown(Reason.NOT_COLLECTED, "this kernel does not tell what the IOMMU does for a group")
+UNTOLD = Unknown(Reason.NOT_COLLECTED, "this kernel does not report how the IOMMU handles a group")
 
 
 @probe(
     Read(TYPE, MEMBERS, DEVICES, seconds=30, cap=8 << 20),
     gives={
-        "pcie/*.iommu.group": text("The group of the function; absent if no IOMMU stands before it."),
-        "pcie/*.iommu.type": text("What the IOMMU does for it: identity leaves addresses alone, DMA translates."),
+        "pcie/*.iommu.group": text("The group of the function; absent without an IOMMU."),
+        "pcie/*.iommu.type": text("How the IOMMU handles it: identity keeps addresses, DMA translates them."),
     },
 )
 def pcie_iommu(files: Files) -> Facts:
-    """Read the groups and their members; a member's folder is a link to the function's."""
+    """Read the groups and their members; each member's folder is a link to the function's folder."""
     of = {address: group for group, address in files.found(MEMBERS)}
     for (address,) in files.found(DEVICES):
         item, group = f"pcie/{spell_key(address)}.iommu", of.get(address)

@@ -1,4 +1,4 @@
-"""What each PCI Express link was told to be, and whether it became that, as the registers of both its ends tell it."""
+"""Configured and actual state of each PCI Express link, from the registers of both its ends."""
 
 from rackcheck import Class, Facts, flag, probe, quantity, spell_key, text
 from rackcheck.parse.host.pcie import lspci, lspci_link
@@ -10,16 +10,16 @@ from rackcheck_probes.pcie.control import LSPCI
 @probe(
     LSPCI,
     gives={
-        "pcie/*.link.state.width": text("The link's width against what this end could have.", words=TRAINED),
+        "pcie/*.link.state.width": text("The link's width compared with this end's maximum.", words=TRAINED),
         "pcie/*.link.state.speed": text(
-            "The link's speed against what this end could have; idle GPUs lower theirs.", Class.MEASUREMENT, TRAINED
+            "The link's speed compared with this end's maximum; idle GPUs lower theirs.", Class.MEASUREMENT, TRAINED
         ),
-        "pcie/*.link.target_speed": quantity("GT/s", "The speed that this end was told to train at most."),
-        "pcie/*.link.disabled": flag("Whether this end keeps the link off."),
+        "pcie/*.link.target_speed": quantity("GT/s", "The highest speed that this end is set to train."),
+        "pcie/*.link.disabled": flag("Whether this end disables the link."),
     },
 )
 def pcie_link(answer: str) -> Facts:
-    """Read the link registers of each function; absent where it has no link."""
+    """Read the link registers of each function; the facts of a function without a link are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.link"
         yield f"{item}.state.width", lspci_link.width(function)

@@ -1,4 +1,4 @@
-"""What the links between a PCI function and its root port carry, and which of them carries least."""
+"""Bandwidth of the links between a PCI function and its root port, and the slowest of them."""
 
 from rackcheck import Class, Facts, Inputs, join, listing, quantity, spell_key, text
 from rackcheck.model.pcie_tree import Links, bottleneck, narrowed, slowed, switch
@@ -7,7 +7,7 @@ ENDS = ("max_speed", "max_width", "width", "speed")
 
 
 def links(inputs: Inputs) -> Links:
-    """Gather what both ends of all links tell."""
+    """Collect what both ends of all links report."""
     return Links(*(inputs.table("pcie", f"link.{leaf}") for leaf in ENDS))
 
 
@@ -22,25 +22,25 @@ def links(inputs: Inputs) -> Links:
             "Links up to the root port that trained fewer lanes than both ends have, as `port > function`."
         ),
         "pcie/*.path.slowed": listing(
-            "Links up to the root port that go slower now than both ends know; an idle GPU slows its own, which is no"
-            " fault.",
+            "Links up to the root port that run slower than both ends support; an idle GPU slows its own link.",
             Class.MEASUREMENT,
         ),
         "pcie/*.path.slowed_above": listing(
-            "Those of them above the function's own link, which no idle GPU slows but AMD's with a switch inside.",
+            "Slowed links above the function's own link; an idle GPU slows none of them, "
+            "unless it is an AMD GPU with an internal switch.",
             Class.MEASUREMENT,
         ),
         "pcie/*.path.bottleneck": text(
-            "The link up to the root port that carries least, the nearest of several; absent on a root bus."
+            "The slowest link up to the root port, the nearest if several are equal; absent on a root bus."
         ),
         "pcie/*.path.bandwidth": quantity(
-            "Gb/s", "What that link carries one way, at the speed that both ends know and on the lanes that it trained."
+            "Gb/s", "The one-way bandwidth of the slowest link: its trained lanes at the speed that both ends support."
         ),
-        "pcie/*.switch": text("The upper port of the nearest switch above; absent below none.", Class.IDENTITY),
+        "pcie/*.switch": text("The upper port of the nearest switch above; absent without one.", Class.IDENTITY),
     },
 )
 def pcie_path(inputs: Inputs) -> Facts:
-    """Walk from every function to its root port."""
+    """Follow every function up to its root port."""
     upstream, value = inputs.table("pcie", "upstream"), links(inputs)
     for address in upstream:
         item = f"pcie/{spell_key(address)}"

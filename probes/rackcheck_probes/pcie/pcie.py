@@ -1,4 +1,4 @@
-"""Every PCI device and the link it trained."""
+"""Every PCI device and its link."""
 
 from rackcheck import (
     Absent,
@@ -20,7 +20,7 @@ from rackcheck.parse.host.pcie import pci
 
 FOLDER = "/sys/bus/pci/devices/{}"
 BUS = "/sys/bus/pci/drivers_autoprobe"
-"""There wherever the bus is, also where nothing is on it."""
+"""This file exists on every machine with a PCI bus, even if the bus has no device."""
 TEXTS = ("class", "vendor", "device")
 LINKS = {"": "current", "max_": "max"}
 NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("speed", "width")), "numa_node")
@@ -34,19 +34,19 @@ NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("
             "The class code: 0x030200 a GPU, 0x020700 an InfiniBand NIC, 0x068000 an NVSwitch.", Class.IDENTITY
         ),
         "pcie/*.vendor": text("The vendor id: 0x10de NVIDIA, 0x15b3 Mellanox, 0x1002 AMD.", Class.IDENTITY),
-        "pcie/*.device": text("The device id that the vendor gave.", Class.IDENTITY),
+        "pcie/*.device": text("The device id by the vendor.", Class.IDENTITY),
         "pcie/*.link.speed": quantity("GT/s", "The link's speed now; idle GPUs lower theirs.", Class.MEASUREMENT),
         "pcie/*.link.max_speed": quantity("GT/s", "The highest speed of the device's end of the link."),
-        "pcie/*.link.width": integer("Lanes the link trained; absent without a link."),
+        "pcie/*.link.width": integer("Lanes that the link trained; absent without a link."),
         "pcie/*.link.max_width": integer("Lanes of the device's end of the link."),
-        "pcie/*.numa": integer("The NUMA node the device hangs on; absent if the firmware does not say."),
+        "pcie/*.numa": integer("The device's NUMA node; absent if firmware does not report it."),
     },
 )
 def pcie(files: Files) -> Facts:
     """Read each function's identity, link and NUMA node."""
     addresses = [address for (address,) in files.found(FOLDER.format("*") + "/class")]
     if not addresses and not files.has(BUS):
-        raise Unreadable("no /sys/bus/pci, so nobody knows what the bus holds", Reason.NOT_COLLECTED)
+        raise Unreadable("no /sys/bus/pci, so the devices on the bus are unknown", Reason.NOT_COLLECTED)
     for address in addresses:
         item, folder = f"pcie/{spell_key(address)}", FOLDER.format(address)
         for name in TEXTS:

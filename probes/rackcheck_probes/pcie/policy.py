@@ -1,4 +1,4 @@
-"""What the kernel wants of the power management of PCI Express links."""
+"""The kernel's policy for power management of PCI Express links."""
 
 from rackcheck import Facts, Files, Read, probe, text
 from rackcheck.model import text as read
@@ -11,11 +11,11 @@ WORDS = ("default", "performance", "powersave", "powersupersave")
     Read(PLACE),
     gives={
         "kernel.aspm_policy": text(
-            "default leaves links as the firmware set them; performance keeps them awake; absent without ASPM.",
+            "default leaves links as the firmware set them; performance keeps them active; absent without ASPM.",
             words=WORDS,
         )
     },
 )
 def pcie_policy(files: Files) -> Facts:
-    """Read the policy that stands in brackets."""
+    """Read the policy in brackets."""
     yield "kernel.aspm_policy", files.read(PLACE, read.chosen)

@@ -1,4 +1,4 @@
-"""PCI errors that root ports were told of, as the kernel has counted them."""
+"""PCI errors reported to root ports, as counted by the kernel."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key
 from rackcheck.model import text as read
@@ -11,13 +11,13 @@ FILES = {kind: f"aer_rootport_total_err_{end}" for kind, end in
 @probe(
     Read(*(f"{DEVICES}/*/{name}" for name in (*FILES.values(), "class")), cap=4 << 20),
     gives={
-        "pcie/*.errors.received.correctable": integer("Correctable errors a root port was told of.", Class.COUNTER),
-        "pcie/*.errors.received.nonfatal": integer("Non-fatal errors a root port was told of.", Class.COUNTER),
-        "pcie/*.errors.received.fatal": integer("Fatal errors a root port was told of.", Class.COUNTER),
+        "pcie/*.errors.received.correctable": integer("Correctable errors reported to a root port.", Class.COUNTER),
+        "pcie/*.errors.received.nonfatal": integer("Non-fatal errors reported to a root port.", Class.COUNTER),
+        "pcie/*.errors.received.fatal": integer("Fatal errors reported to a root port.", Class.COUNTER),
     },
 )
 def pcie_received(files: Files) -> Facts:
-    """Read each root port's counters; absent at all other functions."""
+    """Read each root port's counters; the facts of all other functions are absent."""
     for (address,) in files.found(f"{DEVICES}/*/class"):
         for kind, name in FILES.items():
             place = f"{DEVICES}/{address}/{name}"

@@ -1,4 +1,4 @@
-"""BARs that firmware gave no address, and those that could have another size."""
+"""BARs without an address from firmware, and resizable BARs."""
 
 import re
 
@@ -13,9 +13,9 @@ from rackcheck_probes.pcie.control import LSPCI
     LSPCI,
     gives={
         "pcie/*.bar.resizable": quantity(
-            "GiB", "The size now of the BAR that could be largest; absent if none resizes."
+            "GiB", "The current size of the resizable BAR with the largest maximum size; absent without resizable BARs."
         ),
-        "pcie/*.bar.resizable_max": quantity("GiB", "The size that this BAR could have."),
+        "pcie/*.bar.resizable_max": quantity("GiB", "The maximum size of this BAR."),
         "pcie/*.bar.unassigned": listing("Numbers of the BARs that have no address."),
     },
 )
@@ -27,11 +27,11 @@ def pcie_resizable(answer: str) -> Facts:
         yield f"{item}.unassigned", unassigned(function)
 
 
-# Memory windows (BARs) as lspci shows them: those that could have another size, those without an address.
+# Memory windows (BARs) as lspci shows them: resizable windows, and windows without an address.
 
 
 def largest(function: PciFunction) -> tuple[Reading, Reading]:
-    """Give in GiB the size that the largest resizable BAR has, and the size that it could have."""
+    """Return in GiB the current size of the largest resizable BAR, and its maximum size."""
     found = function.capability(RESIZABLE)
     if not isinstance(found, Capability):
         return found, found
@@ -46,7 +46,7 @@ def largest(function: PciFunction) -> tuple[Reading, Reading]:
 
 
 def unassigned(function: PciFunction) -> Reading:
-    """Name the BARs without an address by their numbers; a function that does not answer shows none."""
+    """Return the numbers of the BARs without an address; a function that does not answer shows none."""
     if function.trouble == SILENT:
         return function.trouble
     found = (re.match(r"Region ([0-5]): .{0,40}<(?:unassigned|ignored)>", row) for row in function.lines)

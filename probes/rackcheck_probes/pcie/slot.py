@@ -1,4 +1,4 @@
-"""What each PCI Express slot gives, and what each card was told it may draw."""
+"""The power that each PCI Express slot provides, and the power limit set for each card."""
 
 from rackcheck import Class, Facts, flag, integer, probe, quantity, spell_key
 from rackcheck.parse.host.pcie import lspci
@@ -12,12 +12,10 @@ WATTS = r"PowerLimit ([0-9]{1,4}(?:\.[0-9]{1,3})?)W"
     LSPCI,
     gives={
         "pcie/*.slot.number": integer("The number of the slot below a port; absent if the port has no slot."),
-        "pcie/*.slot.power_limit": quantity("W", "The power that the slot below a port gives."),
-        "pcie/*.slot.present": flag("Whether something sits in the slot below a port.", Class.MEASUREMENT),
-        "pcie/*.slot.power_fault": flag("Whether the slot below a port saw its power fail.", Class.COUNTER),
-        "pcie/*.power.granted": quantity(
-            "W", "The power that the port above told a card it may draw; 0 W is not told."
-        ),
+        "pcie/*.slot.power_limit": quantity("W", "The power that the slot below a port provides."),
+        "pcie/*.slot.present": flag("Whether the slot below a port is occupied.", Class.MEASUREMENT),
+        "pcie/*.slot.power_fault": flag("Whether the slot below a port recorded a power fault.", Class.COUNTER),
+        "pcie/*.power.granted": quantity("W", "The power limit that the port above set for a card; 0 W means not set."),
     },
 )
 def pcie_slot(answer: str) -> Facts:

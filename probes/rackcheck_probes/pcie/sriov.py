@@ -10,10 +10,10 @@ NAMES = ("sriov_totalvfs", "sriov_numvfs", "sriov_drivers_autoprobe", "physfn/ve
 @probe(
     Read(*(f"{DEVICES}/*/{name}" for name in NAMES), seconds=30, cap=8 << 20),
     gives={
-        "pcie/*.vf.total": integer("Virtual functions that the function could have; absent without SR-IOV."),
+        "pcie/*.vf.total": integer("Virtual functions that the function supports; absent without SR-IOV."),
         "pcie/*.vf.enabled": integer("Virtual functions that the function has."),
-        "pcie/*.vf.autoprobe": flag("Whether new virtual functions get a driver of this machine."),
-        "pcie/*.virtual": flag("Whether the function is a virtual one itself."),
+        "pcie/*.vf.autoprobe": flag("Whether new virtual functions are bound to a driver of this node."),
+        "pcie/*.virtual": flag("Whether the function is itself virtual."),
     },
 )
 def pcie_sriov(files: Files) -> Facts:

@@ -1,4 +1,4 @@
-"""Which errors each PCI Express function has seen since somebody last cleared its status."""
+"""Errors of each PCI Express function since its status was last cleared."""
 
 from rackcheck import Class, Facts, flag, probe, spell_key
 from rackcheck.parse.host.pcie import lspci
@@ -11,19 +11,19 @@ BITS = {
     "fatal": ("FatalErr",),
     "unsupported": ("UnsupReq", "UnsuppReq"),
 }
-"""Each with what versions of lspci before 3.7 called it."""
+"""The names of each error in lspci's output; the second name is from lspci before 3.7."""
 
 
 @probe(
     LSPCI,
     gives={
         "pcie/*.status.correctable": flag(
-            "A correctable error was seen; many healthy functions have one from starting.", Class.COUNTER
+            "A correctable error was detected; many healthy functions have one from startup.", Class.COUNTER
         ),
-        "pcie/*.status.nonfatal": flag("An uncorrectable error that spared the link was seen.", Class.COUNTER),
-        "pcie/*.status.fatal": flag("An uncorrectable error that broke the link was seen.", Class.COUNTER),
+        "pcie/*.status.nonfatal": flag("An uncorrectable error that spared the link was detected.", Class.COUNTER),
+        "pcie/*.status.fatal": flag("An uncorrectable error that broke the link was detected.", Class.COUNTER),
         "pcie/*.status.unsupported": flag(
-            "A request was seen that the function does not support, as when buses are scanned.", Class.COUNTER
+            "An unsupported request was detected, as happens when buses are scanned.", Class.COUNTER
         ),
     },
 )

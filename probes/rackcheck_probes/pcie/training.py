@@ -1,4 +1,4 @@
-"""How well each PCI Express link trained: equalization, retimers on the way, lanes with errors."""
+"""How well each PCI Express link trained: equalization, retimers, lanes with errors."""
 
 from rackcheck import Class, Facts, flag, integer, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci, lspci_link
@@ -10,13 +10,13 @@ from rackcheck_probes.pcie.control import LSPCI
     LSPCI,
     gives={
         "pcie/*.link.active": flag("Whether the link is up, where this end reports it.", Class.MEASUREMENT),
-        "pcie/*.link.equalized": flag("Whether the last equalization of the link came to its end.", Class.MEASUREMENT),
-        "pcie/*.link.retimers": integer("Retimers that the link found between its ends."),
-        "pcie/*.link.lane_errors": listing("Lanes on which this end saw an error.", Class.COUNTER),
+        "pcie/*.link.equalized": flag("Whether the last equalization of the link completed.", Class.MEASUREMENT),
+        "pcie/*.link.retimers": integer("Retimers that the link detected between its ends."),
+        "pcie/*.link.lane_errors": listing("Lanes on which this end detected an error.", Class.COUNTER),
     },
 )
 def pcie_training(answer: str) -> Facts:
-    """Read the training registers of each function; absent where it has no link."""
+    """Read the training registers of each function; the facts of a function without a link are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.link"
         yield f"{item}.active", lspci_link.active(function)

@@ -1,4 +1,4 @@
-"""Where each PCI function hangs: the port above it, its root port, its host bridge."""
+"""Position of each PCI function: the port above it, its root port, its host bridge."""
 
 from rackcheck import Absent, Class, Facts, Shell, probe, spell_key, text
 from rackcheck.parse.host.pcie import pci_tree
@@ -10,12 +10,12 @@ ROOT = Absent("on a root bus")
     Shell("ls -l /sys/bus/pci/devices", quick=True),
     gives={
         "pcie/*.upstream": text("The address of the port above; absent on a root bus.", Class.IDENTITY),
-        "pcie/*.root": text("The address of the root port it hangs on; absent on a root bus.", Class.IDENTITY),
+        "pcie/*.root": text("The address of its root port; absent on a root bus.", Class.IDENTITY),
         "pcie/*.host_bridge": text("The domain and bus of its root: 0000:17.", Class.IDENTITY),
     },
 )
 def pcie_tree(answer: str) -> Facts:
-    """Read the links of /sys/bus/pci/devices, each of which names all that stands above a function."""
+    """Read the links of /sys/bus/pci/devices, each of which lists all ports above a function."""
     for place in pci_tree.places(answer):
         item = f"pcie/{spell_key(place.address)}"
         yield f"{item}.upstream", place.ports[-1] if place.ports else ROOT

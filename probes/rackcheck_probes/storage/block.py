@@ -1,4 +1,4 @@
-"""Every block device and how the kernel treats it."""
+"""Every block device and its queue settings."""
 
 from collections.abc import Callable
 
@@ -12,27 +12,27 @@ FOLDER = "/sys/block/{}"
 ITEM = "storage.device"
 LEAVES: dict[str, tuple[str, Callable[[str], Value], Kind]] = {
     "size": ("size", block_queue.gibibytes, quantity("GiB", "The device's size.")),
-    "read_only": ("ro", read.bit, flag("Whether it cannot be written.")),
+    "read_only": ("ro", read.bit, flag("Whether the device is read-only.")),
     "model": ("device/model", read.line, text(
-        "The drive's model; absent on devices that are made of others.", Class.IDENTITY)),
+        "The drive's model; absent on devices built from others.", Class.IDENTITY)),
     "state": ("device/state", read.line, text(
-        "What its driver says of it: running, live, offline; absent if it has no word.")),
+        "The device's state, as its driver reports it: running, live, offline; absent if not reported.")),
     "scheduler": ("queue/scheduler", block_queue.scheduler, text(
         "How requests are ordered: none, mq-deadline, bfq, kyber.")),
     "read_ahead": ("queue/read_ahead_kb", block_queue.amount, quantity("KiB", "How far the kernel reads ahead.")),
-    "rotational": ("queue/rotational", read.bit, flag("Whether the kernel takes it for a disk that turns.")),
+    "rotational": ("queue/rotational", read.bit, flag("Whether the kernel treats the device as a rotating disk.")),
     "requests": ("queue/nr_requests", block_queue.requests, integer(
-        "Requests that may wait in each of its queues.")),
+        "Requests that may wait in each queue of the device.")),
     "request_size": ("queue/max_sectors_kb", block_queue.amount, quantity(
-        "KiB", "The largest request that the kernel sends it.")),
+        "KiB", "The largest request that the kernel sends to the device.")),
     "write_throttle": ("queue/wbt_lat_usec", block_queue.amount, quantity(
-        "us", "The latency that throttled writing aims at; 0 is off, absent where the kernel cannot.")),
+        "us", "The target latency of write throttling; 0 is off, absent if unsupported.")),
     "write_cache": ("queue/write_cache", read.line, text(
-        "write back where it has a volatile cache, else write through.")),
+        "write back if the device has a volatile cache, else write through.")),
     "timeout": ("queue/io_timeout", block_queue.amount, quantity(
-        "ms", "How long a request may take; absent on kernels that do not tell.")),
+        "ms", "How long a request may take; absent on kernels that do not report it.")),
 }  # fmt: skip
-"""By fact: the file of the device's folder, what reads it, and what it means."""
+"""By fact: the file of the device's folder, its reader, and its meaning."""
 
 
 @probe(

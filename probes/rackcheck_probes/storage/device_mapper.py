@@ -1,4 +1,4 @@
-"""What the device mapper makes of block devices: multipath, logical volumes, encryption."""
+"""Mappings of the device mapper: multipath, logical volumes, encryption."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, Sourced, flag, probe, spell_key, text
 from rackcheck.model import text as read
@@ -11,12 +11,12 @@ ALL, NAME, UUID, SUSPENDED = (f"{FOLDER.format('*')}/{file}" for file in ("size"
     Read(ALL, NAME, UUID, SUSPENDED),
     gives={
         "storage.device/*.mapping.name": text("The mapping's name: vg0-root, mpatha.", Class.IDENTITY),
-        "storage.device/*.mapping.kind": text("What made it: mpath, LVM, CRYPT; absent if it does not say."),
-        "storage.device/*.mapping.suspended": flag("Whether its requests are held back."),
+        "storage.device/*.mapping.kind": text("What created the mapping: mpath, LVM, CRYPT; absent if not reported."),
+        "storage.device/*.mapping.suspended": flag("Whether the mapping is suspended: its requests wait."),
     },
 )
 def device_mapper(files: Files) -> Facts:
-    """Read each mapping; its kind is what its UUID begins with."""
+    """Read each mapping; its kind is the beginning of its UUID."""
     for (device,) in files.found(NAME):
         item, folder = f"storage.device/{spell_key(device)}.mapping", FOLDER.format(device)
         place = f"{folder}/dm/uuid"

@@ -1,4 +1,4 @@
-"""Whether what should be mounted at boot is mounted."""
+"""Whether filesystems that should be mounted at boot are mounted."""
 
 import re
 
@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import rows
 from rackcheck.parse.host.storage.proc_mounts import unescaped
 
-# Options may hold passwords: of them only `noauto` leaves the node.
+# Options may contain passwords: of them, only `noauto` leaves the node.
 COMMAND = (
     "if [ -e /etc/fstab ]; then while read -r s p t o rest || [ -n \"$s\" ]; do case $s in ''|'#'*) ;; *) "
     "case ,$o, in *,noauto,*) b=noauto ;; *) b=auto ;; esac; "
@@ -21,20 +21,20 @@ COMMAND = (
     Shell(COMMAND, quick=True),
     gives={
         "storage.fstab.unmounted": listing(
-            "Mount points of /etc/fstab that boot should mount and where nothing is mounted; absent without the file. "
-            "One that leads over a symbolic link is named though it is mounted."
+            "Mount points of /etc/fstab that should be mounted at boot but are not; absent without the file. "
+            "A mount point whose path contains a symbolic link is listed even if it is mounted."
         ),
     },
 )
 def fstab(answer: str) -> Facts:
-    """Hold the mount points of /etc/fstab against those of the kernel; swap has none."""
+    """Compare the mount points of /etc/fstab with the kernel's; swap has no mount point."""
     missing = unmounted(answer)
     yield "storage.fstab.unmounted", Absent("no /etc/fstab") if missing is None else missing
 
 
-# The mount points of /etc/fstab held against those of the kernel.
+# The mount points of /etc/fstab compared with the kernel's.
 #
-# The node prints `no fstab`, or `fstab POINT TYPE auto|noauto` for each line of it; then `mounted POINT` for each
+# The node prints `no fstab`, or `fstab POINT TYPE auto|noauto` for each line of the file; then `mounted POINT` for each
 # mount, and `end`. Points are written as fstab(5) and the kernel escape them.
 
 
@@ -44,9 +44,9 @@ _ROW = re.compile(
 
 
 def unmounted(answer: str) -> tuple[str, ...] | None:
-    """Give the points that boot should mount and where nothing is mounted, in their order; none without the file.
+    """Return the points that should be mounted at boot but are not, in order; None without the file.
 
-    Swap has no point. Raises Unreadable on an answer that was cut, or holds another row.
+    Swap has no point. Raises Unreadable on an answer that was cut, or has any other row.
     """
     items = rows(answer)
     none = items[:1] == ["no fstab"]
@@ -60,5 +60,5 @@ def unmounted(answer: str) -> tuple[str, ...] | None:
 
 
 def _place(field: str) -> str:
-    """Give a mount point without the slash at its end that people write."""
+    """Return a mount point without a trailing slash."""
     return unescaped(field).rstrip("/") or "/"

@@ -10,19 +10,21 @@ MOUNTS, FOLDER = "/proc/self/mountinfo", "/sys/fs/fuse/connections/{}"
 ROW = re.compile(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) .* - fuse(?:blk)?(?:\.\S*)? \S+ \S+")
 
 
-# Unverified on hardware, and from memory: that a connection bears the number of the mount's device.
+# Unverified on hardware, and from memory: a connection has the number of the mount's device.
 @probe(
     Read(MOUNTS, f"{FOLDER.format('*')}/waiting", f"{FOLDER.format('*')}/congestion_threshold"),
     gives={
         "mount/*.fuse.waiting": integer(
-            "Requests that wait for the filesystem's program or are with it; only its owner and root see it.",
+            "Requests that the filesystem's program has yet to answer; only its owner and root see them.",
             Class.MEASUREMENT,
         ),
-        "mount/*.fuse.congestion_threshold": integer("Waiting requests at which the kernel calls it congested."),
+        "mount/*.fuse.congestion_threshold": integer(
+            "Number of waiting requests from which the kernel treats the filesystem as congested."
+        ),
     },
 )
 def fuse(files: Files) -> Facts:
-    """Read the connection of each FUSE mount, which bears the number of its device."""
+    """Read the connection of each FUSE mount, identified by the number of its device."""
     for row in read.rows(files.text(MOUNTS)):
         match = ROW.fullmatch(row)
         if match and not unescaped(match[3]).startswith(OF_LOGINS):

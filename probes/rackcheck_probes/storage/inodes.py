@@ -1,4 +1,4 @@
-"""How many more files the local filesystems can hold."""
+"""Inodes of the local filesystems, and their share in use."""
 
 from rackcheck import Absent, Class, Facts, Shell, integer, probe, quantity, spell_key
 from rackcheck.model import text as read

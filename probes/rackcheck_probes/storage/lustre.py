@@ -1,4 +1,4 @@
-"""The Lustre client: its version, and whether it holds itself for healthy."""
+"""The Lustre client: its version, and its own health state."""
 
 import re
 
@@ -10,33 +10,33 @@ KNOWN = "/proc/filesystems"
 OLD, NEW = "/proc/fs/lustre", "/sys/fs/lustre"
 
 
-# Unverified on hardware: the words of health are those of the kernel's sysfs-fs-lustre and of Lustre's wiki, the old
-# version's those of listings that clients posted.
+# Unverified on hardware: the health words are those of the kernel's sysfs-fs-lustre and of Lustre's wiki, the old
+# version's format is from posted listings of clients.
 @probe(
     Read(KNOWN, *(f"{folder}/{name}" for folder in (OLD, NEW) for name in ("version", "health_check"))),
     gives={
-        "storage.lustre.version": version("prefixed", "The Lustre client's version; absent where none is loaded."),
+        "storage.lustre.version": version("prefixed", "The Lustre client's version; absent if none is loaded."),
         "storage.lustre.health": text("healthy, NOT HEALTHY, or LBUG after a failed assertion; absent without Lustre."),
     },
 )
 def lustre(files: Files) -> Facts:
-    """Read the client's files where the kernel knows the filesystem."""
+    """Read the client's files if the kernel supports the filesystem."""
     loaded = any(row.split()[-1:] == ["lustre"] for row in read.rows(files.text(KNOWN)))
     folder = NEW if files.has(f"{NEW}/version") or not files.has(f"{OLD}/version") else OLD
     for leaf, name, reader in (("version", "version", release), ("health", "health_check", health)):
         place = f"{folder}/{name}"
         sourced = files.read(place, reader)
         if isinstance(sourced.reading, Absent):
-            mute = Unknown(Reason.NOT_COLLECTED, f"Lustre is loaded, and there is no {place}")
+            mute = Unknown(Reason.NOT_COLLECTED, f"Lustre is loaded, but {place} does not exist")
             sourced = Sourced(mute if loaded else Absent("no Lustre"), KNOWN)
         yield f"storage.lustre.{leaf}", sourced
 
 
-# What a Lustre client says of itself in its files `version` and `health_check`, of either age.
+# A Lustre client's files `version` and `health_check`, in old and new format.
 
 
 _WORDS = ("LBUG", "NOT HEALTHY", "healthy")
-"""The worst first: an ill client may hold healthy devices."""
+"""The health words, the worst first: an unhealthy client may have healthy devices."""
 
 
 def release(content: str) -> str:
@@ -48,8 +48,8 @@ def release(content: str) -> str:
 
 
 def health(content: str) -> str:
-    """Give the word, which older clients put behind the device that is ill; raises Unreadable where there is none."""
+    """Return the word, which older clients put after the unhealthy device; raises Unreadable if there is none."""
     words = [word for word in _WORDS if word in content]
     if not words:
-        raise Unreadable(f"no word of Lustre's health: {content[:80]!r}")
+        raise Unreadable(f"not a health state of Lustre: {content[:80]!r}")
     return words[0]

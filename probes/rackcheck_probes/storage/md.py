@@ -16,20 +16,22 @@ MEMBERS = f"{FOLDER.format('*')}/dev-*/state"
     Read(*(f"{FOLDER.format('*')}/{name}" for name in NAMES), MEMBERS),
     gives={
         "storage.md": collection("Software RAID arrays by the kernel's name: md0."),
-        "storage.md/*.works": flag("Whether it is assembled and can be read; absent for a container of other arrays."),
+        "storage.md/*.works": flag(
+            "Whether the array is assembled and can be read; absent for a container of other arrays."
+        ),
         "storage.md/*.state": text("The array's state: clean, active, read-auto, inactive, broken.", Class.MEASUREMENT),
         "storage.md/*.level": text("raid0, raid1, raid5, raid6, raid10, linear; absent for a container of arrays."),
-        "storage.md/*.devices": integer("Members that a whole array has."),
-        "storage.md/*.active": integer("Members that hold their part of the data."),
-        "storage.md/*.failed": integer("Members that the kernel gave up."),
-        "storage.md/*.spare": integer("Members that wait, or are being filled."),
+        "storage.md/*.devices": integer("Members of the complete array."),
+        "storage.md/*.active": integer("Members that hold their part of the data (in sync)."),
+        "storage.md/*.failed": integer("Members that the kernel marked as failed."),
+        "storage.md/*.spare": integer("Spares, including those being rebuilt."),
         "storage.md/*.degraded": integer("Members that are missing; absent for levels without redundancy."),
         "storage.md/*.sync": text(
-            "What it does to its redundancy: idle, check, recover, resync, reshape, frozen; absent without redundancy.",
+            "Operation on its redundancy: idle, check, recover, resync, reshape, frozen; absent without redundancy.",
             Class.MEASUREMENT,
         ),
         "storage.md/*.mismatches": integer(
-            "Sectors that the last check found different; absent without redundancy.", Class.COUNTER
+            "Mismatched sectors in the last check; absent without redundancy.", Class.COUNTER
         ),
     },
 )
@@ -59,11 +61,11 @@ def md(files: Files) -> Facts:
 
 WORKS = {"clear": False, "inactive": False, "suspended": False, "broken": False, "readonly": True, "read-auto": True,
          "clean": True, "active": True, "write-pending": True, "active-idle": True}  # fmt: skip
-"""The states of the kernel's documentation of md, and whether data can be read in them."""
+"""An array's states in the kernel's documentation of md, and whether data can be read in each state."""
 
 
 def works(content: str) -> bool:
-    """Tell from the array's state whether it works; raises Unreadable on a state that the kernel does not document."""
+    """Whether the array works, from its state; raises Unreadable on a state that the kernel does not document."""
     state = line(content)
     if state not in WORKS:
         raise Unreadable(f"not a state of an array: {state[:80]!r}")
@@ -76,16 +78,16 @@ def devices(content: str) -> int:
 
 
 def is_container(metadata: Reading) -> bool:
-    """Tell from the version of its metadata whether an array is a container of others.
+    """Whether an array is a container of other arrays, from the version of its metadata.
 
-    A container only holds metadata for the arrays in it, which are arrays of their own (external:/md127/0).
+    A container only has metadata for the arrays in it, which are separate arrays (external:/md127/0).
     """
     return isinstance(metadata, str) and metadata.startswith("external:") and not metadata.startswith("external:/")
 
 
 def having(word: str, states: Iterable[Reading]) -> int | Unknown:
-    """Count the members whose state (`in_sync`, `faulty,write_error`) has a word; one that is not known hides all."""
+    """Count the members whose state (`in_sync`, `faulty,write_error`) has a word; unknown if one state is unknown."""
     rows = list(states)
     if any(isinstance(state, Unknown) for state in rows):
-        return Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
+        return Unknown(Reason.NOT_COLLECTED, "a member's state is unknown")
     return sum(word in str(state).split(",") for state in rows)

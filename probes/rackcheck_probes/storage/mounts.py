@@ -1,4 +1,4 @@
-"""What is mounted where."""
+"""Mounted filesystems."""
 
 from rackcheck import Absent, Facts, Files, Read, collection, flag, listing, probe, spell_key, text
 from rackcheck.parse.host.storage import proc_mounts
@@ -10,15 +10,17 @@ MOUNTS = Read(PLACE)
 @probe(
     MOUNTS,
     gives={
-        "mount": collection("Mount points by path; of several mounts on one point the last, which hides the others."),
+        "mount": collection(
+            "Mount points by path; if a point has several mounts, the last one, which hides the others."
+        ),
         "mount/*.type": text("The filesystem's type: ext4, xfs, nfs4, lustre, tmpfs."),
-        "mount/*.source": text("What is mounted: a device, an export, or the filesystem's own word."),
+        "mount/*.source": text("What is mounted: a device, an export, or the filesystem's own name."),
         "mount/*.options": listing("The mount options in effect."),
-        "mount/*.read_only": flag("Whether it is mounted read-only, as after an I/O error."),
+        "mount/*.read_only": flag("Whether the filesystem is mounted read-only, as after an I/O error."),
     },
 )
 def mounts(files: Files) -> Facts:
-    """Read the mounts that the session sees, but for those that logins make."""
+    """Read the mounts that the session sees, except mounts created by logins."""
     for point, mount in proc_mounts.mounts(files.text(PLACE)).items():
         item, options = f"mount/{spell_key(point)}", tuple(mount.options.split(","))
         yield f"{item}.type", mount.type

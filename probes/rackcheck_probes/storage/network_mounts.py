@@ -1,11 +1,11 @@
-"""Whether filesystems on the network answer, and how full they are."""
+"""Whether network filesystems answer, and how full they are."""
 
 from rackcheck import Class, Facts, Shell, flag, probe, quantity, spell_key
 from rackcheck.parse.host.storage import statfs
 from rackcheck.parse.host.storage.proc_mounts import OF_LOGINS, unescaped
 
-# A process that asks a dead server cannot always be killed: each is asked by a shell of its own, whose end nobody
-# but `timeout` waits for, and what cannot be killed holds none of our pipes.
+# A process that queries a dead server cannot always be killed. So each query runs in a separate shell, and only
+# `timeout` waits for the shell's end. A shell that cannot be killed keeps none of our pipes open.
 TYPES = (
     "nfs|nfs4|lustre|gpfs|beegfs|beegfs_nodev|wekafs|ceph|cifs|smb3|panfs|orangefs|ocfs2|gfs2|virtiofs|9p|fuse|fuse.?*"
 )
@@ -25,16 +25,16 @@ COMMAND = (
     Shell(COMMAND, seconds=15),
     gives={
         "mount/*.responds": flag(
-            "Whether a filesystem on the network told its size within four seconds.", Class.MEASUREMENT
+            "Whether a network filesystem returned its size within four seconds.", Class.MEASUREMENT
         ),
-        "mount/*.remote.size": quantity("GiB", "The size of a filesystem on the network.", Class.MEASUREMENT),
-        "mount/*.remote.free": quantity("GiB", "Space that ordinary users can still fill there.", Class.MEASUREMENT),
-        "mount/*.remote.used_share": quantity("%", "Share of the space in use there.", Class.MEASUREMENT),
-        "mount/*.remote.inodes_used_share": quantity("%", "Share of the inodes in use there.", Class.MEASUREMENT),
+        "mount/*.remote.size": quantity("GiB", "The size of a network filesystem.", Class.MEASUREMENT),
+        "mount/*.remote.free": quantity("GiB", "Space on it that is available to ordinary users.", Class.MEASUREMENT),
+        "mount/*.remote.used_share": quantity("%", "Share of its space in use.", Class.MEASUREMENT),
+        "mount/*.remote.inodes_used_share": quantity("%", "Share of its inodes in use.", Class.MEASUREMENT),
     },
 )
 def network_mounts(answer: str) -> Facts:
-    """Read what each mount answered; one that is named and said nothing did not answer in time."""
+    """Read each mount's answer; a listed mount without an answer did not answer in time."""
     for reply in statfs.answers(answer):
         point = unescaped(reply.point)
         if not point.startswith(OF_LOGINS):

@@ -1,4 +1,4 @@
-"""How often NFS servers let requests wait too long."""
+"""How often requests to NFS servers timed out."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, quantity, spell_key
 from rackcheck.parse.host.storage import mountstats
@@ -13,11 +13,11 @@ PLACE = "/proc/self/mountstats"
         "mount/*.nfs.timeouts": integer(
             "Requests that got no answer within the major timeout since the mount.", Class.COUNTER
         ),
-        "mount/*.nfs.age": quantity("s", "How long it has been mounted.", Class.COUNTER),
+        "mount/*.nfs.age": quantity("s", "Time since the mount.", Class.COUNTER),
     },
 )
 def nfs_timeouts(files: Files) -> Facts:
-    """Give each mount's operations together, but for what logins mount."""
+    """Yield the sum of each mount's operations, except mounts created by logins."""
     for mount in mountstats.nfs_mounts(files.text(PLACE)):
         if not mount.point.startswith(OF_LOGINS):
             yield f"mount/{spell_key(mount.point)}.nfs.timeouts", mount.timeouts

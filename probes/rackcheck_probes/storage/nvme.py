@@ -1,4 +1,4 @@
-"""Every NVMe controller: what it is, whether it lives, and where it hangs."""
+"""Every NVMe controller: identity, state, and location."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key, text, version
 from rackcheck.parse.host.pcie import pci
@@ -9,11 +9,14 @@ TEXTS = {
     "model": ("model", text("The drive's model.", Class.IDENTITY)),
     "serial": ("serial", text("The drive's serial number.", Class.IDENTITY)),
     "firmware": ("firmware_rev", version("opaque", "The drive's running firmware.")),
-    "state": ("state", text("live where it works; resetting, connecting, deleting or dead where it does not.")),
-    "transport": ("transport", text("How it is reached: pcie, or over a network: tcp, rdma, fc.")),
-    "type": ("cntrltype", text("What it is for: io, discovery, admin; absent on kernels that do not tell.")),
+    "state": ("state", text("live if it works; resetting, connecting, deleting or dead if not.")),
+    "transport": ("transport", text("How the controller is reached: pcie, or over a network: tcp, rdma, fc.")),
+    "type": (
+        "cntrltype",
+        text("The controller's type: io, discovery, admin; absent on kernels that do not report it."),
+    ),
 }
-"""By fact: the file of the controller's folder, and what it means."""
+"""By fact: the file of the controller's folder, and its meaning."""
 NAMES = (*(name for name, _ in TEXTS.values()), "address", "numa_node")
 
 
@@ -25,11 +28,11 @@ NAMES = (*(name for name, _ in TEXTS.values()), "address", "numa_node")
         ),
         **{f"nvme/*.{leaf}": kind for leaf, (_, kind) in TEXTS.items()},
         "nvme/*.pci": text("The drive's PCI address, a key of pcie; absent over a network.", Class.IDENTITY),
-        "nvme/*.numa": integer("The NUMA node it hangs on; absent if the firmware does not say."),
+        "nvme/*.numa": integer("The drive's NUMA node; absent if firmware does not report it."),
     },
 )
 def nvme(files: Files) -> Facts:
-    """Read each controller's identity, state and place."""
+    """Read each controller's identity, state and location."""
     for name in nvme_controllers.controllers(files, NAMES):
         item = f"nvme/{spell_key(name)}"
         for leaf, (file, _) in TEXTS.items():

@@ -1,4 +1,4 @@
-"""Which firmware slot each NVMe drive runs from, and whether another waits for a reset."""
+"""The active firmware slot of each NVMe drive, and whether another one waits for a reset."""
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, spell_key
 from rackcheck.model import text as read
@@ -6,7 +6,7 @@ from rackcheck.parse.host.storage import nvme
 from rackcheck_probes.storage.nvme_health import CONTROLLERS
 
 
-# Unverified on hardware: the shape is that of linux-nvme/nvme-cli issue 182 (nvme-cli 1.3) and of its printers since.
+# Unverified on hardware: the format is that of linux-nvme/nvme-cli issue 182 (nvme-cli 1.3) and of later printers.
 @probe(
     Shell("nvme fw-log -o json /dev/{}", each=CONTROLLERS, root=True, seconds=30),
     gives={

@@ -1,4 +1,4 @@
-"""What each NVMe drive says of its own health."""
+"""Each NVMe drive's own health data."""
 
 from rackcheck import Class, Facts, Shell, integer, probe, quantity, spell_key
 from rackcheck.model import text as read
@@ -27,23 +27,25 @@ COUNTS: dict[str, nvme.LogField] = {
     Shell("nvme smart-log -o json /dev/{}", each=CONTROLLERS, root=True, seconds=30),
     gives={
         "nvme/*.health.critical_warning": integer(
-            "Bits of what is wrong: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup of its cache.",
+            "Critical warning bits: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup of its cache.",
             Class.MEASUREMENT,
         ),
         "nvme/*.health.spare": quantity("%", "Spare blocks that are left.", Class.MEASUREMENT),
         "nvme/*.health.spare_threshold": quantity("%", "The share of spare below which the drive warns."),
-        "nvme/*.health.used": quantity("%", "Wear: the share of its rated life; may exceed 100.", Class.MEASUREMENT),
-        "nvme/*.health.temperature": quantity("C", "The drive's composite temperature.", Class.MEASUREMENT),
-        "nvme/*.health.media_errors": integer("Errors of data that the drive could not correct.", Class.COUNTER),
-        "nvme/*.health.error_log_entries": integer(
-            "Entries of its error log over its life; refused commands count too.", Class.COUNTER
+        "nvme/*.health.used": quantity(
+            "%", "Wear: the used share of the drive's rated life; may exceed 100.", Class.MEASUREMENT
         ),
-        "nvme/*.health.unsafe_shutdowns": integer("Losses of power without notice.", Class.COUNTER),
-        "nvme/*.health.power_cycles": integer("How often it was switched on.", Class.COUNTER),
-        "nvme/*.health.power_on": quantity("h", "How long it has been on.", Class.COUNTER),
-        "nvme/*.health.written": quantity("TB", "Data that hosts wrote to it.", Class.COUNTER),
-        "nvme/*.health.time_too_hot": quantity("min", "Time above its warning temperature.", Class.COUNTER),
-        "nvme/*.health.time_critical": quantity("min", "Time above its critical temperature.", Class.COUNTER),
+        "nvme/*.health.temperature": quantity("C", "The drive's composite temperature.", Class.MEASUREMENT),
+        "nvme/*.health.media_errors": integer("Data errors that the drive could not correct.", Class.COUNTER),
+        "nvme/*.health.error_log_entries": integer(
+            "Entries in the drive's error log over its lifetime, including those for rejected commands.", Class.COUNTER
+        ),
+        "nvme/*.health.unsafe_shutdowns": integer("Power losses without shutdown.", Class.COUNTER),
+        "nvme/*.health.power_cycles": integer("How often the drive was switched on.", Class.COUNTER),
+        "nvme/*.health.power_on": quantity("h", "Power-on time.", Class.COUNTER),
+        "nvme/*.health.written": quantity("TB", "Data that hosts wrote to the drive.", Class.COUNTER),
+        "nvme/*.health.time_too_hot": quantity("min", "Time above the drive's warning temperature.", Class.COUNTER),
+        "nvme/*.health.time_critical": quantity("min", "Time above the drive's critical temperature.", Class.COUNTER),
     },
 )
 def nvme_health(answer: str) -> Facts:

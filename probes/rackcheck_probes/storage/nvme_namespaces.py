@@ -1,4 +1,4 @@
-"""The namespaces of each NVMe controller, and how much they hold."""
+"""The namespaces of each NVMe controller, and their sizes."""
 
 from rackcheck import Absent, Facts, Files, Read, Unknown, collection, flag, probe, quantity, spell_key
 from rackcheck.model import text as read
@@ -9,18 +9,20 @@ from rackcheck.parse.host.storage.nvme_controllers import FOLDER, controllers
 SPACE = f"{FOLDER}/{{}}"
 
 
-# A namespace with several paths stands below each controller under another name (nvme0c1n1), and is hidden.
+# A namespace with several paths appears below each controller under another name (nvme0c1n1), and is hidden.
 @probe(
     Read(
         f"{FOLDER.format('*')}/model",
         *(SPACE.format("*", "nvme*n*") + f"/{name}" for name in ("size", "ro", "queue/logical_block_size")),
     ),
     gives={
-        "nvme/*.size": quantity("GiB", "What the controller's namespaces hold together; absent if it has none."),
+        "nvme/*.size": quantity("GiB", "The total size of the controller's namespaces; absent if it has none."),
         "nvme/*.namespace": collection("The controller's namespaces by block device: nvme0n1."),
         "nvme/*.namespace/*.size": quantity("GiB", "The namespace's size."),
         "nvme/*.namespace/*.block_size": quantity("B", "The logical block that it is formatted with: 512 or 4096."),
-        "nvme/*.namespace/*.read_only": flag("Whether it cannot be written, as where a drive is worn out."),
+        "nvme/*.namespace/*.read_only": flag(
+            "Whether the namespace is read-only, for example because the drive is worn out."
+        ),
     },
 )
 def nvme_namespaces(files: Files) -> Facts:

@@ -1,4 +1,4 @@
-"""The verdict of smartctl on each NVMe drive, for nodes without nvme-cli."""
+"""smartctl's result for each NVMe drive, for nodes without nvme-cli."""
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, quantity, spell_key
 from rackcheck.model import text as read
@@ -15,22 +15,26 @@ COUNTS: dict[str, nvme.LogField] = {
 @probe(
     Shell("smartctl -a -j /dev/{}", each=CONTROLLERS, root=True, seconds=30),
     gives={
-        "nvme/*.smart.passed": flag("Whether the drive warns of nothing critical.", Class.MEASUREMENT),
+        "nvme/*.smart.passed": flag("Whether the drive reports no critical warning.", Class.MEASUREMENT),
         "nvme/*.smart.spare": quantity("%", "Spare blocks that are left, as smartctl reads it.", Class.MEASUREMENT),
         "nvme/*.smart.used": quantity(
-            "%", "Wear, as smartctl reads it: the share of its rated life; may exceed 100.", Class.MEASUREMENT
+            "%",
+            "Wear, as smartctl reads it: the used share of the drive's rated life; may exceed 100.",
+            Class.MEASUREMENT,
         ),
         "nvme/*.smart.media_errors": integer(
-            "Errors of data that the drive could not correct, as smartctl reads it.", Class.COUNTER
+            "Data errors that the drive could not correct, as smartctl reads it.", Class.COUNTER
         ),
         "nvme/*.smart.self_tests": integer(
             "Self-tests in the drive's log, 20 at most; unknown before smartctl 7.4.", Class.COUNTER
         ),
-        "nvme/*.smart.self_tests_failed": integer("Of these, those that found the drive failing.", Class.COUNTER),
+        "nvme/*.smart.self_tests_failed": integer(
+            "Self-tests in the drive's log that found the drive failing.", Class.COUNTER
+        ),
     },
 )
 def nvme_smart(answer: str) -> Facts:
-    """Read each controller's health as smartctl gives it."""
+    """Read each controller's health as smartctl returns it."""
     for name, value in read.each(answer, ok=smartctl.LOOKED).items():
         item = f"nvme/{spell_key(name)}.smart"
         yield f"{item}.passed", smartctl.passed(value)

@@ -1,4 +1,4 @@
-"""NVMe subsystems and the paths to them: what tells of a lost path to storage on a network."""
+"""NVMe subsystems and the paths to them: these show a lost path to network storage."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key, text
 from rackcheck.parse.host.storage import nvme_paths
@@ -7,13 +7,15 @@ from rackcheck.parse.host.storage import nvme_paths
 @probe(
     Read(nvme_paths.NAMES, nvme_paths.FOLDER.format("*") + "/iopolicy", nvme_paths.PATHS),
     gives={
-        "storage.nvme_subsystem": collection("NVMe subsystems by the kernel's name; a local drive is one of its own."),
+        "storage.nvme_subsystem": collection(
+            "NVMe subsystems by the kernel's name; each local drive forms a subsystem."
+        ),
         "storage.nvme_subsystem/*.nqn": text("The subsystem's qualified name.", Class.IDENTITY),
         "storage.nvme_subsystem/*.policy": text(
-            "How requests are spread over paths: numa, round-robin; absent on kernels that do not tell."
+            "How requests are spread over paths: numa, round-robin; absent on kernels that do not report it."
         ),
-        "storage.nvme_subsystem/*.paths": integer("Controllers that lead to it."),
-        "storage.nvme_subsystem/*.live": integer("Those of them that work."),
+        "storage.nvme_subsystem/*.paths": integer("Controllers that connect to the subsystem."),
+        "storage.nvme_subsystem/*.live": integer("Controllers that connect to the subsystem and work."),
     },
 )
 def nvme_subsystems(files: Files) -> Facts:

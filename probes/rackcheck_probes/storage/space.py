@@ -1,4 +1,4 @@
-"""How full the local filesystems are."""
+"""Space of the local filesystems, and its share in use."""
 
 from rackcheck import Class, Facts, Shell, probe, quantity, spell_key
 from rackcheck.parse.host.storage import df
@@ -7,20 +7,20 @@ LOCAL = (
     "bcachefs btrfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs ntfs3 overlay reiserfs squashfs tmpfs"
     " udf vfat xfs zfs"
 )
-"""Types that no server and no program of users answers for: these alone are asked, as a dead server would hold the
-question up. By `-l` df knows only some of the network's types, and of others only those with a colon in their source
+"""Types that depend on no server and no user program: only these are queried, as a dead server would block the
+query. With `-l`, df recognises only some of the network types, and others only if their source contains a colon
 (ME_REMOTE in gnulib's lib/mountlist.c)."""
 OF = "".join(f" -t {kind}" for kind in LOCAL.split())
 
 
-# df says 1 when it may not look into some mount, and lists the others.
+# df exits with 1 when it may not access some mount, and lists the others.
 @probe(
     Shell(f"df -Pkl{OF}", ok=(0, 1), lane="disks"),
     gives={
         "mount/*.size": quantity("GiB", "The local filesystem's size."),
-        "mount/*.free": quantity("GiB", "Space that ordinary users can still fill.", Class.MEASUREMENT),
+        "mount/*.free": quantity("GiB", "Space that is available to ordinary users.", Class.MEASUREMENT),
         "mount/*.used_share": quantity(
-            "%", "Share of the space in use, without what is kept for root.", Class.MEASUREMENT
+            "%", "Share of the space in use, without the part reserved for root.", Class.MEASUREMENT
         ),
     },
 )

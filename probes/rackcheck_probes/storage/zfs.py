@@ -21,20 +21,20 @@ from rackcheck.model import text as read
 KNOWN, VERSION = "/proc/filesystems", "/sys/module/zfs/version"
 STATES = "/proc/spl/kstat/zfs/*/state"
 MUTE = re.compile(r"0\.[0-7]\.")
-"""Versions that show no pool's state outside their tools."""
+"""Versions that show a pool's state only in their tools."""
 
 
-# Unverified on hardware: the files are those that Prometheus's node_exporter reads; since which version is from memory.
+# Unverified on hardware: the files are those that Prometheus's node_exporter reads; their first version is from memory.
 @probe(
     Read(KNOWN, VERSION, STATES),
     gives={
-        "storage.zpool": collection("ZFS pools by name; known to be none where ZFS is not loaded."),
+        "storage.zpool": collection("ZFS pools by name; empty if ZFS is not loaded."),
         "storage.zpool/*.state": text("ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, SUSPENDED."),
-        "storage.zfs.version": version("opaque", "The version of ZFS; absent where it is not loaded."),
+        "storage.zfs.version": version("opaque", "The version of ZFS; absent if it is not loaded."),
     },
 )
 def zfs(files: Files) -> Facts:
-    """Read each pool's state where the kernel knows the filesystem."""
+    """Read each pool's state if the kernel supports the filesystem."""
     loaded = any(row.split()[-1:] == ["zfs"] for row in read.rows(files.text(KNOWN)))
     release = files.read(VERSION)
     if loaded and (not isinstance(release.reading, str) or MUTE.match(release.reading)):

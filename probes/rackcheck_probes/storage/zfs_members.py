@@ -8,8 +8,8 @@ END, NONE = "-- end --", "none"
 COUNTS = ("read", "write", "checksum")
 
 
-# It asks only where ZFS is loaded: older tools load it. Unverified on hardware: written to zpool-status(8) and to
-# outputs quoted in blind-oracle/zabbix-zfs issue 8 and unraid/webgui pull 2547.
+# Queried only if ZFS is loaded: older tools would load it. Unverified on hardware: written from zpool-status(8) and
+# from outputs quoted in blind-oracle/zabbix-zfs issue 8 and unraid/webgui pull 2547.
 @probe(
     Shell(
         f"if grep -qw zfs /proc/filesystems; then zpool status -p; else [ -r /proc/filesystems ] && echo {NONE}; fi"
@@ -17,7 +17,7 @@ COUNTS = ("read", "write", "checksum")
         seconds=20,
     ),
     gives={
-        "storage.zpool/*.member": collection("The pool's disks and files by their names there, its spares left out."),
+        "storage.zpool/*.member": collection("The pool's disks and files by their names in the pool, without spares."),
         "storage.zpool/*.member/*.state": text("ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL."),
         **{
             f"storage.zpool/*.member/*.errors.{leaf}": integer(f"Errors of {leaf}s since last cleared.", Class.COUNTER)
@@ -26,7 +26,7 @@ COUNTS = ("read", "write", "checksum")
     },
 )
 def zfs_members(answer: str) -> Facts:
-    """Read each pool's table: a member is a row below which none is set further in."""
+    """Read each pool's table: a member is a row with no more deeply indented row below it."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")

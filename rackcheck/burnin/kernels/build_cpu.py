@@ -1,9 +1,9 @@
-"""Build the CPU's kernels for both architectures, or check that those beside this file are what the source gives.
+"""Build the CPU's kernels for both architectures, or check that the libraries in this folder match the source.
 
     python rackcheck/burnin/kernels/build_cpu.py [--check]
 
-Needs `ziglang` in the version below: a wheel that holds clang and its linker for every target, so that everybody gets
-the same bytes. Ends with 1 where a library differs from its source, with 3 where the compiler is not there.
+Needs `ziglang` in the version below: a wheel with clang and its linker for every target, so that every build has
+identical bytes. The exit status is 1 if a library differs from its source, 3 if the compiler is missing.
 """
 
 import argparse
@@ -33,31 +33,32 @@ VARIANTS = {
     ),
     "aarch64": (("-DPLAIN", "-Os"), ("-mcpu=generic+aes+crc",)),
 }
-"""By architecture, as platform.machine() has it: the options of each variant. They allow no more than `best` in the
-source looks for."""
+"""The compiler options of each variant, by architecture as platform.machine() returns it. They enable no instructions
+that `best` in the source does not check for.
+"""
 
 
 def library(machine: str) -> Path:
-    """Where the library of an architecture lies."""
+    """Return the path of the library of an architecture."""
     return HERE / f"cpu-{machine}.so"
 
 
 def missing() -> str | None:
-    """Say what of the compiler is missing; None where it is there."""
+    """Return what is missing to compile; None if nothing is missing."""
     if util.find_spec(COMPILER) is None:
         return f"{COMPILER} is not installed: pip install {COMPILER}=={VERSION}"
     found = metadata.version(COMPILER)
-    return None if found == VERSION else f"{COMPILER} {found} is installed, {VERSION} is asked for"
+    return None if found == VERSION else f"{COMPILER} {found} is installed, {VERSION} is required"
 
 
 def built(machine: str) -> bytes:
-    """Compile the variants of an architecture and link them. Raises CalledProcessError where that fails."""
+    """Compile the variants of an architecture and link them. Raises CalledProcessError if that fails."""
     with tempfile.TemporaryDirectory() as place:
         cache = {name: str(Path(place) / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
 
         def cc(*words: str) -> None:
             command = [sys.executable, "-m", COMPILER, "cc", "-target", f"{machine}-linux-musl", *words]
-            subprocess.run(command, check=True, cwd=place, env={**os.environ, **cache})  # noqa: S603  ours, and fixed
+            subprocess.run(command, check=True, cwd=place, env={**os.environ, **cache})  # noqa: S603  a fixed command
 
         objects = [f"{number}.o" for number in range(len(VARIANTS[machine]))]
         for name, options in zip(objects, VARIANTS[machine], strict=True):
@@ -67,9 +68,9 @@ def built(machine: str) -> bytes:
 
 
 def main() -> int:
-    """Build, or compare."""
+    """Build the libraries, or compare them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare with what is there, and write nothing")
+    parser.add_argument("--check", action="store_true", help="compare with the existing files, and write nothing")
     check = parser.parse_args().check
     if why := missing():
         print(why, file=sys.stderr)
@@ -79,7 +80,7 @@ def main() -> int:
         new, path = built(machine), library(machine)
         same = path.exists() and path.read_bytes() == new
         different += not same
-        print(f"{path.name}: {len(new)} B, {'as it was' if same else 'differs' if check else 'new'}")
+        print(f"{path.name}: {len(new)} B, {'unchanged' if same else 'differs' if check else 'new'}")
         if not check and not same:
             path.write_bytes(new)
     return int(check and different > 0)

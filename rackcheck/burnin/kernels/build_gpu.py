@@ -1,10 +1,10 @@
-"""Make the GPU kernels of gpu.cu: PTX for every chip since compute capability 8.0, and machine code for 8.0 and 9.0.
+"""Compile the GPU kernels in gpu.cu: PTX for every chip since compute capability 8.0, and machine code for 8.0 and 9.0.
 
-The compiler is NVRTC of CUDA 12.0, whose PTX and ELF every driver since 525 reads; it needs no GPU and no driver:
+The compiler is NVRTC of CUDA 12.0: every driver since 525 reads its PTX and ELF. It needs no GPU and no driver:
 
     python -m pip install --no-deps --target DIR nvidia-cuda-nvrtc-cu12==12.0.140 nvidia-cuda-nvcc-cu12==12.2.140
     python -m rackcheck.burnin.kernels.build_gpu DIR            # writes gpu.ptx.xz, gpu.sm_80.xz, gpu.sm_90.xz
-    python -m rackcheck.burnin.kernels.build_gpu DIR --check    # builds anew, compares bytes, assembles the PTX
+    python -m rackcheck.burnin.kernels.build_gpu DIR --check    # builds again, compares bytes, assembles the PTX
 """
 
 import argparse
@@ -21,39 +21,39 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).parent
 SOURCE = HERE / "gpu.cu"
 TARGETS = {"ptx": "compute_80", "sm_80": "sm_80", "sm_90": "sm_90"}
-"""What the payload carries, and the compiler's word for it."""
+"""The names of the kernels in the payload, and the compiler's name of each target."""
 
 PTX_AT_MOST = (8, 0)
-"""What drivers of CUDA 12.0 (525) read; a later PTX is refused by them."""
+"""The newest PTX version that drivers of CUDA 12.0 (525) read; they reject newer versions."""
 
 ELF_ABI = 7
-"""The version of the ELF ABI of CUDA 12; that of CUDA 13 is 8, which older drivers refuse."""
+"""The ELF ABI version of CUDA 12. CUDA 13 has version 8, which older drivers reject."""
 
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
 
 
 class Unbuilt(Exception):
-    """The compiler, or a gate, refused; the message holds its log."""
+    """The compiler, or a check, failed; the message has its log."""
 
 
 def blob(name: str) -> Path:
-    """Where the compressed kernel of this name lies: `ptx`, `sm_80` or `sm_90`."""
+    """Return the path of the compressed kernel of this name: `ptx`, `sm_80` or `sm_90`."""
     return HERE / f"gpu.{name}.xz"
 
 
 def packed(data: bytes) -> bytes:
-    """The bytes as xz, without a checksum of its own: what is shipped is signed as a whole."""
+    """Return the data compressed as xz, with CRC32 only: the package is signed as a whole."""
     return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
 
 
 def unpacked(name: str) -> bytes:
-    """The PTX text or the ELF file that is shipped under this name."""
+    """Return the PTX text or the ELF file that is shipped under this name."""
     return lzma.decompress(blob(name).read_bytes())
 
 
 def compiled(folder: Path, name: str, source: str) -> bytes:
     """Compile for one target with the NVRTC below `folder`; raises Unbuilt with the compiler's log."""
-    with ThreadPoolExecutor(1) as thread:  # NVRTC leaves its thread in the C locale (uselocale)
+    with ThreadPoolExecutor(1) as thread:  # NVRTC leaves the calling thread in the C locale (uselocale)
         return thread.submit(_compiled, folder, name, source).result()
 
 
@@ -86,7 +86,7 @@ def _compiled(folder: Path, name: str, source: str) -> bytes:
 
 
 def bared(ptx: bytes) -> bytes:
-    """The PTX without comments and empty lines: some comments number the calls of this process, not of the source."""
+    """Return the PTX without comments and empty lines: some comments count the calls of this process."""
     lines = (re.sub(rb"\s*//.*", b"", line).strip(b"\t ") for line in ptx.split(b"\n"))
     return b"\n".join(line for line in lines if line) + b"\n"
 
@@ -97,7 +97,7 @@ def _done(status: int, what: str) -> None:
 
 
 def refused(name: str, data: bytes) -> str | None:
-    """Why an old driver would refuse these bytes; None where it would not."""
+    """Return why an old driver would reject these bytes; None if it would accept them."""
     if name == "ptx":
         found = re.search(rb"^\.version (\d+)\.(\d+)$", data, re.MULTILINE)
         if found is None:
@@ -110,7 +110,7 @@ def refused(name: str, data: bytes) -> str | None:
 
 
 def assembled(folder: Path, ptx: bytes, chip: str) -> str:
-    """Assemble the PTX with the ptxas below `folder`; answers with registers and spills, raises Unbuilt."""
+    """Assemble the PTX with the ptxas below `folder`; return registers and spills. Raises Unbuilt."""
     found = sorted(folder.rglob("ptxas"))
     if not found:
         raise Unbuilt(f"{folder}: no ptxas below it")
@@ -119,14 +119,14 @@ def assembled(folder: Path, ptx: bytes, chip: str) -> str:
         text = Path(place) / "gpu.ptx"
         text.write_bytes(ptx)
         words = [str(found[0]), "-v", f"-arch={chip}", str(text), "-o", str(Path(place) / "gpu.cubin")]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603  the wheel's ptxas
+        done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603  ptxas from the wheel
     if done.returncode:
         raise Unbuilt(f"ptxas refuses the PTX for {chip}:\n{done.stderr}")
     return done.stderr
 
 
 def sections(cubin: bytes) -> dict[str, int]:
-    """The sections of a 64-bit little-endian ELF file: name -> size in bytes."""
+    """Return the sections of a 64-bit little-endian ELF file: name -> size in bytes."""
     start, size, count, names = (
         struct.unpack_from("<Q", cubin, 40)[0],
         *struct.unpack_from("<HHH", cubin, 58),
@@ -137,10 +137,10 @@ def sections(cubin: bytes) -> dict[str, int]:
 
 
 def main(words: list[str]) -> int:
-    """Build, or check what is built; answers with the exit status."""
+    """Build, or check the build; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the compiler's wheels are installed")
-    parser.add_argument("--check", action="store_true", help="compare with what is there, and assemble the PTX")
+    parser.add_argument("--check", action="store_true", help="compare with the existing files, and assemble the PTX")
     given = parser.parse_args(words)
     troubles: list[str] = []
     try:
@@ -150,7 +150,7 @@ def main(words: list[str]) -> int:
             if not given.check:
                 blob(name).write_bytes(packed(data))
             elif not blob(name).exists() or unpacked(name) != data:
-                troubles.append(f"{blob(name).name}: not what gpu.cu compiles to; build it anew")
+                troubles.append(f"{blob(name).name}: not what gpu.cu compiles to; build it again")
             print(f"{name}: {len(data)} B, {blob(name).stat().st_size if blob(name).exists() else 0} B packed")
         if given.check:
             for chip in ("sm_80", "sm_86", "sm_90"):

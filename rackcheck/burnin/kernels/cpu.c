@@ -1,13 +1,13 @@
 /* The CPU's kernels: freestanding, one source, compiled once per variant (build_cpu.py) and linked to one library.
 
-   No libc, no table, no global that is written: a memfd and dlopen are all that the library needs. A variant is chosen
-   by `best` on the machine itself. Every variant gives the same bits: all arithmetic is fused multiply-add on lanes
-   that never meet, integers, or values small enough to be exact, so that a hash of one core may be held against any
+   No libc, no table, no global that is written: the library needs only a memfd and dlopen. `best` chooses a variant
+   on the machine itself. Every variant computes the same bits: all arithmetic is fused multiply-add on
+   independent lanes, integers, or values small enough to be exact, so that a hash of one core can be compared with any
    other core, of any width, of either architecture.
 
-   Each function is bounded by its arguments; the loops that run for a time look at CLOCK_MONOTONIC after each chunk,
-   some 30 to 60 microseconds of work on a core of its own. Times are read from the kernel by a raw system call: `cpu` is the thread's own, so that what
-   the interpreter or another process does beside us is not counted as work. */
+   Each function is bounded by its arguments; the loops that run for a time read CLOCK_MONOTONIC after each chunk,
+   some 30 to 60 microseconds of work on an otherwise idle core. Times are read from the kernel by a raw system call:
+   `cpu` is the thread's own time, so that work of the interpreter or of another process is not counted. */
 
 typedef unsigned char u8;
 typedef unsigned int u32;
@@ -45,7 +45,7 @@ typedef u64 words __attribute__((vector_size(WIDTH)));
 typedef double reals __attribute__((vector_size(WIDTH)));
 enum { LANES = 96, PER = WIDTH / 8 };
 
-struct told { u64 wall, cpu, work, found; };  /* ns, ns, bytes or floating-point operations, mismatches */
+struct counts { u64 wall, cpu, work, found; };  /* ns, ns, bytes or floating-point operations, mismatches */
 struct wrong { u64 address, want, got; };
 
 PURE u64 now(long which)
@@ -63,10 +63,10 @@ PURE u64 now(long which)
 }
 enum { WALL = 1, CPU = 3 };  /* CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID */
 
-PURE void began(struct told *told) { told->wall = now(WALL); told->cpu = now(CPU); told->work = told->found = 0; }
-PURE void ended(struct told *told) { told->wall = now(WALL) - told->wall; told->cpu = now(CPU) - told->cpu; }
+PURE void began(struct counts *counts) { counts->wall = now(WALL); counts->cpu = now(CPU); counts->work = counts->found = 0; }
+PURE void ended(struct counts *counts) { counts->wall = now(WALL) - counts->wall; counts->cpu = now(CPU) - counts->cpu; }
 
-/* A bijection of the word's index: a word read where another belongs tells by itself where it came from. */
+/* A bijection of the word's index: a misplaced word identifies its origin. */
 #define STEP 0x9E3779B97F4A7C15ull
 #define MIXED(w) ((w) ^= (w) >> 32, (w) ^= (w) << 21, (w) ^= (w) >> 13)
 PURE u64 word(u64 index, u64 seed) { u64 w = index * STEP + seed; MIXED(w); return w; }
@@ -96,7 +96,7 @@ PURE words first(u64 index, u64 seed)
 
 #if defined(PLAIN)
 enum { HELD = 1 };
-/* A correctly rounded fused multiply-add in integers, for normal numbers and zero: what the others are held against. */
+/* A correctly rounded fused multiply-add in integers, for normal numbers and zero: the reference for the others. */
 PURE double bits(u64 b) { union { u64 b; double d; } u = {b}; return u.d; }
 PURE u64 of(double d) { union { double d; u64 b; } u = {d}; return u.b; }
 PURE int lead(u128 v) { u64 top = (u64)(v >> 64); return top ? __builtin_clzll(top) : 64 + __builtin_clzll((u64)v); }
@@ -122,7 +122,7 @@ static double fused(double x, double y, double z)
     else if (apart) q = q >> apart | ((q << (128 - apart)) != 0);
     u128 sum = sp == sq ? p + q : p - q;
     if (!sum) return 0.0;
-    int spare = 75 - lead(sum);  /* bits below the 53 that stay */
+    int spare = 75 - lead(sum);  /* bits below the 53 that are kept */
     ep += spare;
     u64 kept;
     if (spare > 0) {
@@ -145,7 +145,7 @@ enum { HELD = 16 };
 #define square(x, c) ((reals)vfmaq_f64(c, x, x))
 #endif
 
-PURE double between(u64 w) /* -1 to 1 in steps of 2^-52: exact, whatever the compiler makes of it */
+PURE double between(u64 w) /* -1 to 1 in steps of 2^-52: exact for any compiled form */
 {
     return (double)(long long)(w >> 11) * 0x1p-52 - 1.0;
 }
@@ -175,29 +175,29 @@ PURE u64 print(u64 seed, u64 rounds)
     return hash;
 }
 
-/* The fingerprint of `seed` after `rounds`, again and again for `budget` ns, at least once; `found` counts those that
-   differ from the first. Gives the first, or what `want` differs from if it is not 0. Work in floating-point operations. */
-OUT(u64, fma)(u64 seed, u64 rounds, u64 want, u64 budget, struct told *told)
+/* The fingerprint of `seed` after `rounds`, repeated for `budget` ns, at least once; `found` counts those that
+   differ from the first. Returns the first, or the one that differs from `want` if that is not 0. Work in FLOP. */
+OUT(u64, fma)(u64 seed, u64 rounds, u64 want, u64 budget, struct counts *counts)
 {
-    began(told);
+    began(counts);
     u64 shown = want;
     do {
-        __asm__ volatile("" : "+r"(seed));  /* the same work again, not the same answer remembered */
+        __asm__ volatile("" : "+r"(seed));  /* the same work again, not the cached result */
         u64 seen = print(seed, rounds);
         if (!want) want = shown = seen;
-        if (seen != want) told->found++, shown = seen;
-        told->work += 2 * LANES * rounds;
-    } while (now(WALL) - told->wall < budget);
-    ended(told);
+        if (seen != want) counts->found++, shown = seen;
+        counts->work += 2 * LANES * rounds;
+    } while (now(WALL) - counts->wall < budget);
+    ended(counts);
     return shown;
 }
 
 /* ---- memory ---- */
 
 /* Write the pattern of the words that begin with `index`. Bytes: a multiple of 256; the address: of 64. */
-OUT(void, fill)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, struct told *told)
+OUT(void, fill)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, struct counts *counts)
 {
-    began(told);
+    began(counts);
     words *p = at, w = first(index, seed), mask = {0};
     mask = mask + flip;
     for (u64 i = 0; i < bytes / WIDTH; i++, w += STEP * PER) {
@@ -206,15 +206,15 @@ OUT(void, fill)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, struct told 
         STREAM(p + i, v ^ mask);
     }
     FENCE();
-    told->work = bytes;
-    ended(told);
+    counts->work = bytes;
+    ended(counts);
 }
 
 /* Read and compare; with `turn` also write the complement. Wrong words beyond `most` are counted only. */
-OUT(void, verify)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, u64 turn, struct wrong *list, u64 most, struct told *told)
+OUT(void, verify)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, u64 turn, struct wrong *list, u64 most, struct counts *counts)
 {
     enum { BLOCK = 4096 };
-    began(told);
+    began(counts);
     words w = first(index, seed), mask = {0};
     mask = mask + flip;
     for (u64 done = 0; done < bytes; done += BLOCK) {
@@ -231,8 +231,8 @@ OUT(void, verify)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, u64 turn, 
             for (u64 i = 0; i < size / 8; i++) {
                 u64 got = ((volatile u64 *)p)[i], want = word(index + done / 8 + i, seed) ^ flip;
                 if (got == want) continue;
-                if (told->found < most) list[told->found] = (struct wrong){(u64)((u64 *)p + i), want, got};
-                told->found++;
+                if (counts->found < most) list[counts->found] = (struct wrong){(u64)((u64 *)p + i), want, got};
+                counts->found++;
             }
         if (turn)
             for (u64 i = 0; i < size / WIDTH; i++, again += STEP * PER) {
@@ -241,17 +241,17 @@ OUT(void, verify)(void *at, u64 bytes, u64 index, u64 seed, u64 flip, u64 turn, 
                 p[i] = ~(v ^ mask);
             }
     }
-    told->work = turn ? 2 * bytes : bytes;
-    ended(told);
+    counts->work = turn ? 2 * bytes : bytes;
+    ended(counts);
 }
 
 /* ---- triad ---- */
 
-/* a = b + by * c over `count` numbers (a multiple of 512) from `from`, going round, for `budget` ns. Gives where it stopped. */
-OUT(u64, triad)(double *a, const double *b, const double *c, u64 count, double by, u64 from, u64 budget, struct told *told)
+/* a = b + by * c over `count` numbers (a multiple of 512) from `from`, cyclic, for `budget` ns. Returns where it stopped. */
+OUT(u64, triad)(double *a, const double *b, const double *c, u64 count, double by, u64 from, u64 budget, struct counts *counts)
 {
     enum { CHUNK = 131072 };
-    began(told);
+    began(counts);
     reals times = {0};
     times = times + by;
     do {
@@ -259,11 +259,11 @@ OUT(u64, triad)(double *a, const double *b, const double *c, u64 count, double b
         words *to = (words *)(a + from);
         const reals *x = (const reals *)(b + from), *y = (const reals *)(c + from);
         for (u64 i = 0; i < size / PER; i++) STREAM(to + i, (words)(x[i] + times * y[i]));
-        told->work += 24 * size;
+        counts->work += 24 * size;
         from = from + size == count ? 0 : from + size;
-    } while (now(WALL) - told->wall < budget);
+    } while (now(WALL) - counts->wall < budget);
     FENCE();
-    ended(told);
+    ended(counts);
     return from;
 }
 
@@ -271,7 +271,7 @@ OUT(u64, triad)(double *a, const double *b, const double *c, u64 count, double b
 
 PURE u8 doubled(u8 v) { return (u8)(v << 1 ^ (v >> 7) * 0x1b); }
 
-static void substitution(u8 *box, u8 *back)  /* made, not stored: 3 generates the field */
+static void substitution(u8 *box, u8 *back)  /* computed, not stored: 3 generates the field */
 {
     u8 p = 1, q = 1;
     do {
@@ -330,10 +330,10 @@ typedef uint8x16_t block;
 #endif
 
 /* Encrypt (or decrypt) in place. Bytes: a multiple of 128. */
-OUT(void, aes)(u8 *at, u64 bytes, u64 seed, u64 back, struct told *told)
+OUT(void, aes)(u8 *at, u64 bytes, u64 seed, u64 back, struct counts *counts)
 {
     u8 box[256], inverse[256], key[11][16];
-    began(told);
+    began(counts);
     substitution(box, inverse);
     keys(seed, key, box);
 #if defined(PLAIN)
@@ -366,11 +366,11 @@ OUT(void, aes)(u8 *at, u64 bytes, u64 seed, u64 back, struct told *told)
         for (int i = 0; i < 8; i++) SAVE(at + done + 16 * i, back ? LASTD(s[i], k[10]) : LASTE(s[i], k[10]));
     }
 #endif
-    told->work = bytes;
-    ended(told);
+    counts->work = bytes;
+    ended(counts);
 }
 
-/* CRC32C as RFC 3720 has it. Bytes: a multiple of 8. */
+/* CRC32C as in RFC 3720. Bytes: a multiple of 8. */
 OUT(u32, crc)(const u8 *at, u64 bytes)
 {
     u32 crc = ~0u;
@@ -407,23 +407,23 @@ EVERY u64 laid(const double *a, u64 count, double by)
     return wrong;
 }
 
-/* `rounds` times 64 additions, each waiting for the one before: cycles, whatever the clock is called. Two registers,
+/* `rounds` times 64 additions, each dependent on the previous one: cycles, whatever the nominal clock. Two registers,
    because some cores fold the addition of a constant away. */
-EVERY void adds(u64 rounds, struct told *told)
+EVERY void adds(u64 rounds, struct counts *counts)
 {
     u64 v = rounds, one = 1;
-    began(told);
+    began(counts);
     for (u64 i = 0; i < rounds; i++)
 #if defined(__x86_64__)
         __asm__ volatile(".rept 64\n\tadd %1, %0\n\t.endr" : "+r"(v) : "r"(one) : "cc");
 #else
         __asm__ volatile(".rept 64\n\tadd %0, %0, %1\n\t.endr" : "+r"(v) : "r"(one));
 #endif
-    ended(told);
-    told->work = 64 * rounds;
+    ended(counts);
+    counts->work = 64 * rounds;
 }
 
-/* 2: avx512, 1: avx2 or neon, 0: plain. `hwcap`: the kernel's AT_HWCAP, looked at on aarch64. */
+/* 2: avx512, 1: avx2 or neon, 0: plain. `hwcap`: the kernel's AT_HWCAP, read on aarch64. */
 EVERY u32 best(u64 hwcap)
 {
 #if defined(__x86_64__)
@@ -434,7 +434,7 @@ EVERY u32 best(u64 hwcap)
     if (a < 7) return 0;
     __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(1), "c"(0));
     if ((c & need) != need) return 0;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));  /* what the system saves of each thread */
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));  /* the register state that the system saves */
     __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
     if ((low & 0x06) != 0x06 || !(b >> 5 & 1)) return 0;
     return (low & 0xe6) == 0xe6 && (b >> 16 & 1) ? 2 : 1;

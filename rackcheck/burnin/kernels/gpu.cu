@@ -1,11 +1,11 @@
-/* Kernels of the GPU burn-in, without a header: NVRTC makes PTX and cubins of them (build_gpu.py), and gcc makes them
- * part of the fake driver of the tests, which gives its own meaning to the words of the first part.
+/* Kernels of the GPU burn-in, without a header: NVRTC compiles them to PTX and cubins (build_gpu.py), and gcc compiles
+ * them into the fake driver of the tests, which redefines the macros of the first part.
  *
  * Every result is a pure function of seeds and indices, made of integers and of operations that are rounded once and
- * written out (`.rn`), so that a CPU computes the same bits: rackcheck/burnin/node/gpu_truth.py. The approximate units
- * (sfu) alone are compared between SMs only.
+ * written out (`.rn`), so that a CPU computes the same bits: rackcheck/burnin/node/gpu_truth.py. Results of the
+ * approximate units (sfu) are only compared between SMs.
  *
- * The text is C and CUDA C++ at once. Collective work is written for a warp: EACH runs its body for the one lane that a
+ * The source is both C and CUDA C++. Collective work is written for a warp: EACH runs its body for the one lane that a
  * thread is on a GPU, and for all 32 lanes one after the other on a CPU. */
 
 #ifndef RACKCHECK_SHIM
@@ -65,7 +65,7 @@ DEVICE float root(float a) { float d; asm volatile("rsqrt.approx.ftz.f32 %0, %1;
                    "r"(b[0][j][1]))
 #endif
 
-/* What a launch tells, 64 KiB in all, zero before it: a head, a ring of the first findings, and a line for each block. */
+/* The report of a launch, 64 KiB in all, zero before it: a head, a ring of the first findings, a line for each block. */
 #define RING 256
 #define LINES 1024
 typedef struct { u64 index, got_lo, got_hi, again_lo, again_hi, want, tile; u32 sm, warp; } finding;
@@ -78,7 +78,7 @@ DEVICE u64 mix(u64 x) {
     return x ^ (x >> 32);
 }
 
-/* The 16 bytes of place `i`: its low half is a bijection of `i`, so that a strayed line tells where it was to be. */
+/* The 16 bytes of place `i`: its low half is a bijection of `i`, so that a misplaced line identifies its place. */
 DEVICE vec pattern(u64 seed, u64 i, u64 flip) {
     vec v;
     v.lo = mix(i * 0x9e3779b97f4a7c15ULL + seed);
@@ -89,7 +89,7 @@ DEVICE vec pattern(u64 seed, u64 i, u64 flip) {
     return v;
 }
 
-/* A place in the ring, or none: where millions err, each may look but only few may add to one number. */
+/* A place in the ring, or none. Millions of errors may read the counter, but only a few may add to it. */
 DEVICE finding *place_in(report *out) {
     u32 n = RING;
     if (*(volatile u64 *)&out->logged < RING) n = (u32)ADD64(&out->logged, 1ULL);
@@ -123,7 +123,7 @@ DEVICE u32 check(report *out, const vec *at, u64 i, u64 seed, u64 flip, vec got)
     return bad;
 }
 
-/* Four lines are under way at once: a thread that waits for each would leave the memory idle. */
+/* Four loads are in flight at once: waiting for each one would leave the memory idle. */
 KERNEL(verify)(const vec *at, u64 first, u64 count, u64 seed, u64 flip, report *out) {
     u64 stride = (u64)BLOCKS * THREADS, k = (u64)BLOCK * THREADS + THREAD, bad = 0;
     ROLLED for (; k + 3 * stride < count; k += 4 * stride) {
@@ -147,8 +147,8 @@ DEVICE u32 turn(report *out, vec *at, u64 i, u64 seed, u64 flip, vec got) {
     return bad;
 }
 
-/* Checks each line and writes its complement in the same pass. A block takes eight lines a thread that lie together:
- * memory that is read and written by turns wants long stretches of each. */
+/* Checks each line and writes its complement in the same pass. A block takes eight adjacent lines per thread:
+ * memory that is read and written in turn needs long stretches of each. */
 KERNEL(march)(vec *at, u64 first, u64 count, u64 seed, u64 flip, report *out) {
     u64 bad = 0;
     ROLLED for (u64 tile = (u64)BLOCK * THREADS * 8; tile < count; tile += (u64)BLOCKS * THREADS * 8) {
@@ -188,7 +188,7 @@ KERNEL(checksum)(const vec *at, u64 count, report *out) {
     ADD64(&out->sum, sum);
 }
 
-/* For proofs on a device only: one line is changed. */
+/* For tests on a device only: changes one line. */
 KERNEL(flip_bits)(vec *at, u64 lo, u64 hi) {
     if (BLOCK == 0 && THREAD == 0) {
         vec v = load_again(at);
@@ -205,7 +205,7 @@ APART u32 operands(u64 tile, u32 pair) {
     return (BITS((float)x) >> 16) | (BITS((float)y) & 0xffff0000u);
 }
 
-/* Log the wrong elements of a lane's four of a fragment: row * 32 + column, bits, and what they were to be. */
+/* Log the wrong elements of a lane's four of a fragment: row * 32 + column, bits, and the expected bits. */
 APART u32 wrong_elements(report *out, u32 frag, u32 lane, u64 lo, u64 hi, vec want, u64 tile) {
     u32 bad = 0;
     ROLLED for (u32 e = 0; e < 4; e++) {
@@ -226,9 +226,9 @@ APART u32 wrong_elements(report *out, u32 frag, u32 lane, u64 lo, u64 hi, vec wa
 }
 
 /* Every warp of every SM computes the same tiles of 64 x 32: A (64 x 16) times B (16 x 32) and its turns, 64 steps of 16
- * deep, so that 1024 products are added exactly, below 2^24. The sign of B turns with each step and its four columns of
- * fragments go round, so that registers toggle: element (i, j) is 16 A_i (B_j - B_j+1 + B_j+2 - B_j+3), where j counts
- * groups of eight columns modulo four. `golden` holds the tiles' bits as the CPU computed them, lane by lane. */
+ * deep, so that 1024 products are added exactly, below 2^24. The sign of B flips with each step and its four columns of
+ * fragments rotate, so that registers toggle: element (i, j) is 16 A_i (B_j - B_j+1 + B_j+2 - B_j+3), where j counts
+ * groups of eight columns modulo four. `golden` contains the tiles' bits as computed by the CPU, lane by lane. */
 KERNEL(tensor)(const u64 *tiles, const vec *golden, u32 pool, u32 first, u32 count, u32 bad_sm, u32 bad_bits, report *out) {
     u32 a[LANES][4][4], b[LANES][4][2];
     float c[LANES][16][4];
@@ -280,8 +280,8 @@ KERNEL(tensor)(const u64 *tiles, const vec *golden, u32 pool, u32 first, u32 cou
     }
 }
 
-/* The chains below are chaotic, so that one wrong bit of an early step grows and shows at the end. Every thread runs
- * four of them for `rounds` rounds; what a chain begins with depends on the thread modulo 8 and the round modulo 4. */
+/* The chains below are chaotic, so that one wrong bit of an early step grows until the end. Every thread runs
+ * four of them for `rounds` rounds; the start of a chain depends on the thread modulo 8 and the round modulo 4. */
 DEVICE u64 begin(u64 seed, u32 chain, u32 round) {
     return mix(seed + (u64)((THREAD & 7) * 16 + chain * 4 + (round & 3)) * 0x9e3779b97f4a7c15ULL);
 }

@@ -1,4 +1,5 @@
-"""Runs on the node, with its own Python from 3.6 on: joined into one text by `rackcheck.burnin.pack`, in one namespace.
+"""Code that runs on the node, with the node's own Python 3.6 or newer.
 
-No file here imports another one; what it needs of it is handed in.
+`rackcheck.burnin.pack` joins these files into one text with one namespace. So no file here imports another one at run
+time: functions and classes of the other files are in the same namespace.
 """

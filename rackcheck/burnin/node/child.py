@@ -1,4 +1,4 @@
-"""Runs on the node: a process that works, what it writes, and the pipe whose end tells it to stop."""
+"""Runs on the node: a working process, its output, and the pipe that stops the process when it is closed."""
 
 import contextlib
 import ctypes
@@ -11,21 +11,21 @@ PR_SET_PDEATHSIG = 1
 
 
 class Child:
-    """A process of ours: its pid, what it writes, and the pipe whose end tells it to stop."""
+    """A process of the burn-in: its pid, its output, and the pipe that stops the process when it is closed."""
 
     def __init__(self, name: str, pid: int, out: int, control: int) -> None:
         self.name, self.pid, self.out, self.control = name, pid, out, control
         self.rest = b""
-        self.told, self.killed = 0.0, False
+        self.terminated_at, self.killed = 0.0, False
 
     def stop(self) -> None:
-        """Tell it to stop, once."""
-        if not self.told:
-            self.told = time.monotonic()
+        """Request the process to stop; a second call does nothing."""
+        if not self.terminated_at:
+            self.terminated_at = time.monotonic()
             os.close(self.control)
 
     def kill(self) -> None:
-        """End it and what it started."""
+        """Kill the process and all processes that it started."""
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -42,6 +42,6 @@ def wait_for_end(listen: int, stop: threading.Event) -> None:
 
 
 def die_with_parent() -> None:
-    """Let the kernel end us with our parent, where it can."""
+    """Let the kernel end this process when its parent ends, if the kernel can."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The stages on the node that hold answers of its CPUs against each other: fingerprints, and messages that go round."""
+"""The stages on the node that compare results between its CPUs: fingerprints, and messages passed from core to core."""
 
 import contextlib
 import queue
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Every core the same work: against the shipped answer first, then seed after seed against each other."""
+    """Let every core do the same work; compare with the shipped result, then among the cores for each seed."""
     kernels = burn.kernels
     golden = CPU_GOLDEN[kernels.golden]
 
@@ -23,7 +23,7 @@ def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
         got, value = kernels.fingerprint(1 + skew, 0, 0.0)
         fields = {"from": times["from"], "seconds": value.cpu / 1e9, "hash": "%016x" % got, "seed": 1}
         fields.update(work=value.work, unit=kernels.unit, mismatches=int(got != golden))
-        burn.tell("stage", of=of, stage="fingerprint", test="golden", status="done", **fields)
+        burn.emit("stage", of=of, stage="fingerprint", test="golden", status="done", **fields)
         if got != golden:
             burn.fault(of, "fingerprint", "disagree", hash="%016x" % got, theirs="%016x" % golden, seed=1)
         while not hashes or not burn.ends(stage["until"]):
@@ -44,7 +44,7 @@ def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Each core seals messages, the next one opens them: the same sealed bits everywhere, the same text again."""
+    """Let each core encrypt messages and the next core decrypt them; ciphertexts and texts must match."""
     kernels = burn.kernels
     ring: Dict[int, queue.Queue[Tuple[int, int, Any, int]]] = {cpu: queue.Queue() for cpu in burn.cpus}
     following = dict(zip(burn.cpus, burn.cpus[1:] + burn.cpus[:1]))  # noqa: B905
@@ -81,14 +81,14 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
     for cpu, (sealed, times) in sorted(results.items()):
         of = "cpu/%d" % cpu
         if not times["rounds"]:
-            burn.undone(of, "crypto", "under-loaded: no message came round", test="ring")
+            burn.undone(of, "crypto", "under-loaded: no message reached the next core", test="ring")
             continue
         fields = {"unit": "B", "hash": "%08x" % sealed[0], "seed": burn.seed, "rounds": int(times["rounds"])}
         burn.done(stage, of, "ring", times, False, mismatches=int(times["found"]) + lost[cpu], **fields)
 
 
 def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":
-    """Hold the answers of the CPUs to equal questions against each other; give how many each has lost."""
+    """Compare the CPUs' results for the same work; return how many comparisons each CPU lost."""
     lost: Counter[int] = Counter()
     for at in range(max([len(one) for one in hashes.values()] or [0])):
         answers = {cpu: one[at] for cpu, one in hashes.items() if at < len(one)}
@@ -101,9 +101,10 @@ def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[
 
 
 def cpu_votes(answers: Dict[int, int]) -> Tuple[Dict[int, int], bool]:
-    """Give the CPUs that differ, each with the others' answer, and whether they are to blame.
+    """Return the CPUs that differ, each with the others' result, and whether these CPUs are at fault.
 
-    A majority names the odd ones. Without one, as with two CPUs, all that differ are given and nobody is blamed.
+    The CPUs outside a majority are at fault. Without a majority, for example with two CPUs, all CPUs that differ are
+    returned and none is at fault.
     """
     ranked = Counter(answers.values()).most_common()
     if len(ranked) < 2:

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""Reads on the node what its processors and its memory are: by the files in which the kernel tells it."""
+"""Reads the node's processors and memory from the kernel's files."""
 
 import contextlib
 from pathlib import Path
@@ -7,20 +7,20 @@ from typing import Dict, List, Optional
 
 
 def cpu_text(path: str) -> str:
-    """Read a small file of the kernel; empty where it is not there."""
+    """Read a small file of the kernel; empty if the file is missing."""
     with contextlib.suppress(OSError):
         return Path(path).read_text(encoding="utf-8", errors="replace")
     return ""
 
 
 def cpu_list(text: str) -> List[int]:
-    """Read a list as the kernel writes it: 0-3,8."""
+    """Parse a CPU list in the kernel's format: 0-3,8."""
     ends = [part.split("-") for part in text.strip().split(",") if part]
     return [cpu for part in ends for cpu in range(int(part[0]), int(part[-1]) + 1)]
 
 
 def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
-    """Give the allowed CPUs of each NUMA node that has any; all as node 0 where the kernel does not say."""
+    """Return the allowed CPUs of each NUMA node that has any; all CPUs as node 0 if the kernel reports no nodes."""
     nodes = {}
     for path in Path("/sys/devices/system/node").glob("node*"):
         mine = [cpu for cpu in cpu_list(cpu_text("%s/cpulist" % path)) if cpu in cpus]
@@ -30,14 +30,14 @@ def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
 
 
 def cpu_model() -> str:
-    """Give the processor's name; on aarch64 its implementer and part, for the kernel has no name."""
+    """Return the processor's name; on aarch64 its implementer and part number, because the kernel reports no name."""
     lines = dict(line.partition(":")[::2] for line in cpu_text("/proc/cpuinfo").splitlines())
     values = {key.strip(): value.strip() for key, value in lines.items()}
     return values.get("model name") or "%s %s" % (values.get("CPU implementer", ""), values.get("CPU part", ""))
 
 
 def cpu_memory(field: str, node: Optional[str] = None) -> int:
-    """Give a line of meminfo in B, of the whole or of one NUMA node; 0 where it cannot be read."""
+    """Return a field of meminfo in bytes, for the system or one NUMA node; 0 if it cannot be read."""
     text = cpu_text("/sys/devices/system/node/node%s/meminfo" % node) if node else ""
     for line in (text or cpu_text("/proc/meminfo")).splitlines():
         words = line.split()
@@ -47,7 +47,7 @@ def cpu_memory(field: str, node: Optional[str] = None) -> int:
 
 
 def cpu_available() -> int:
-    """Give the memory that may be taken without hurting others, in B: the system's, or less in a control group."""
+    """Return the memory in bytes that can be used without harm to other programs: the system's, or less in a cgroup."""
     free = [cpu_memory("MemAvailable")]
     for line in cpu_text("/proc/self/cgroup").splitlines():
         _, kind, path = line.split(":", 2)
@@ -65,7 +65,7 @@ def cpu_available() -> int:
 
 
 def cpu_last_cache(cpus: List[int]) -> int:
-    """Give the last caches of these CPUs in B, each counted once; 32 MiB a CPU where the kernel does not say."""
+    """Return the size of these CPUs' last-level caches, each counted once, in bytes; 32 MiB per CPU if unknown."""
     caches = {}
     for cpu in cpus:
         for level in (3, 2):

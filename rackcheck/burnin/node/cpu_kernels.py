@@ -1,7 +1,7 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The CPU's compiled kernels on the node: loaded from memory, and called with what each of them takes.
+"""The CPU's compiled kernels on the node: loaded from memory and called with ctypes.
 
-The kernels read the clock and their thread's own processor time themselves, so that the interpreter is never measured.
+The kernels themselves read the clock and their thread's processor time, so that the interpreter is never measured.
 """
 
 import contextlib
@@ -13,81 +13,83 @@ from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
 CPU_ROUNDS = 20000
-"""Rounds of one fingerprint: 3.84 million floating-point operations, under 50 ms even in the plain variant."""
+"""Rounds of one fingerprint: 3.84 million floating-point operations, under 50 ms even without vector instructions."""
 CPU_GOLDEN = {"sha256": 0xEA379B16EE52A969, "fma": 0xE400995ABB7D3326}
-"""The fingerprint of seed 1: of the stdlib kernels, and of the library in every variant."""
+"""The expected fingerprint of seed 1: for the stdlib kernels, and for the library in every variant."""
 CPU_MESSAGE = 1 << 20
-"""Bytes that go from core to core."""
+"""Size, in bytes, of a message from core to core."""
 
 
-class CpuTold(ctypes.Structure):
-    """What one call did: ns of wall time, ns of the thread's processor time, bytes or operations, mismatches."""
+class CpuResult(ctypes.Structure):
+    """The result of one call: wall time (ns), processor time of the thread (ns), bytes or operations, mismatches."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in ("wall", "cpu", "work", "found")]
 
 
 class CpuWrong(ctypes.Structure):
-    """One wrong word of memory."""
+    """One memory word with a wrong value."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in ("address", "want", "got")]
 
 
 class CpuKernels:
-    """The compiled kernels, in the widest variant that this processor and its system have."""
+    """The compiled kernels, in the widest variant that the processor and the operating system support."""
 
     unit, golden = "FLOP", "fma"
 
     def __init__(self, library: bytes, variant: Optional[str] = None) -> None:
-        """Load the library from memory. Raises OSError where memory may not be a file or not be executed."""
+        """Load the library from memory. Raises OSError if the system forbids files in memory, or their execution."""
         number = (
             cpu_memory_file()
-        )  # stays open: the loader knows a library by its path, and a closed number comes again
+        )  # stays open: the loader identifies a library by its path, and a closed number is reused
         with os.fdopen(number, "wb", closefd=False) as out:
             out.write(library)
         self._all = ctypes.CDLL("/proc/self/fd/%d" % number)
         wide = ("plain", "avx2", "avx512") if platform.machine() == "x86_64" else ("plain", "neon")
         self.variant = variant or wide[self._all.best(ctypes.c_uint64(cpu_hwcap()))]
 
-    def _call(self, name: str, *given: Any) -> Tuple[int, CpuTold]:
-        value = CpuTold()
+    def _call(self, name: str, *given: Any) -> Tuple[int, CpuResult]:
+        value = CpuResult()
         one = name in {"adds", "lay", "laid"}
         function = self._all[name if one else "%s_%s" % (name, self.variant)]  # a new object: no thread shares it
         function.restype = ctypes.c_uint64
         wide = [ctypes.c_uint64(one) if isinstance(one, int) else one for one in given]
         return function(*wide, ctypes.byref(value)), value
 
-    def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuTold]:
-        """Give the hash of `seed`, or one that is not `want`; again and again for `seconds`, at least once."""
+    def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuResult]:
+        """Return the hash of `seed`, or a hash that differs from `want`; repeats for `seconds`, at least once."""
         return self._call("fma", seed, CPU_ROUNDS, want, int(seconds * 1e9))
 
-    def adds(self) -> CpuTold:
-        """Do additions that wait for each other, one a cycle, for about 0.1 ms."""
+    def adds(self) -> CpuResult:
+        """Do additions that depend on each other, one per cycle, for about 0.1 ms: this measures the core's clock."""
         return self._call("adds", 6000)[1]
 
-    def fill(self, at: int, size: int, seed: int) -> CpuTold:
-        """Write the pattern of each address."""
+    def fill(self, at: int, size: int, seed: int) -> CpuResult:
+        """Fill memory: each word gets the pattern of its address."""
         return self._call("fill", at, size, at // 8, seed, 0)[1]
 
-    def verify(self, at: int, size: int, seed: int, flip: int, turn: int) -> Tuple[List[Tuple[int, int, int]], CpuTold]:
-        """Compare with the pattern, and with `turn` write its complement; gives (address, want, got), 64 at most."""
+    def verify(
+        self, at: int, size: int, seed: int, flip: int, turn: int
+    ) -> Tuple[List[Tuple[int, int, int]], CpuResult]:
+        """Compare with the pattern; with `turn`, also write the complement. Return at most 64 (address, want, got)."""
         wrong = (CpuWrong * 64)()
         value = self._call("verify", at, size, at // 8, seed, flip, turn, wrong, 64)[1]
         return [(one.address, one.want, one.got) for one in wrong[: value.found]], value
 
     def lay(self, at: List[int], start: int, count: int) -> None:
-        """Lay the arrays of the triad."""
+        """Fill the arrays of the triad."""
         self._call("lay", *[one + 8 * start for one in at], count)
 
     def laid(self, at: int, start: int, count: int) -> int:
-        """Count what the triad wrote wrong."""
+        """Count the wrong values of the triad."""
         return self._call("laid", at + 8 * start, count, ctypes.c_double(3.0))[0]
 
-    def triad(self, at: List[int], count: int, start: int, seconds: float) -> Tuple[int, CpuTold]:
-        """Go round the arrays for `seconds`; gives where it stopped."""
+    def triad(self, at: List[int], count: int, start: int, seconds: float) -> Tuple[int, CpuResult]:
+        """Run the triad over the arrays for `seconds`; return the index at which it stopped."""
         return self._call("triad", *at, count, ctypes.c_double(3.0), start, int(seconds * 1e9))
 
-    def seal(self, seed: int, old: Any) -> Tuple[Any, int, int, CpuTold]:
-        """Encrypt a message of `seed`, over an old one if there is one: gives it, its CRC32C before, and after."""
+    def seal(self, seed: int, old: Any) -> Tuple[Any, int, int, CpuResult]:
+        """Encrypt a message of `seed` (in the memory of `old`, if set); return it, and its CRC32C before and after."""
         kept = old[0] if old else (ctypes.c_char * (CPU_MESSAGE + 64))()
         at = ctypes.addressof(kept) + -ctypes.addressof(kept) % 64
         self._call("fill", at, CPU_MESSAGE, 0, seed, 0)
@@ -95,14 +97,14 @@ class CpuKernels:
         value = self._call("aes", at, CPU_MESSAGE, seed, 0)[1]
         return (kept, at), plain, self._call("crc", at, CPU_MESSAGE)[0] & 0xFFFFFFFF, value
 
-    def unseal(self, message: Any, seed: int) -> Tuple[int, CpuTold]:
-        """Decrypt: gives the CRC32C."""
+    def unseal(self, message: Any, seed: int) -> Tuple[int, CpuResult]:
+        """Decrypt a message; return the CRC32C of the text."""
         value = self._call("aes", message[1], CPU_MESSAGE, seed, 1)[1]
         return self._call("crc", message[1], CPU_MESSAGE)[0] & 0xFFFFFFFF, value
 
 
 def cpu_memory_file() -> int:
-    """Make a file that lies in memory alone and is gone when it is closed. Raises OSError where that is denied."""
+    """Create a file that exists only in memory and is gone when it is closed. Raises OSError if that is denied."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("rackcheck")
     libc = ctypes.CDLL(None, use_errno=True)
@@ -113,7 +115,7 @@ def cpu_memory_file() -> int:
 
 
 def cpu_hwcap() -> int:
-    """Give what the kernel says of an aarch64 processor (AT_HWCAP); 0 where it cannot be read."""
+    """Return the kernel's capability bits of an aarch64 processor (AT_HWCAP); 0 if they cannot be read."""
     with contextlib.suppress(OSError), Path("/proc/self/auxv").open("rb") as file:
         return int(dict(struct.iter_unpack("=QQ", file.read())).get(16, 0))
     return 0

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The stage on the node that verifies its memory: each CPU fills its own, verifies and turns it, seed after seed."""
+"""The stage on the node that verifies its memory: each CPU fills, verifies and inverts its part repeatedly."""
 
 import contextlib
 import ctypes
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cpu_facts import cpu_available, cpu_memory
 
 CPU_BLOCK, CPU_SLICE = 64 << 20, 8 << 20
-"""Bytes that are mapped at once, and that one call fills or verifies."""
+"""Size, in bytes, of one mapping, and of what one call fills or verifies."""
 CPU_STEP = 0x9E3779B97F4A7C15
 
 
 def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Fill as much memory as a third of the time allows, verify and turn it, verify again, seed after seed.
+    """Fill as much memory as a third of the time allows, verify and invert it, verify it again; repeat with new seeds.
 
-    Memory lies where its core is, by first touch. The stage's `share` bounds it to that part of what is free, half
-    if it has none; its `seeds` end the stage after so many.
+    Memory is local to the core that uses it, because that core touches it first. The stage's `share` is the part of the
+    free memory that is tested, by default half. The stage ends after `seeds` seeds, if set.
     """
     begun, until, most = burn.clock(), stage["until"], stage.get("seeds", 1 << 30)
     free = cpu_available()
@@ -62,7 +62,7 @@ def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
         parts = [results[cpu] for cpu in cpus if cpu in results]
         whole = {key: sum(part[key] for part in parts) for key in ("wall", "cpu", "work", "found", "covered")}
         if not whole["covered"]:
-            why = "under-loaded: nothing was verified in its time" if quota else "no memory: %d B are free" % free
+            why = "under-loaded: nothing was verified in the time" if quota else "no memory: %d B are free" % free
             burn.undone("numa/" + node, "ram", why, test="march")
             continue
         whole["from"] = min(part["from"] for part in parts)
@@ -95,7 +95,7 @@ def _cpu_verify(
     blocks: Any,
     turn: bool,
 ) -> int:
-    """Verify what was filled and turn it, or what was turned; give the bytes that were read."""
+    """Verify the filled memory and invert it (`turn`), or verify the inverted memory; return the bytes read."""
     done, flip = 0, 0 if turn else CPU_FULL
     of = "numa/" + next((node for node, cpus in burn.nodes.items() if cpu in cpus), "0")
     for at, size in cpu_slices(mine):
@@ -121,7 +121,7 @@ def _cpu_verify(
 
 
 def cpu_index(word: int, seed: int) -> int:
-    """Give the index that has this word in the pattern of `seed`: the kernels' mixing, backwards."""
+    """Return the index at which the pattern of `seed` has this word: the inverse of the kernels' mixing function."""
     word ^= word >> 13 ^ word >> 26 ^ word >> 39 ^ word >> 52
     word = (word ^ word << 21 ^ word << 42 ^ word << 63) & CPU_FULL
     word ^= word >> 32
@@ -129,7 +129,7 @@ def cpu_index(word: int, seed: int) -> int:
 
 
 def cpu_slices(blocks: List[Tuple[int, int]]) -> Iterator[Tuple[int, int]]:
-    """Cut blocks into what one call works on: (address, B)."""
+    """Cut blocks into slices, one for each call: (address, bytes)."""
     for at, size in blocks:
         for start in range(0, size, CPU_SLICE):
             yield at + start, min(CPU_SLICE, size - start)
@@ -137,7 +137,7 @@ def cpu_slices(blocks: List[Tuple[int, int]]) -> Iterator[Tuple[int, int]]:
 
 @contextlib.contextmanager
 def cpu_mapped(size: int) -> Iterator[int]:
-    """Map memory, in huge pages where the system gives them; gives its address. Raises OSError where there is none."""
+    """Map memory, in huge pages if the system has them; yield its address. Raises OSError without enough memory."""
     memory = mmap.mmap(-1, size)
     view = ctypes.c_char.from_buffer(memory)
     at = ctypes.addressof(view)
@@ -150,7 +150,7 @@ def cpu_mapped(size: int) -> Iterator[int]:
 
 
 def cpu_physical(address: int) -> int:
-    """Give the physical address, which names the DIMM to who knows the board; 0 where only root may know it."""
+    """Return the physical address, which identifies the DIMM on a known board; 0 if only root may read it."""
     with contextlib.suppress(OSError, struct.error), Path("/proc/self/pagemap").open("rb") as file:
         file.seek(address // mmap.PAGESIZE * 8)
         frame = struct.unpack("=Q", file.read(8))[0] & (1 << 55) - 1

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The stages on the node that hold a rate of its CPUs against their clock and memory, each result compared."""
+"""The stages on the node that compare a rate of its CPUs with their clock and memory; each result is verified."""
 
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """All cores multiply and add at once, every result compared; the rate a core-second beside its roof.
+    """Run multiply-adds on all cores at the same time, and compare all results; report rate per core-second and roof.
 
-    The roof is the core's measured clock times what one cycle can do: the lanes of the variant times two times
-    the number of units, the smallest of 1, 2, 4 that the best CPU of this node does not exceed, for no register
-    tells it; of logical CPUs that share a core each has what is left to it. So a CPU is held against its best
-    peer; a node on which all of them lose half of their units is seen between nodes only.
+    The roof is the core's measured clock times the operations in one cycle: two times the lanes of the variant, times
+    the number of units. No register reports the number of units, so the smallest of 1, 2 and 4 that allows the rate of
+    this node's best CPU is used; logical CPUs that share a core share its units. So a CPU is compared with the best CPU
+    of its node: a node on which all CPUs lost half of their units is found only by comparing nodes.
     """
     kernels = burn.kernels
 
@@ -50,12 +50,12 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_cycle(reached: float, lanes: int) -> int:
-    """Give the FLOP a cycle of the fewest units (1, 2, 4) that can have reached this many; 0 where none can."""
+    """Return the peak FLOP per cycle of the fewest units (1, 2, 4) that allow `reached`; 0 if 4 are too few."""
     return next((2 * lanes * units for units in (1, 2, 4) if reached <= 2.2 * lanes * units), 0) if reached else 0
 
 
 def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """All cores together a = b + 3 c, on arrays of four times the last caches, each its slice, then compared."""
+    """Let all cores compute a = b + 3 c, each on its slice; arrays are four times as large as the caches. Verify a."""
     kernels, caches = burn.kernels, cpu_last_cache(burn.cpus)
     most = cpu_available() // 12 // len(burn.cpus) >> 18 << 18
     size = max(4 * caches // len(burn.cpus), 4 << 20) + (1 << 18) - 1 >> 18 << 18
@@ -92,7 +92,7 @@ def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
         if times["found"]:
             burn.fault("cpu/%d" % cpu, "triad", "mismatch", count=int(times["found"]), cpu=cpu, seed=0)
     if len(results) < len(burn.cpus) or not all(times["work"] >= 3 * size for times in results.values()):
-        burn.undone("node", "triad", "under-loaded: not every core went once through its arrays", test="triad")
+        burn.undone("node", "triad", "under-loaded: not every core completed one pass over its arrays", test="triad")
         return
     whole = {key: sum(times[key] for times in results.values()) for key in ("wall", "cpu", "work", "found")}
     whole["from"] = min(times["from"] for times in results.values())

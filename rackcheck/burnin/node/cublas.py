@@ -1,8 +1,9 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The node's own cuBLASLt, on the node: what a GPU does at a product of bf16 matrices by its maker's own library.
+"""Measures the rate of a GPU's bf16 matrix products with the cuBLASLt library that is installed on the node.
 
-Its rate is a yardstick and no verdict: versions differ from node to node, and so do their rates. Held against
-cublasLt.h of CUDA 13.1, whose library made and freed our descriptors where there is no GPU; unverified on hardware.
+The rate is a reference, not a verdict: the library's version differs between nodes, and so does the rate. The calls
+were compared with cublasLt.h of CUDA 13.1; its library created and freed our descriptors without a GPU. Unverified on
+hardware.
 """
 
 import array
@@ -20,26 +21,26 @@ CUBLAS_SIDE = 8192
 """Rows and columns of each matrix."""
 
 CUBLAS_SLICE, CUBLAS_HANG = 0.02, 5.0
-"""Seconds of the products that are under way at once, and after which they hang."""
+"""Target duration of one batch of queued products, and the time after which a batch counts as hanging; in seconds."""
 
 CUBLAS_SPACE = 32 << 20
-"""Bytes of the GPU that the library may work in."""
+"""Size of the library's workspace on the GPU, in bytes."""
 
 CUBLAS_PERIOD = 1000003
-"""Values after which a matrix repeats itself: a prime, so that no two of its rows are alike."""
+"""Number of values after which a matrix repeats: a prime, so that no two rows are identical."""
 
 CUBLAS_FLOAT, CUBLAS_BF16, CUBLAS_COMPUTE = 0, 14, 68
-"""CUDA_R_32F and CUDA_R_16BF of library_types.h, CUBLAS_COMPUTE_32F of cublas_api.h."""
+"""CUDA_R_32F and CUDA_R_16BF from library_types.h, CUBLAS_COMPUTE_32F from cublas_api.h."""
 
 CUBLAS_CHOICE = struct.Struct("<64sQif4i")
-"""cublasLtMatmulHeuristicResult_t: the way to multiply, its bytes of space, its status."""
+"""cublasLtMatmulHeuristicResult_t: the algorithm, its workspace in bytes, its status."""
 
 CUBLAS_CHOICES = 4
 
 
 def cublas_values(kind: str, seed: int, count: int) -> "array.array[int]":
-    """Give the bits of so many bf16 values: `normal` of mean 0 and variance 1, or `integer` of -127 to 127."""
-    chance = random.Random(seed)  # noqa: S311  to be told again, not to be secret
+    """Return the bits of `count` bf16 values: `normal` with mean 0 and variance 1, or `integer` from -127 to 127."""
+    chance = random.Random(seed)  # noqa: S311  reproducible, not secret
     normal = kind == "normal"
     drawn = [chance.gauss(0.0, 1.0) if normal else float(chance.randint(-127, 127)) for _ in range(65536)]
     wide = struct.unpack("<65536I", struct.pack("<65536f", *drawn))
@@ -50,14 +51,15 @@ def cublas_values(kind: str, seed: int, count: int) -> "array.array[int]":
 
 
 def cublas_number(bits: int) -> float:
-    """Give the number that 16 bits of bf16 are."""
+    """Return the number that 16 bits mean in bf16."""
     return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
 
 
 class CublasProduct:
-    """D = A^T B on the GPU of the current context, all matrices of `side` columns that lie one after the other.
+    """D = A^T B on the GPU of the current context; all matrices are square, stored column by column.
 
-    Raises CublasTrouble where the library refuses, CudaTrouble where the driver does.
+    `side` is their number of rows and columns. Raises CublasTrouble if the library returns an error, CudaTrouble if the
+    driver does.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class CublasProduct:
         self._values: List[Any] = []
 
     def _chosen(self) -> List[bytes]:
-        """Ask for the ways that the library thinks best."""
+        """Return the algorithms that the library recommends."""
         wish = self.cublas.make("cublasLtMatmulPreferenceCreate")
         room = ctypes.c_uint64(self._room)  # CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
         self.cublas.call("cublasLtMatmulPreferenceSetAttribute", wish, 1, ctypes.byref(room), 8)
@@ -93,15 +95,15 @@ class CublasProduct:
         rows = [CUBLAS_CHOICE.unpack_from(value.raw, n * CUBLAS_CHOICE.size) for n in range(count.value)]
         found = [row[0] for row in rows if row[2] == 0 and row[1] <= self._room]
         if not found:
-            raise CublasTrouble("unsupported: cuBLASLt knows no way to multiply bf16 here")
+            raise CublasTrouble("unsupported: cuBLASLt has no algorithm for bf16 products here")
         return found
 
     def fill(self, kind: str, seed: int) -> None:
-        """Write values of a kind into A and B; the same seed gives the same."""
+        """Write values of a kind into A and B; the same seed gives the same values."""
         driver, count = self.driver, min(CUBLAS_PERIOD, self.side * self.side)
         self._values = [cublas_values(kind, seed + n, count) for n in range(2)]
         host = driver.handle("cuMemHostAlloc", 2 * count, 0)
-        for at, values in zip((self._a, self._b), self._values):  # noqa: B905  Python 3.6 knows no strict
+        for at, values in zip((self._a, self._b), self._values):  # noqa: B905  Python 3.6 has no strict
             ctypes.memmove(host, values.tobytes(), 2 * count)
             for offset in range(0, self._size, 2 * count):
                 size = min(2 * count, self._size - offset)
@@ -111,7 +113,7 @@ class CublasProduct:
         driver.call("cuMemFreeHost", host)
 
     def settle(self) -> None:
-        """Keep the fastest of the ways the library offers."""
+        """Choose the fastest of the recommended algorithms."""
         took = {}
         for way in self._ways:
             self._best = way
@@ -135,17 +137,17 @@ class CublasProduct:
             if self.stop.is_set():
                 raise CublasTrouble("stopped")
             if self.clock() - since > CUBLAS_HANG:
-                raise CublasTrouble("hang: a product did not come back within %g s" % CUBLAS_HANG)
+                raise CublasTrouble("hang: a product did not complete within %g s" % CUBLAS_HANG)
             time.sleep(0.0002)
 
     def seconds(self, times: int) -> float:
-        """Multiply so many times, and give the seconds that the GPU took; raises CublasTrouble at a stop."""
+        """Multiply `times` times, and return the seconds that the GPU took. Raises CublasTrouble if `stop` is set."""
         self._go(times)
         self._come()
         return max(self.driver.seconds(self._begin, self._end), 1e-9)
 
     def rates(self, until: float) -> List[float]:
-        """Multiply until then, some milliseconds at a time; give the rate of each turn in FLOP/s, at least one."""
+        """Multiply until `until`, some milliseconds per turn; return each turn's rate in FLOP/s, at least one."""
         times = 1
         rows: List[float] = []
         while not rows or (self.clock() < until and not self.stop.is_set()):
@@ -155,7 +157,7 @@ class CublasProduct:
         return rows
 
     def wrong(self) -> int:
-        """Hold eight elements of the last product against what this CPU computes; give how many are far off."""
+        """Compare eight elements of the last product with the CPU's results; return how many are far off."""
         side, bad, got = self.side, 0, ctypes.c_uint16()
         for n in range(8):
             row, column = n * 37 % side, n * 101 % side
@@ -167,14 +169,14 @@ class CublasProduct:
                 [cublas_number(values[(line * side + k) % len(values)]) for k in range(side)]
                 for values, line in ((self._values[0], row), (self._values[1], column))
             ]
-            each = [x * y for x, y in zip(a, b)]  # noqa: B905  Python 3.6 knows no strict
+            each = [x * y for x, y in zip(a, b)]  # noqa: B905  Python 3.6 has no strict
             want, spread = sum(each), sum(x * x for x in each) ** 0.5
-            # bf16 keeps 8 bits, and the order of a sum is the library's.
+            # bf16 has 8 significant bits, and the library chooses the order of the sum.
             bad += not abs(cublas_number(got.value) - want) <= abs(want) / 128 + spread / 50
         return bad
 
     def leave(self) -> None:
-        """Give everything back."""
+        """Release all resources."""
         for name, thing in (("cublasLtMatrixLayoutDestroy", self._layout), ("cublasLtMatmulDescDestroy", self._way),
                             ("cublasLtDestroy", self._handle)):  # fmt: skip
             self.cublas.call(name, thing)
@@ -188,12 +190,12 @@ class CublasProduct:
 def cublas_rate(
     driver: "CudaDriver", cublas: "Cublas", clock: Callable[[], float], stop: Any, seconds: float, side: int
 ) -> Dict[str, Any]:
-    """Multiply normal random numbers for some seconds on the GPU of the current context; say how fast."""
+    """Multiply normally distributed numbers for some seconds on the GPU of the current context; return the rate."""
     product = CublasProduct(driver, cublas, clock, stop, side)
     product.fill("normal", 1)
     product.settle()
     if product.wrong():
-        raise CublasTrouble("unsupported: %s answers with a wrong product" % cublas.path)
+        raise CublasTrouble("unsupported: %s returns a wrong product" % cublas.path)
     rates = product.rates(clock() + seconds)
     product.leave()
     middle = sorted(rates)[len(rates) // 2]

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The copies of cuBLASLt that a node has, on the node: found, and called by ctypes. Nothing is brought along."""
+"""Finds the copies of cuBLASLt on a node, and calls them with ctypes. No copy is sent to the node."""
 
 import ctypes
 import glob
@@ -19,7 +19,7 @@ CUBLAS_FOLDERS = (
 )  # fmt: skip
 CUBLAS_SITES = ("/usr", "/usr/local", "/opt/*", "/opt/conda/envs/*", "~/.local", "~/*", "~/*/envs/*")
 CUBLAS_PACKAGES = ("nvidia/cublas/lib", "nvidia/cu[0-9]*/lib", "torch/lib")
-"""Where it lies: of toolkits, and of the Pythons below a prefix those packages that bring it."""
+"""Where the library is searched for: folders of toolkits; prefixes; folders of Python packages below a prefix."""
 
 CUBLAS_CALLS = {
     "cublasLtCreate": "p", "cublasLtDestroy": "p", "cublasLtMatmulDescCreate": "pii", "cublasLtMatmulDescDestroy": "p",
@@ -28,18 +28,18 @@ CUBLAS_CALLS = {
     "cublasLtMatmulPreferenceSetAttribute": "pipz", "cublasLtMatmulAlgoGetHeuristic": "pppppppipp",
     "cublasLtMatmul": "pppdpdppdpdppdzp",
 }  # fmt: skip
-"""The calls and what each takes, a letter of CUDA_WORDS for each; each answers with a status."""
+"""The functions and their arguments, one letter of CUDA_WORDS for each argument; each function returns a status."""
 
 
 class CublasTrouble(Exception):
-    """The library could not be opened, or refused; the message says why, a known word first."""
+    """The library could not be opened, or returned an error; the message is the reason and begins with a known word."""
 
 
 class Cublas:
-    """The library of a file, and `version` as it tells it; None where it is older than the form we know."""
+    """The library in a file. `version` is the version that it reports; None if it has an older, unknown form."""
 
     def __init__(self, path: str) -> None:
-        """Open it; raises CublasTrouble."""
+        """Open the library; raises CublasTrouble if that fails."""
         self.path = path
         try:
             self._library = ctypes.CDLL(path)
@@ -52,26 +52,27 @@ class Cublas:
         self.version = dotted if number >= 100000 else None
 
     def call(self, name: str, *given: Any) -> None:
-        """Call; raises CublasTrouble where the answer is not 0."""
+        """Call a function; raises CublasTrouble if the status is not 0."""
         function = getattr(self._library, name, None)
         if function is None:
             raise CublasTrouble("unsupported: %s has no %s" % (self.path, name))
         function.restype, function.argtypes = ctypes.c_int, [CUDA_WORDS[letter] for letter in CUBLAS_CALLS[name]]
         status = function(*given)
         if status:
-            raise CublasTrouble("unsupported: %s answers with status %d" % (name, status))
+            raise CublasTrouble("unsupported: %s returns status %d" % (name, status))
 
     def make(self, name: str, *given: Any) -> ctypes.c_void_p:
-        """Call one that makes a thing."""
+        """Call a function that creates an object."""
         out = ctypes.c_void_p()
         self.call(name, ctypes.byref(out), *given)
         return out
 
 
 def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]]:
-    """Give the copies of the library, (major version, file), the newest first.
+    """Return the copies of the library as (major version, file), the newest first.
 
-    A file that everybody may change is none, nor one of somebody who is neither root nor we: its code would run as us.
+    A file is left out if every user may write to it, or if it is not owned by root or by our user: its code would run
+    as our user.
     """
     places = list(folders or ())
     if folders is None:
@@ -85,7 +86,7 @@ def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]
         for file in sorted(glob.glob(place + "/libcublasLt.so.[0-9]*")):  # noqa: PTH207  patterns with many stars
             name = CUBLAS_NAME.search(file)
             try:
-                about = os.stat(file)  # noqa: PTH116  of what it links to
+                about = os.stat(file)  # noqa: PTH116  the status of the file that a link points to
             except OSError:
                 continue
             ours = about.st_uid in (0, os.geteuid()) and not about.st_mode & stat.S_IWOTH
@@ -95,11 +96,11 @@ def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]
 
 
 def open_cublas(copies: Sequence[Tuple[int, str]], driver: "CudaDriver") -> "Cublas":
-    """Open the newest copy that this driver can serve; raises CublasTrouble with what each of them said."""
+    """Open the newest copy that this driver supports; raises CublasTrouble with the reason for each copy."""
     able, value = driver.whole("cuDriverGetVersion") // 1000, []
     for major, file in copies:
         if not 11 <= major <= able:
-            value.append("%s is not for a driver of CUDA %d" % (file, able))
+            value.append("%s does not work with a driver of CUDA %d" % (file, able))
             continue
         try:
             return Cublas(file)

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The tool `cublas` of a plan, on the node: one GPU after the other, each in a process of its own that ends with us."""
+"""The tool `cublas` of a plan, on the node: measures one GPU after the other, each in its own process."""
 
 import json
 import os
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CudaDriver, CudaTrouble
 
 CUBLAS_SECONDS, CUBLAS_LEAST, CUBLAS_MOST = 4.0, 8.0, 60.0
-"""Seconds of products on a GPU; what must be left to begin; and after how many the process of a GPU hangs.
+"""Seconds of products on a GPU; seconds that must be left to start; seconds after which a GPU's process hangs.
 
-The library is half a gigabyte, and may lie on a slow disk.
+The library has half a gigabyte, and may be on a slow disk.
 """
 
 CUBLAS_GRACE = 0.3
-"""Seconds that a process has to end after it was told to."""
+"""Time, in seconds, that a process has to end after it was requested to stop."""
 
 
 def run_cublas(
-    tell: Callable[..., None], clock: Callable[[], float], stop: Any, until: float,
+    emit: Callable[..., None], clock: Callable[[], float], stop: Any, until: float,
     refused: Optional[Mapping[str, str]] = None, folders: Optional[Sequence[str]] = None,
     seconds: float = CUBLAS_SECONDS, side: int = 0, library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
-    """Measure one GPU after the other, and write a `tool` record for each; over by `until`, or soon after `stop`.
+    """Measure one GPU after the other, and write a `tool` record for each; ends by `until`, or soon after `stop`.
 
-    `refused` names GPUs that are left alone, by their number, and why; `side` 0 is CUBLAS_SIDE.
+    `refused` has the indices of the GPUs that are left alone, and why; with `side` 0, CUBLAS_SIDE is used.
     """
     copies = find_cublas(folders)
     if not copies:
-        tell("tool", **_cublas_record("node", why="tool missing: no libcublasLt was found"))
+        emit("tool", **_cublas_record("node", why="tool missing: no libcublasLt was found"))
         return
     index, count = 0, 1
     while index < count:
@@ -44,7 +44,7 @@ def run_cublas(
         left = until - began
         if stop.is_set() or left < CUBLAS_LEAST:
             why = "stopped" if stop.is_set() else "stopped: %.0f s were left" % max(left, 0.0)
-            tell("tool", **_cublas_record(of, why=why))
+            emit("tool", **_cublas_record(of, why=why))
             return
         why = (refused or {}).get(str(index), "")
 
@@ -53,9 +53,9 @@ def run_cublas(
 
         values = _cublas_apart(work, clock, stop, min(until, began + CUBLAS_MOST))
         count = values.pop("gpus", count)
-        # Without a driver, or where none of the copies fits it, it is the node that was not tested.
+        # Without a driver, or a copy of the library for the driver, the record is about the whole node.
         values["seconds"] = round(clock() - began, 3)
-        tell("tool", **_cublas_record("node" if values.pop("all", False) else of, **values))
+        emit("tool", **_cublas_record("node" if values.pop("all", False) else of, **values))
         index += 1
 
 
@@ -70,7 +70,7 @@ def _cublas_gpu(
     index: int, why: str, copies: Sequence[Tuple[int, str]], clock: Callable[[], float], stop: Any, seconds: float,
     side: int, library: str,
 ) -> Dict[str, Any]:  # fmt: skip
-    """Measure one GPU in this process; give the fields of its record, and `gpus`, how many there are."""
+    """Measure one GPU in this process; return the fields of its record, and the number of GPUs as `gpus`."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     values: Dict[str, Any] = {}
@@ -95,7 +95,7 @@ def _cublas_gpu(
 def _cublas_apart(
     work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
 ) -> Dict[str, Any]:
-    """Do work in a process of its own, which ends with this one; give what it told, or `why` it told nothing."""
+    """Run `work` in a separate process, which ends with this one; return its result, or `why` if it has none."""
     read, write = os.pipe()
     listen, control = os.pipe()
     pid = os.fork()
@@ -113,7 +113,7 @@ def _cublas_apart(
     data, why = b"", ""
     while not why:
         if stop.is_set() or clock() >= until:
-            why = "stopped" if stop.is_set() else "hang: it had not ended in its time"
+            why = "stopped" if stop.is_set() else "hang: it had not ended within its time limit"
         elif select.select([read], [], [], 0.05)[0]:
             more = os.read(read, 65536)
             data += more
@@ -132,7 +132,7 @@ def _cublas_apart(
 
 
 def _cublas_buried(pid: int) -> int:
-    """End a process of ours; it was told to, and has a moment for it. Gives its wait status."""
+    """End a process that was requested to stop, after a moment of grace; return its wait status."""
     limit = time.monotonic() + CUBLAS_GRACE
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -1,6 +1,6 @@
-"""Runs on the node: writes a scratch file that somebody named, reads it back past every cache, and removes it.
+"""Runs on the node: writes a scratch file that the user named, reads it back without caches, and removes it.
 
-Nothing but that file is written, and only where no file was: without a name no disk is touched.
+Nothing else is written, and an existing file is never overwritten. Without a file name no disk is touched.
 """
 
 import errno
@@ -14,26 +14,26 @@ from pathlib import Path
 from typing import Any, Callable, Dict
 
 DISK_BLOCK = 4 << 20
-"""Bytes that are written and read at once."""
+"""Size, in bytes, of one write or read."""
 
 DISK_SECTOR = 4096
-"""Bytes between two words that say which seed and which place they are of."""
+"""Each block of this many bytes begins with its seed and its position."""
 
 
 class DiskWork:
-    """One scratch file, from its making to its end."""
+    """One scratch file, from its creation to its removal."""
 
     def __init__(
-        self, tell: Callable[..., None], clock: Callable[[], float], stop: threading.Event, path: str, seed: int
+        self, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event, path: str, seed: int
     ) -> None:
-        self._tell, self._clock, self._stop, self._path, self._seed = tell, clock, stop, path, seed
+        self._emit, self._clock, self._stop, self._path, self._seed = emit, clock, stop, path, seed
         folder = re.sub("[^A-Za-z0-9_.-]", "_", Path(path).absolute().parent.name)
         self.of = f"disk/{folder or 'root'}"
-        self._buffer = mmap.mmap(-1, DISK_BLOCK)  # aligned, as reading past the cache asks
+        self._buffer = mmap.mmap(-1, DISK_BLOCK)  # aligned, as O_DIRECT requires
         self._wanted = bytearray(_noise(seed))
 
     def run(self, size: int, until: float) -> None:
-        """Write, read and compare so many bytes, or as many as the time allows; the file is gone afterwards."""
+        """Write, read and compare this many bytes, or as many as the time allows; then the file is gone."""
         blocks = max(1, size // DISK_BLOCK)
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC, 0o600)
@@ -41,7 +41,7 @@ class DiskWork:
             self._untested(_why(error))
             return
         try:
-            Path(self._path).unlink()  # what nobody can name is gone with us, however we end
+            Path(self._path).unlink()  # a file without a name is gone when this process ends, even after a crash
             done = self._pass("write", file, blocks, self._clock() + (until - self._clock()) / 2)
             if done:
                 os.fsync(file)
@@ -53,7 +53,7 @@ class DiskWork:
             self._buffer.close()
 
     def _pass(self, test: str, file: int, blocks: int, until: float) -> int:
-        """Go over the blocks once; gives how many were done."""
+        """Write or read the blocks once; return how many were done."""
         begun, wrong, number = self._clock(), 0, 0
         while number < blocks and self._clock() < until and not self._stop.is_set():
             self._mark(number)
@@ -73,17 +73,17 @@ class DiskWork:
         if test == "read":
             fields["mismatches"] = wrong
         status = {"status": "done"} if number else {"status": "not tested", "why": "stopped"}
-        self._tell("stage", of=self.of, stage="disk", test=test, **status, **fields)
+        self._emit("stage", of=self.of, stage="disk", test=test, **status, **fields)
         return number
 
     def _mark(self, number: int) -> None:
-        """Put seed and place into each sector, so that one from elsewhere is told from a wrong one."""
+        """Write seed and position into each sector, to distinguish a misplaced sector from a wrong one."""
         for sector in range(DISK_BLOCK // DISK_SECTOR):
             place = number * (DISK_BLOCK // DISK_SECTOR) + sector
             struct.pack_into("<QQ", self._wanted, sector * DISK_SECTOR, self._seed, place)
 
     def _compare(self, number: int) -> int:
-        """Count the sectors that differ, and name the first."""
+        """Count the sectors that differ, and report the first one."""
         if self._buffer[:] == bytes(self._wanted):
             return 0
         wrong = [
@@ -96,7 +96,7 @@ class DiskWork:
         seed, place = struct.unpack_from("<QQ", got)
         elsewhere = seed == self._seed and place * DISK_SECTOR != number * DISK_BLOCK + at
         stray = {"other": place * DISK_SECTOR} if elsewhere else {}
-        self._tell(
+        self._emit(
             "error", of=self.of, stage="disk", name="alias" if stray else "mismatch", test="read", count=len(wrong),
             address=number * DISK_BLOCK + at + byte, want=want[byte : byte + 16].hex(), got=got[byte : byte + 16].hex(),
             seed=self._seed, **stray,
@@ -104,17 +104,17 @@ class DiskWork:
         return len(wrong)
 
     def _untested(self, why: str) -> None:
-        self._tell("stage", of=self.of, stage="disk", test="", status="not tested", why=why)
+        self._emit("stage", of=self.of, stage="disk", test="", status="not tested", why=why)
 
 
 def _noise(seed: int) -> bytes:
-    """Give a block that no disk packs into less: every byte of it follows from the seed."""
-    return random.Random(seed).getrandbits(DISK_BLOCK * 8).to_bytes(DISK_BLOCK, "little")  # noqa: S311  no secret
+    """Return a block that no disk can compress; every byte follows from the seed."""
+    return random.Random(seed).getrandbits(DISK_BLOCK * 8).to_bytes(DISK_BLOCK, "little")  # noqa: S311  not a secret
 
 
 def _why(error: OSError) -> str:
     if error.errno == errno.EEXIST:
-        return "denied: a file of that name is there, and is left as it is"
+        return "denied: a file of that name exists; it was not changed"
     if error.errno == errno.EINVAL:
         return "unsupported: its filesystem does not read past the cache"
     return f"denied: {os.strerror(error.errno or 0)}"

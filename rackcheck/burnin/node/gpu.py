@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The child of one GPU, on the node: runs its stages by the plan, tells what it did, and ends when it is told to."""
+"""The child process of one GPU, on the node: runs its stages by the plan, reports the results, and ends on request."""
 
 import os
 import threading
@@ -7,67 +7,67 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CUDA_SLOW, CudaDriver, CudaTrouble, cuda_described
-    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuTally, GpuTeller
+    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuHang, GpuRecordWriter, GpuTally
     from rackcheck.burnin.node.gpu_links import gpu_host_work, gpu_peer_work
     from rackcheck.burnin.node.gpu_memory import GpuMemory, gpu_memory_work
     from rackcheck.burnin.node.gpu_truth import GPU_MASK, GPU_REPORT, gpu_mix, gpu_pairs, gpu_slots
     from rackcheck.burnin.node.gpu_units import gpu_scalar_work, gpu_tensor_work
 
 GPU_HANG, GPU_SLOW = 5.0, 60.0
-"""Seconds after which a launch or a call hangs, and of the calls that may be slow and well."""
+"""Seconds after which a launch or a call counts as hanging: usually, and for calls that may be slow."""
 
 GPU_TOGETHER = 0.6
-"""The share of free memory that the stage in which all work is done takes."""
+"""Share of the free memory that the stage `together`, which runs all kinds of work in parallel, allocates."""
 
 GPU_HOST_SHARE = 0.4
-"""The share of the links' time that is the host's, where there are peers."""
+"""Share of the stage `links` that is used for links to the host, if there are peer GPUs."""
 
 
 def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
-    """Say of each GPU, by its number in the PCI bus's order, what it is, or {"trouble": ...}; or the driver's trouble.
+    """Describe each GPU by its index in PCI bus order; if the driver fails, return its reason as {"trouble": ...}.
 
-    Wakes the driver: to be called in a process of its own that ends afterwards.
+    This wakes the driver: call it in a separate process that ends afterwards.
     """
     _gpu_environment()
     try:
         driver = CudaDriver(library, lambda: 0.0)
         count = driver.start()
     except CudaTrouble as trouble:
-        return {"trouble": trouble.why(), "code": trouble.code, "said": trouble.said}
+        return {"trouble": trouble.why(), "code": trouble.code, "said": trouble.message}
     values: Dict[str, Any] = {}
     for index in range(count):
         try:
             values[str(index)] = cuda_described(driver, driver.whole("cuDeviceGet", index))
         except CudaTrouble as trouble:
-            values[str(index)] = {"trouble": trouble.why(), "code": trouble.code, "said": trouble.said}
+            values[str(index)] = {"trouble": trouble.why(), "code": trouble.code, "said": trouble.message}
     return values
 
 
 def _gpu_environment() -> None:
-    """Leave no translated kernel in the user's home, and number GPUs as NVML does."""
+    """Do not cache translated kernels in the user's home, and number GPUs in PCI bus order."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 
 
 GPU_AGAIN, GPU_ROUND, GPU_COOL = 3, 0.5, 8.0
-"""How often what went wrong is done again, hot and then cold; seconds of each time, and until it is cold."""
+"""Number of repetitions of failed work, both hot and cold; seconds of each repetition; seconds of cooling down."""
 
 
 class GpuPeerTrouble(Exception):
-    """Work with another GPU failed, which may be its fault: neither is blamed, and nothing more is done here."""
+    """Work with another GPU failed. Either GPU may be the cause, so neither is reported; this GPU does no more work."""
 
 
 class GpuRun:
     """The stages of one GPU, one after the other."""
 
     def __init__(
-        self, plan: Dict[str, Any], index: int, tell: Callable[..., None], clock: Callable[[], float],
+        self, plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float],
         stop: threading.Event, blobs: Dict[str, bytes],
     ) -> None:  # fmt: skip
-        self.plan, self.index, self.tell, self.clock, self.stop, self.blobs = plan, index, tell, clock, stop, blobs
+        self.plan, self.index, self.emit, self.clock, self.stop, self.blobs = plan, index, emit, clock, stop, blobs
         self.of = self.at = "gpu/%d" % index
         self.hang = float(plan.get("hang", GPU_HANG))
-        self.teller = GpuTeller(self.of, tell)
+        self.writer = GpuRecordWriter(self.of, emit)
         late = index * plan.get("step", 0.0)
         last = plan.get("deadline", float("inf")) - 0.2
         self.left: List[Dict[str, Any]] = [
@@ -77,7 +77,7 @@ class GpuRun:
         ]
 
     def run(self, library: str) -> None:
-        """Do them all; what cannot be done is told as not tested."""
+        """Run all stages; a stage that cannot run is reported as not tested."""
         _gpu_environment()
         try:
             driver = CudaDriver(library, self.clock)
@@ -87,7 +87,7 @@ class GpuRun:
         except CudaTrouble as trouble:
             self._not_tested(trouble.why())
             if trouble.code:
-                self.teller.error("", "", "cuda", (trouble.code,), code=trouble.code, said=str(trouble))
+                self.writer.error("", "", "cuda", (trouble.code,), code=trouble.code, said=str(trouble))
             return
         try:
             while self.left and not self.stop.wait(max(0.0, self.left[0]["from"] - self.clock())):
@@ -104,16 +104,16 @@ class GpuRun:
         except CudaTrouble as trouble:
             stage = self.left[0]["stage"] if self.left else ""
             name = trouble.name()
-            self.teller.error(stage, "", name, (trouble.code,), code=trouble.code, said=str(trouble))
+            self.writer.error(stage, "", name, (trouble.code,), code=trouble.code, said=str(trouble))
             self._not_tested("lost: %s" % trouble)
         except GpuHang as hang:
             self._hung(str(hang))
 
     def _again(self, bench: "GpuBench") -> None:
-        """Do the stages with wrong results again while it is hot, and once it has cooled."""
+        """Repeat the stages with wrong results, hot and then cooled down."""
         works = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar}
-        suspects = sorted(self.teller.wrong & set(works))
-        teller, self.teller = self.teller, GpuTeller(self.of, lambda *_, **__: None)
+        suspects = sorted(self.writer.wrong & set(works))
+        writer, self.writer = self.writer, GpuRecordWriter(self.of, lambda *_, **__: None)
         last = float(self.plan.get("round", GPU_ROUND))
         for heat, wait in (("hot", 0.0), ("cold", float(self.plan.get("cool", GPU_COOL)) if suspects else 0.0)):
             if self.stop.wait(wait):
@@ -121,7 +121,7 @@ class GpuRun:
             for name in suspects:
                 begun, wrong = self.clock(), 0
                 for _ in range(GPU_AGAIN):
-                    self.teller.wrong.clear()
+                    self.writer.wrong.clear()
                     works[name](
                         bench,
                         GpuTally(self.of, name, begun),
@@ -131,10 +131,10 @@ class GpuRun:
                     if self.stop.is_set():
                         return
                     bench.tidy()
-                    wrong += name in self.teller.wrong
+                    wrong += name in self.writer.wrong
                 fields = {"from": round(begun, 3), "rounds": GPU_AGAIN, "found": wrong, "seed": self._seed(name)}
-                self.tell("stage", of=self.of, stage="again", test="%s %s" % (name, heat), status="done", **fields)
-        self.teller = teller
+                self.emit("stage", of=self.of, stage="again", test="%s %s" % (name, heat), status="done", **fields)
+        self.writer = writer
 
     def _bench(self, driver: "CudaDriver", index: int) -> "GpuBench":
         return GpuBench(
@@ -142,11 +142,11 @@ class GpuRun:
         )
 
     def _seed(self, stage: str) -> int:
-        """The seed of a stage, the same on every GPU of every node of a plan, so that their hashes can be compared."""
+        """Return a stage's seed: the same on every GPU of every node of a plan, so that hashes can be compared."""
         return int(gpu_mix((self.plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
 
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
-        """Run one stage and tell what it did."""
+        """Run one stage and report its result."""
         name, until = stage["stage"], stage["until"]
         tally, seed = GpuTally(self.of, name, self.clock()), self._seed(name)
         work = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar, "links": self._links,
@@ -158,33 +158,33 @@ class GpuRun:
             work(bench, tally, seed, until)
         except CudaTrouble as trouble:
             if trouble.code != CUDA_NO_MEMORY:
-                tally.tell(self.tell, "lost: %s" % trouble)
+                tally.emit(self.emit, "lost: %s" % trouble)
                 raise
-            tally.tell(self.tell, trouble.why())
+            tally.emit(self.emit, trouble.why())
             self._untested(self.of, name, trouble.why())
             return
         except GpuHang:
-            tally.tell(self.tell, "hang")
+            tally.emit(self.emit, "hang")
             raise
-        tally.tell(self.tell, "stopped" if self.stop.is_set() else "")
+        tally.emit(self.emit, "stopped" if self.stop.is_set() else "")
         if not tally.tests:
-            self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: its time was over")
+            self._untested(self.of, name, "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
 
     def _memory(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver)
-        if bench.work([gpu_memory_work(bench, memory, tally, self.teller, seed, until)]):
+        if bench.work([gpu_memory_work(bench, memory, tally, self.writer, seed, until)]):
             memory.free()
 
     def _tensor(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
-        bench.work([gpu_tensor_work(bench, tally, self.teller, seed, until)])
+        bench.work([gpu_tensor_work(bench, tally, self.writer, seed, until)])
 
     def _scalar(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
-        bench.work([gpu_scalar_work(bench, tally, self.teller, seed, until)])
+        bench.work([gpu_scalar_work(bench, tally, self.writer, seed, until)])
 
     def _links(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         begun, slots = self.clock(), gpu_slots(self.count)
         host_until = begun + (until - begun) * GPU_HOST_SHARE if slots else until
-        if not bench.work([gpu_host_work(bench, tally, self.teller, seed, host_until)]):
+        if not bench.work([gpu_host_work(bench, tally, self.writer, seed, host_until)]):
             return
         bench.tidy()
         for slot in range(slots):
@@ -195,20 +195,20 @@ class GpuRun:
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Copy to one other GPU, and tell it as a thing of its own."""
+        """Copy to one other GPU, and report this pair as a separate part."""
         of = "peer/%d-%d" % (self.index, other)
-        tally, teller = GpuTally(of, "links", self.clock()), GpuTeller(of, self.tell)
+        tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
         self.at = of
         try:
             peer = self._bench(bench.driver, other)
-            if bench.work([gpu_peer_work(bench, peer, tally, teller, seed, until)]):
+            if bench.work([gpu_peer_work(bench, peer, tally, writer, seed, until)]):
                 peer.tidy()
                 peer.leave()
                 bench.tidy()
         except CudaTrouble as trouble:
             if trouble.code not in (CUDA_NO_MEMORY, 46):
-                teller.error("links", "copy", trouble.name(), (trouble.code,), code=trouble.code, said=str(trouble))
-                tally.tell(self.tell, "lost: %s" % trouble)
+                writer.error("links", "copy", trouble.name(), (trouble.code,), code=trouble.code, said=str(trouble))
+                tally.emit(self.emit, "lost: %s" % trouble)
                 self._untested(of, "links", "lost: %s" % trouble)
                 raise GpuPeerTrouble("%s, in a copy to GPU %d" % (trouble, other)) from None
             bench.tidy()
@@ -216,56 +216,56 @@ class GpuRun:
             return
         finally:
             self.at = self.of
-        tally.tell(self.tell, "stopped" if self.stop.is_set() else "")
+        tally.emit(self.emit, "stopped" if self.stop.is_set() else "")
         if not tally.tests:
-            self._untested(of, "links", "stopped" if self.stop.is_set() else "under-loaded: its time was over")
+            self._untested(of, "links", "stopped" if self.stop.is_set() else "under-loaded: time limit reached")
 
     def _together(self, bench: "GpuBench", tally: "GpuTally", seed: int, until: float) -> None:
         memory = GpuMemory(bench.driver, GPU_TOGETHER)
         jobs = [
-            gpu_memory_work(bench, memory, tally, self.teller, seed, until),
-            gpu_tensor_work(bench, tally, self.teller, seed, until, 1),
-            gpu_host_work(bench, tally, self.teller, seed, until),
+            gpu_memory_work(bench, memory, tally, self.writer, seed, until),
+            gpu_tensor_work(bench, tally, self.writer, seed, until, 1),
+            gpu_host_work(bench, tally, self.writer, seed, until),
         ]
         if bench.work(jobs):
             memory.free()
 
     def _untested(self, of: str, stage: str, why: str) -> None:
-        self.tell("stage", of=of, stage=stage, test="", status="not tested", why=why)
+        self.emit("stage", of=of, stage=stage, test="", status="not tested", why=why)
 
     def _not_tested(self, why: str) -> None:
-        """Tell of each stage that is left that it was not tested."""
+        """Report each remaining stage as not tested."""
         for stage in self.left:
             self._untested(self.of, stage["stage"], why)
         self.left = []
 
     def _hung(self, message: str) -> None:
-        """Tell it and end at once: nothing that waits for the driver may be asked of it any more."""
+        """Report a hang and end the process immediately: a call that waits for the driver would hang too."""
         stage = self.left[0]["stage"] if self.left else ""
-        GpuTeller(self.at, self.tell).error(stage, "", "hang", (), said=message)
+        GpuRecordWriter(self.at, self.emit).error(stage, "", "hang", (), said=message)
         self._not_tested("hang: %s" % message)
         os._exit(3)
 
     def _watch(self, driver: "CudaDriver") -> None:
-        """See that no call of the driver keeps its thread for ever."""
+        """End the process if a call of the driver does not return in time."""
         while True:
             inside = driver.inside
             if inside is not None:
                 limit = max(GPU_SLOW, self.hang) if inside[0] in CUDA_SLOW else self.hang
                 if self.clock() - inside[1] > limit:
-                    self._hung("%s did not come back within %g s" % (inside[0], limit))
+                    self._hung("%s did not complete within %g s" % (inside[0], limit))
             threading.Event().wait(0.2)
 
 
 def gpu_child(
-    plan: Dict[str, Any], index: int, tell: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
+    plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
     blobs: Dict[str, bytes], library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
-    """Run the GPU stages of a plan on one GPU, in a process of its own, which may end hard where the driver hangs.
+    """Run a plan's GPU stages on one GPU, in a separate process that is killed without cleanup if the driver hangs.
 
-    `index` counts GPUs in the order of the PCI bus; `blobs` holds `ptx`, `sm_80` and `sm_90` as built by
-    kernels/build_gpu.py. A stage's times are of `clock`; GPU i is i steps later. For proofs on a device the plan may
-    hold `inject`: `place` and `flip` (a line of the memory, and the bits that change in it after the first fill), `sm`
-    and `bits` (an SM, and the bits that change in what it computes).
+    `index` is the GPU's index in PCI bus order; `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
+    Stage times are read from `clock`; each GPU starts later than the one before it, by the plan's `step` in seconds. A
+    plan may have `inject`, to test with faults on a device: `place` and `flip` (a line of the memory, and its bits
+    that are changed after the first fill), `sm` and `bits` (an SM, and the bits that are changed in its results).
     """
-    GpuRun(plan, index, tell, clock, stop, blobs).run(library)
+    GpuRun(plan, index, emit, clock, stop, blobs).run(library)

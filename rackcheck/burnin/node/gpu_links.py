@@ -1,33 +1,33 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The GPU's ways out, on the node: to the host's memory and, unverified on hardware, to other GPUs; all verified."""
+"""The GPU's links, on the node, all verified: to the host's memory and, unverified on hardware, to other GPUs."""
 
 import ctypes
 import struct
 from typing import TYPE_CHECKING, Any, Callable, Dict, List
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.gpu_bench import GPU_SLICE, GpuBench, GpuTally, GpuTeller, GpuWork
+    from rackcheck.burnin.node.gpu_bench import GPU_SLICE, GpuBench, GpuRecordWriter, GpuTally, GpuWork
     from rackcheck.burnin.node.gpu_truth import GPU_LINE, GPU_MASK, gpu_mix, gpu_pattern, gpu_ring, gpu_strays
 
 GPU_COPY = 64 << 20
-"""Bytes of a copy, less where the GPU has little memory: long enough that its start does not show in its rate."""
+"""Size of a copy in bytes: so large that its start does not affect the rate; smaller if the GPU has little memory."""
 
 
 def gpu_copy_size(bench: "GpuBench") -> int:
-    """Give the bytes of a copy: four of them fit in a quarter of what is free."""
+    """Return the size of a copy in bytes: four copies fit in a quarter of the free memory."""
     free, _ = bench.driver.memory()
     return min(GPU_COPY, free // 16) // 4096 * 4096
 
 
 class GpuCopies:
-    """Copies of one kind on one stream, as many at a time as take GPU_SLICE."""
+    """Copies of one kind on one stream, queued in batches that take about GPU_SLICE seconds."""
 
     def __init__(self, bench: "GpuBench", size: int) -> None:
         self._bench, self.size, self._times = bench, size, 1
         self.stream, self._begin, self._end = bench.stream(), bench.event(), bench.event()
 
     def go(self, copy: Callable[[Any], Any]) -> None:
-        """Start them; `copy` puts one on a stream."""
+        """Start the copies; `copy(stream)` queues one copy on a stream."""
         driver = self._bench.driver
         driver.call("cuEventRecord", self._begin, self.stream)
         for _ in range(self._times):
@@ -35,15 +35,17 @@ class GpuCopies:
         driver.call("cuEventRecord", self._end, self.stream)
 
     def wait(self, what: str) -> "GpuWork":
-        """Yield until they are there; answers with their bytes and seconds."""
+        """Yield until the copies are complete; return their bytes and seconds."""
         yield from self._bench.until_come(self._end, what)
         seconds = max(self._bench.driver.seconds(self._begin, self._end), 1e-9)
         done, self._times = self._times, max(1, min(64, int(self._times * GPU_SLICE / seconds)))
         return done * self.size, seconds
 
 
-def gpu_host_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", seed: int, until: float) -> "GpuWork":
-    """Copy a pattern to the host and back, one way after the other, then both at once; name the way that hurt it."""
+def gpu_host_work(
+    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
+) -> "GpuWork":
+    """Copy a pattern to the host and back, first each direction alone, then both; report the faulty direction."""
     driver, size, slot = bench.driver, gpu_copy_size(bench), bench.slots(1)[0]
     source, target, host, other = bench.take(size), bench.take(size), bench.pinned(size), bench.pinned(size)
     down, up = GpuCopies(bench, size), GpuCopies(bench, size)
@@ -54,7 +56,7 @@ def gpu_host_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", see
     }
 
     def verified(test: str, now: int, between: Any) -> "GpuWork":
-        """Check what came back; the host's copy tells which way a line went wrong."""
+        """Check the returned copy; the copy in the host's memory shows in which direction a line was damaged."""
         words = [ctypes.c_uint64(target), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.go(slot, up.stream, "verify", *words)
         _, report = yield from bench.wait(slot, "verify")
@@ -64,7 +66,7 @@ def gpu_host_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", see
             held = struct.unpack("<2Q", ctypes.string_at(between.value + row[0] * GPU_LINE, GPU_LINE))
             hurt["h2d" if held == gpu_pattern(now, row[0]) else "d2h"].append(row)
         for way in sorted(hurt):
-            gpu_copy_told(teller, tally.stage, way, now, size, hurt[way])
+            report_gpu_copy(writer, tally.stage, way, now, size, hurt[way])
             if test == "both":
                 continue
             tally.add(way, "B", 0, 0.0, len(hurt[way]) if found <= len(ring) else found)
@@ -74,14 +76,14 @@ def gpu_host_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", see
     while rounds == 0 or bench.clock() < until:
         now = gpu_mix((seed + rounds) & GPU_MASK)
         words = [ctypes.c_uint64(source), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
-        bench.go(slot, down.stream, "fill", *words, told=False)
+        bench.go(slot, down.stream, "fill", *words, report=False)
         yield from bench.wait(slot, "fill")
         for test in ("d2h", "h2d"):
             copies, copy = ways[test]
             copies.go(copy)
             work, seconds = yield from copies.wait(test)
             tally.add(test, "B", work, seconds)
-            tally.say(test, seed=seed)
+            tally.add_fields(test, seed=seed)
         yield from verified("h2d", now, host)
         down.go(lambda stream: driver.call("cuMemcpyDtoHAsync_v2", other, source, size, stream))
         up.go(ways["h2d"][1])
@@ -93,26 +95,26 @@ def gpu_host_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", see
         rounds += 1
 
 
-def gpu_copy_told(teller: "GpuTeller", stage: str, way: str, seed: int, size: int, ring: "List[Any]") -> None:
-    """Name the lines that a copy changed, by their address in it."""
+def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, size: int, ring: "List[Any]") -> None:
+    """Report the lines that a copy changed, by their address in the copy."""
     for stray in gpu_strays(seed, 0, size // GPU_LINE, ring):
         name = stray.pop("name")
         stray.pop("held", None)
         stray.pop("sm", None)
-        teller.error(stage, way, name, (way, stray["address"]), seed=seed, pattern="address", **stray)
+        writer.error(stage, way, name, (way, stray["address"]), seed=seed, pattern="address", **stray)
 
 
 def gpu_peer_work(
-    bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", teller: "GpuTeller", seed: int, until: float
+    bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Copy a pattern to another GPU again and again, which verifies it; both belong to this process meanwhile."""
+    """Copy a pattern to another GPU repeatedly, and verify it there; meanwhile this process uses both GPUs."""
     driver, size = bench.driver, gpu_copy_size(bench)
     places = ctypes.c_uint64(size // GPU_LINE)
     bench.use()
     source, slot, copies = bench.take(size), bench.slots(1)[0], GpuCopies(bench, size)
     direct = driver.whole("cuDeviceCanAccessPeer", bench.device, peer.device)
     if direct:
-        driver.call("cuCtxEnablePeerAccess", peer.context, 0, well=(0, 704))  # 704: it was enabled before
+        driver.call("cuCtxEnablePeerAccess", peer.context, 0, well=(0, 704))  # 704: already enabled
     peer.use()
     target, far_slot, far_stream = peer.take(size), peer.slots(1)[0], peer.stream()
     rounds = 0
@@ -120,7 +122,7 @@ def gpu_peer_work(
         now = gpu_mix((seed + rounds) & GPU_MASK)
         words = [places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.use()
-        bench.go(slot, copies.stream, "fill", ctypes.c_uint64(source), ctypes.c_uint64(0), *words, told=False)
+        bench.go(slot, copies.stream, "fill", ctypes.c_uint64(source), ctypes.c_uint64(0), *words, report=False)
         yield from bench.wait(slot, "fill")
         copies.go(
             lambda stream: driver.call(
@@ -133,7 +135,7 @@ def gpu_peer_work(
         _, report = yield from peer.wait(far_slot, "verify")
         found, ring = gpu_ring(report)
         tally.add("copy", "B", work, seconds, found)
-        tally.say("copy", seed=seed, direct=bool(direct))
-        gpu_copy_told(teller, tally.stage, "copy", now, size, ring)
+        tally.add_fields("copy", seed=seed, direct=bool(direct))
+        report_gpu_copy(writer, tally.stage, "copy", now, size, ring)
         rounds += 1
     bench.use()

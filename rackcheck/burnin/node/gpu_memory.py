@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The GPU's memory on the node: nearly all of it, seed after seed."""
+"""Tests nearly all memory of a GPU on the node, with one seed after another."""
 
 import ctypes
 import struct
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, Deque, List, Sequence, Tuple
 
 if TYPE_CHECKING:
     from rackcheck.burnin.node.cuda import CUDA_NO_MEMORY, CudaDriver, CudaTrouble
-    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuPace, GpuTally, GpuTeller, GpuWork
+    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuPace, GpuRecordWriter, GpuTally, GpuWork
     from rackcheck.burnin.node.gpu_truth import GPU_LINE, GPU_MASK, gpu_mix, gpu_ring, gpu_strays
 
 GPU_SPARE = 64
-"""One part in so many of the free memory is left to the driver at first; half a percent where that succeeds is lost."""
+"""The first attempt leaves 1/64 of the free memory to the driver."""
 
 GPU_STRETCH = 1 << 12
-"""Lines of 64 KiB, of which a launch begins at a multiple: within a cache line it is up to 40 % slower (H100)."""
+"""Lines in 64 KiB. A launch begins at a multiple: one that begins inside a cache line is up to 40 % slower (H100)."""
 
 
 class GpuMemory:
-    """Nearly all free memory of a GPU, in one piece if it can be had so: (pointer, first place, places) of each."""
+    """Nearly all free memory of a GPU, if possible in one piece; a piece is (pointer, first place, places)."""
 
     def __init__(self, driver: "CudaDriver", share: float = 1.0) -> None:
-        """Take this share of what is free; raises CudaTrouble where nothing can be had."""
+        """Allocate this share of the free memory; raises CudaTrouble if nothing can be allocated."""
         self._driver = driver
         free, self.total = driver.memory()
         self.pieces: List[Tuple[int, int, int]] = []
@@ -45,25 +45,25 @@ class GpuMemory:
             raise CudaTrouble("cuMemAlloc_v2", CUDA_NO_MEMORY, "%d B are free" % free)
 
     def coverage(self) -> float:
-        """The share of the GPU's whole memory."""
+        """Return the allocated share of the GPU's total memory."""
         return float(self.places * GPU_LINE) / self.total
 
     def free(self) -> None:
-        """Give it back."""
+        """Free the memory."""
         for at, _, _ in self.pieces:
             self._driver.call("cuMemFree_v2", at)
 
 
 def gpu_memory_work(
-    bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", teller: "GpuTeller", seed: int, until: float
+    bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Fill, march and verify all memory with one seed after the other; tell the place of each wrong line."""
+    """Fill, march and verify all memory with one seed after another; report the place of each wrong line."""
     stream, slots = bench.stream(), bench.slots(2)
     pace = {name: GpuPace(1 << 20, memory.places) for name in ("fill", "march", "verify", "copy")}
     rounds, begun = 0, bench.clock()
 
     def over(name: str, now: int, flip: int) -> "GpuWork":
-        """One pass over all memory; answers whether it was whole."""
+        """Run one pass over all memory; return whether the pass was complete."""
         pending: Deque[Tuple[Any, int]] = deque()
         free = list(slots)
         todo = [(at, first, places) for at, first, places in memory.pieces]
@@ -75,7 +75,7 @@ def gpu_memory_work(
                     todo.append((at + count * GPU_LINE, first + count, places - count))
                 slot = free.pop()
                 words = [ctypes.c_uint64(x) for x in (at, first, count, now, flip)]
-                bench.go(slot, stream, name, *words, told=name != "fill")
+                bench.go(slot, stream, name, *words, report=name != "fill")
                 pending.append((slot, count))
                 continue
             if not pending:
@@ -88,7 +88,7 @@ def gpu_memory_work(
             value = None if name == "fill" else found
             tally.add(name, "B", count * GPU_LINE * (2 if name == "march" else 1), seconds, value)
             if found:
-                gpu_memory_told(teller, tally.stage, name, now, flip, memory.places, ring, found)
+                report_gpu_memory(writer, tally.stage, name, now, flip, memory.places, ring, found)
         return True
 
     while bench.clock() < until:
@@ -101,14 +101,14 @@ def gpu_memory_work(
                 at, first, _ = next(p for p in memory.pieces if p[1] <= bench.inject["place"] < p[1] + p[2])
                 at += (bench.inject["place"] - first) * GPU_LINE
                 words = [ctypes.c_uint64(at), ctypes.c_uint64(bench.inject["flip"]), ctypes.c_uint64(0)]
-                bench.go(slots[0], stream, "flip_bits", *words, grid=1, told=False)
+                bench.go(slots[0], stream, "flip_bits", *words, grid=1, report=False)
             if name == "fill" and rounds == 0:
                 yield from gpu_sum_work(bench, memory, tally, slots[0], stream)
         else:
             rounds += 1
             tally.add("rounds", "rounds", 1, 0.0)
-            tally.say("rounds", seconds=bench.clock() - begun, coverage=round(memory.coverage(), 4))
-            tally.say("verify", coverage=round(memory.coverage(), 4), seed=seed)
+            tally.add_fields("rounds", seconds=bench.clock() - begun, coverage=round(memory.coverage(), 4))
+            tally.add_fields("verify", coverage=round(memory.coverage(), 4), seed=seed)
             if rounds % 8 == 1:
                 yield from gpu_copy_work(bench, memory, tally, slots[0], stream, pace["copy"])
 
@@ -116,32 +116,39 @@ def gpu_memory_work(
 def gpu_copy_work(
     bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any, pace: "GpuPace"
 ) -> "GpuWork":
-    """Copy within the biggest piece for four launches: what fill, march and verify are held against."""
+    """Copy inside the largest piece, in four launches: the reference rate for fill, march and verify."""
     at, _, places = max(memory.pieces, key=lambda piece: piece[2])
     half = places // 2 // GPU_STRETCH * GPU_STRETCH or places // 2
     for _ in range(4):
         count = min(pace.next(), half)
         words = [ctypes.c_uint64(x) for x in (at + half * GPU_LINE, at, count)]
-        bench.go(slot, stream, "copy", *words, told=False)
+        bench.go(slot, stream, "copy", *words, report=False)
         seconds, _ = yield from bench.wait(slot, "copy")
         pace.took(count, seconds)
         tally.add("copy", "B", count * GPU_LINE * 2, seconds)
 
 
 def gpu_sum_work(bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any) -> "GpuWork":
-    """Sum the first 16 MiB of the pattern: the same on every GPU that has a seed in common."""
+    """Compute the checksum of the first 16 MiB of the pattern: it is the same on every GPU with the same seed."""
     at, _, places = memory.pieces[0]
     count = min(places, 1 << 20)
     bench.go(slot, stream, "checksum", ctypes.c_uint64(at), ctypes.c_uint64(count))
     seconds, report = yield from bench.wait(slot, "checksum")
     tally.add("checksum", "B", count * GPU_LINE, seconds)
-    tally.say("checksum", hash="%016x" % struct.unpack_from("<Q", report, 8)[0])
+    tally.add_fields("checksum", hash="%016x" % struct.unpack_from("<Q", report, 8)[0])
 
 
-def gpu_memory_told(
-    teller: "GpuTeller", stage: str, test: str, seed: int, flip: int, places: int, ring: "Sequence[Any]", found: int
+def report_gpu_memory(
+    writer: "GpuRecordWriter",
+    stage: str,
+    test: str,
+    seed: int,
+    flip: int,
+    places: int,
+    ring: "Sequence[Any]",
+    found: int,
 ) -> None:
-    """Tell what wrong lines show; `found` of them were seen, of which the ring holds the first."""
+    """Report wrong lines; `found` is their number, and `ring` has the first of them."""
     for stray in gpu_strays(seed, flip, places, ring):
         name = stray.pop("name")
         if name == "alias":
@@ -151,4 +158,4 @@ def gpu_memory_told(
         if len(ring) < found:
             stray["found"] = found
         pattern = "complement" if flip else "address"
-        teller.error(stage, test, name, key, seed=seed, pattern=pattern, **stray)
+        writer.error(stage, test, name, key, seed=seed, pattern=pattern, **stray)

@@ -1,8 +1,8 @@
 # ruff: noqa: B905, C401, UP031  for a node: Python 3.6, and one namespace for all files
-"""What the GPU kernels must answer, computed by integers alone, and what their findings mean. Nothing here does I/O.
+"""The expected results of the GPU kernels, computed with integers only; and the classification of findings. No I/O.
 
-Every number is exact: the memory's pattern, the tiles of the matrix units (bf16 integers of -127..127 whose sums stay
-below 2^24), the chains of FP64, FP32 and INT32. kernels/gpu.cu computes the same, and no other text does.
+Every number is exact: the memory's pattern; the tiles of the matrix units (integers from -127 to 127 in bf16, with sums
+below 2^24); the chains of FP64, FP32 and INT32. kernels/gpu.cu is the only other implementation.
 """
 
 import struct
@@ -16,7 +16,7 @@ _ODD_BACK = pow(_ODD, (1 << 62) - 1, 1 << 64)
 _TURN_BACK = pow(_TURN, (1 << 62) - 1, 1 << 64)
 
 GPU_LINE = 16
-"""Bytes of a line of the pattern."""
+"""Size of a line of the pattern, in bytes."""
 
 GPU_FINDING = struct.Struct("<7Q2I")
 GPU_BLOCK = struct.Struct("<3Q2I")
@@ -24,11 +24,11 @@ GPU_RING, GPU_BLOCKS = 256, 1024
 GPU_RING_AT = 64
 GPU_BLOCKS_AT = GPU_RING_AT + GPU_RING * GPU_FINDING.size
 GPU_REPORT = GPU_BLOCKS_AT + GPU_BLOCKS * GPU_BLOCK.size
-"""Bytes of what a launch tells: a head, a ring of findings, a line for each block."""
+"""Size of a launch's report in bytes: a header, a ring of findings, and a row for each block."""
 
 
 def gpu_mix(x: int) -> int:
-    """Scatter 64 bits; a bijection."""
+    """Mix 64 bits; the function is a bijection."""
     x ^= x >> 32
     x = x * _TURN & GPU_MASK
     return x ^ (x >> 32)
@@ -41,7 +41,7 @@ def _unmix(x: int) -> int:
 
 
 def gpu_pattern(seed: int, place: int, flip: int = 0) -> Tuple[int, int]:
-    """Give the low and the high half of the line at a place; `flip` is 0, or 2^64 - 1 for the complement."""
+    """Return the low and the high half of the line at a place; `flip` is 0, or 2^64 - 1 for the complement."""
     low = gpu_mix((place * _ODD + seed) & GPU_MASK)
     high = (low * _SECOND + place) & GPU_MASK
     high ^= high >> 32
@@ -49,7 +49,7 @@ def gpu_pattern(seed: int, place: int, flip: int = 0) -> Tuple[int, int]:
 
 
 def gpu_place_of(seed: int, low: int, high: int, places: int) -> Optional[int]:
-    """Find the place whose line, or whose complement, these 16 bytes are; None where they are no line of this seed."""
+    """Return the place whose line, or complement, has these 16 bytes; None if no line of this seed has them."""
     for flip in (0, GPU_MASK):
         place = (_unmix(low ^ flip) - seed) * _ODD_BACK & GPU_MASK
         if place < places and gpu_pattern(seed, place, flip) == (low, high):
@@ -58,12 +58,12 @@ def gpu_place_of(seed: int, low: int, high: int, places: int) -> Optional[int]:
 
 
 def gpu_checksum(lines: Iterable[Tuple[int, int]]) -> int:
-    """Add every half line times an odd number of its place, modulo 2^64."""
+    """Multiply every half line by an odd number that depends on its place, and add them all, modulo 2^64."""
     return sum(low * (4 * k + 1) + high * (4 * k + 3) for k, (low, high) in enumerate(lines)) & GPU_MASK
 
 
 def gpu_operands(tile: int) -> Tuple[List[List[int]], List[List[int]]]:
-    """Give the integers of a tile: A of 64 rows of 16, and B by its 32 columns of 16."""
+    """Return the integers of a tile: the 64 rows of A and the 32 columns of B, with 16 integers each."""
 
     def pair(number: int) -> Tuple[int, int]:
         h = gpu_mix((tile + number * _ODD) & GPU_MASK)
@@ -75,9 +75,9 @@ def gpu_operands(tile: int) -> Tuple[List[List[int]], List[List[int]]]:
 
 
 def gpu_tile(tile: int) -> List[List[int]]:
-    """Give the 64 rows of 32 integers that the matrix units must answer for a tile.
+    """Return the 64 rows of 32 integers that the matrix units must compute for a tile.
 
-    1024 products are added in each: the four groups of B's columns go round with signs that turn, sixteen times.
+    Each is a sum of 1024 products: the four groups of B's columns rotate with alternating signs, sixteen times.
     """
     left, right = gpu_operands(tile)
     turned = [
@@ -92,7 +92,7 @@ def gpu_tile(tile: int) -> List[List[int]]:
 
 
 def gpu_golden(tile: int) -> bytes:
-    """Lay the answers of a tile out as the kernel reads them: fragment by fragment, lane by lane, as float32."""
+    """Return the expected results of a tile in the kernel's order: by fragment, by lane, as float32."""
     rows = gpu_tile(tile)
     laid = []
     for fragment in range(16):
@@ -104,7 +104,7 @@ def gpu_golden(tile: int) -> bytes:
 
 
 def _rounded(m: int, e: int, bits: int) -> Tuple[int, int]:
-    """Round m * 2^e to so many bits, half to even; m is not negative."""
+    """Round m * 2^e to this many bits, half to even; m must not be negative."""
     over = m.bit_length() - bits
     if over <= 0:
         return m, e
@@ -116,7 +116,7 @@ def _rounded(m: int, e: int, bits: int) -> Tuple[int, int]:
 
 
 def _chain(x: int, bits: int, rate: int) -> Tuple[int, int]:
-    """Take 64 steps of x <- rate (x - x x), each operation rounded once to `bits` bits."""
+    """Compute 64 steps of x <- rate (x - x x), each operation rounded once to `bits` bits."""
     m, e = x, -bits
     for _ in range(64):
         m, e = _rounded((m << -e) - m * m, 2 * e, bits)
@@ -133,7 +133,7 @@ def _single(m: int, e: int) -> int:
 
 
 def _end_of(kind: str, h: int) -> int:
-    """The bits at which a chain ends that begins with these 64 bits."""
+    """Return the final bits of a chain that starts from these 64 bits."""
     if kind == "fp64":
         return _double(*_chain((1 << 52) | h >> 12, 53, 0x1FE6B7318FC505))
     if kind == "fp32":
@@ -146,9 +146,9 @@ def _end_of(kind: str, h: int) -> int:
 
 
 def gpu_chains(kind: str, seed: int) -> List[List[int]]:
-    """Sum the ends of the four chains of each of the eight classes of threads (outer) and four of rounds (inner).
+    """Return the sums of four chains' ends, for eight classes of threads (outer) and four of rounds (inner).
 
-    `kind` is fp64, fp32 or int32; the approximate units have no exact answer.
+    `kind` is fp64, fp32 or int32; the approximate units have no exact result.
     """
     return [
         [
@@ -163,16 +163,16 @@ def gpu_chains(kind: str, seed: int) -> List[List[int]]:
 
 
 def gpu_chain_hash(sums: Sequence[Sequence[int]], rounds: int, threads: int) -> int:
-    """Give the hash that each block of so many threads must answer after so many rounds."""
+    """Return the hash that each block of this many threads must have after this many rounds."""
     turns = [(rounds + 3 - turn) // 4 for turn in range(4)]
     each = [sum(n * s for n, s in zip(turns, group)) for group in sums]
     return sum((2 * thread + 1) * each[thread & 7] for thread in range(threads)) & GPU_MASK
 
 
 def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], List[Tuple[int, int]]]:
-    """Let SMs vote: (SM, hash) of each block -> the hash of more than half of the SMs, and the (SM, hash) that differ.
+    """Return the hash of more than half of the SMs, and each (SM, hash) that differs; `answers` has one per block.
 
-    Without a majority the first is None and nobody is blamed.
+    Without a majority the hash is None, and no SM is at fault.
     """
     values: Dict[int, Dict[int, int]] = {}
     for sm, answer in answers:
@@ -188,10 +188,10 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 
 
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:
-    """Name what a ring of wrong lines shows: lines that belong elsewhere as `alias`, runs of others as `mismatch`.
+    """Classify wrong lines: lines that belong to another place are an `alias`, sequences of other lines a `mismatch`.
 
     A row of the ring is (place, got low, got high, low and high when read again, _, _, SM, warp); addresses are bytes
-    from the begin of the tested memory.
+    from the beginning of the tested memory.
     """
     aliases: Dict[int, Dict[str, Any]] = {}
     runs: List[Dict[str, Any]] = []
@@ -223,19 +223,19 @@ def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]])
 
 
 def gpu_ring(report: bytes) -> Tuple[int, List[Tuple[int, ...]]]:
-    """Read how many findings a launch had, and the first of them."""
+    """Return the number of a launch's findings, and the first of them."""
     found, _, logged = struct.unpack_from("<3Q", report)
     size = GPU_FINDING.size
     return found, [GPU_FINDING.unpack_from(report, GPU_RING_AT + n * size) for n in range(min(logged, GPU_RING))]
 
 
 def gpu_blocks(report: bytes, blocks: int) -> List[Tuple[int, ...]]:
-    """Read what each block told: hash, ticks, work, SM, wrong elements."""
+    """Return the report of each block: hash, ticks, work, SM, wrong elements."""
     return [GPU_BLOCK.unpack_from(report, GPU_BLOCKS_AT + n * GPU_BLOCK.size) for n in range(blocks)]
 
 
 def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
-    """Pair GPUs for a slot by the circle method: each with one other, and in all slots each with each other once."""
+    """Return the pairs of GPUs for a slot, by the circle method: over all slots, each GPU meets each other GPU once."""
     seats = gpus + gpus % 2
     if seats < 2 or slot >= seats - 1:
         return []
@@ -245,5 +245,5 @@ def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
 
 
 def gpu_slots(gpus: int) -> int:
-    """Count the slots after which each GPU has met each other."""
+    """Return the number of slots after which each GPU was paired with each other GPU."""
     return gpus + gpus % 2 - 1 if gpus > 1 else 0

@@ -1,5 +1,5 @@
 # ruff: noqa: C401, PLR0915, RUF005, UP031  for a node: Python 3.6, and one namespace for all files
-"""The GPU's matrix units and scalar units, on the node, SM by SM."""
+"""Tests the GPU's matrix units and scalar units on the node, and reports errors by SM."""
 
 import ctypes
 import struct
@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Deque, Dict, List, Sequence, Set, Tuple
 
 if TYPE_CHECKING:
-    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuPace, GpuTally, GpuTeller, GpuWork
+    from rackcheck.burnin.node.gpu_bench import GpuBench, GpuPace, GpuRecordWriter, GpuTally, GpuWork
     from rackcheck.burnin.node.gpu_truth import (
         GPU_MASK,
         gpu_blocks,
@@ -20,35 +20,35 @@ if TYPE_CHECKING:
     )
 
 GPU_POOL = 8
-"""Tiles that are on the GPU at once; one is exchanged with each launch."""
+"""Number of tiles on the GPU at the same time; each launch replaces one of them."""
 
 
 def gpu_faults(bench: "GpuBench") -> "List[Any]":
-    """The SM on which a kernel is to err, and its wrong bits: none, but where a proof asks for it."""
+    """Return the SM with an injected error, and its wrong bits; no error is injected except in tests."""
     return [ctypes.c_uint32(bench.inject.get("sm", 0xFFFFFFFF)), ctypes.c_uint32(bench.inject.get("bits", 0))]
 
 
-def gpu_sm_told(
-    teller: "GpuTeller", stage: str, test: str, name: str, wrong: "Dict[int, Dict[str, Any]]", sms: int, seed: int
+def report_gpu_sm(
+    writer: "GpuRecordWriter", stage: str, test: str, name: str, wrong: "Dict[int, Dict[str, Any]]", sms: int, seed: int
 ) -> None:
-    """Name each SM that erred; where more than half did it is the GPU, and one finding says how many."""
+    """Report each SM with errors; if more than half of the SMs have errors, report one finding with their number."""
     if len(wrong) * 2 > sms:
         first = wrong[min(wrong)]
-        teller.error(stage, test, name, (test, "all"), sms=len(wrong), seed=seed, **first)
+        writer.error(stage, test, name, (test, "all"), sms=len(wrong), seed=seed, **first)
         return
     for sm in sorted(wrong):
-        teller.error(stage, test, name, (test, sm), sm=sm, seed=seed, **wrong[sm])
+        writer.error(stage, test, name, (test, sm), sm=sm, seed=seed, **wrong[sm])
 
 
 class GpuSms:
-    """The fewest ticks that each SM took for a unit of work, so that a slow one shows."""
+    """The fewest ticks that each SM needed for a unit of work, to find slow SMs."""
 
     def __init__(self) -> None:
         self.best: Dict[int, float] = {}
         self._ticks, self._seconds = 0, 0.0
 
     def add(self, blocks: "Sequence[Sequence[int]]", seconds: float) -> None:
-        """Learn from the blocks of a launch, all of which began with it."""
+        """Add the ticks of a launch's blocks; all blocks began when the launch began."""
         self._ticks += max(block[1] for block in blocks)
         self._seconds += seconds
         for _, ticks, work, sm, _ in blocks:
@@ -56,7 +56,7 @@ class GpuSms:
                 self.best[sm] = min(self.best.get(sm, float("inf")), float(ticks) / work)
 
     def fields(self) -> "Dict[str, Any]":
-        """The SMs' clock (Hz), how many worked, the slowest, and its ticks as a ratio to the median's."""
+        """Return the SMs' clock (Hz), how many worked, the slowest SM, and the ratio of its ticks to the median."""
         ticks = sorted(self.best.values())
         if not ticks or not ticks[len(ticks) // 2]:
             return {"sms": len(ticks)}
@@ -67,11 +67,12 @@ class GpuSms:
 
 
 def gpu_tensor_work(
-    bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", seed: int, until: float, beside: int = 2
+    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float, beside: int = 2
 ) -> "GpuWork":
-    """Multiply tiles of exact integers on every SM, held against what this CPU computes; new tiles all the time.
+    """Multiply tiles of exact integers on every SM, and compare with the CPU's results; tiles are replaced throughout.
 
-    So many blocks lie beside each other on an SM: two fill its registers, one leaves room for other work.
+    `beside` is how many blocks run in parallel on an SM: two fill its registers, one leaves registers for other
+    work.
     """
     driver, stream, slots = bench.driver, bench.stream(), bench.slots(2)
     golden, tiles = bench.take(GPU_POOL * 8192), bench.take(GPU_POOL * 8)
@@ -82,7 +83,7 @@ def gpu_tensor_work(
     pending: Deque[Tuple[Any, int, int]] = deque()
 
     def exchange(number: int, side: int) -> None:
-        """Put a new tile where the oldest lies, and read it back; the stream orders it between the launches."""
+        """Replace the oldest tile by a new one, and read it back; the stream does this between two launches."""
         tile, slot = gpu_mix((seed + number) & GPU_MASK), number % GPU_POOL
         sent[side] = gpu_golden(tile) + struct.pack("<Q", tile)
         ctypes.memmove(staging[side], sent[side], 8200)
@@ -91,7 +92,7 @@ def gpu_tensor_work(
             driver.call("cuMemcpyDtoHAsync_v2", back[side].value + offset, at, size, stream)
 
     def arrived(side: int) -> None:
-        """See that a tile came as it was sent: an SM is not to be blamed for what a copy changed."""
+        """Check that a tile arrived unchanged: an SM is not at fault for a damaged copy."""
         was, now = sent[side], ctypes.string_at(back[side], 8200)
         if was != now:
             spoiled.add(struct.unpack_from("<Q", was, 8192)[0])
@@ -99,7 +100,7 @@ def gpu_tensor_work(
             words = [was[place : place + 4][::-1].hex(), now[place : place + 4][::-1].hex()]
             bits = bin(int(words[0], 16) ^ int(words[1], 16)).count("1")
             more = {"address": hex(place), "want": words[0], "got": words[1], "bits": bits, "seed": seed}
-            teller.error(tally.stage, "golden", "mismatch", ("golden", place), count=1, **more)
+            writer.error(tally.stage, "golden", "mismatch", ("golden", place), count=1, **more)
 
     for number in range(GPU_POOL):
         exchange(number, number % 2)
@@ -127,17 +128,17 @@ def gpu_tensor_work(
         sms.add(blocks, seconds)
         ring = [row for row in ring if row[6] not in spoiled]
         tally.add("mma", "FLOP", count * warps * grid * 1024 * 4096, seconds, len(ring) if spoiled else found)
-        tally.say("mma", seed=seed, **sms.fields())
+        tally.add_fields("mma", seed=seed, **sms.fields())
         if launch == 0:
-            tally.say("mma", hash="%016x" % blocks[0][0], code=bench.code)
+            tally.add_fields("mma", hash="%016x" % blocks[0][0], code=bench.code)
         if ring:
-            gpu_tensor_told(teller, tally.stage, ring, [] if spoiled else blocks, bench.sms, seed)
+            report_gpu_tensor(writer, tally.stage, ring, [] if spoiled else blocks, bench.sms, seed)
 
 
-def gpu_tensor_told(
-    teller: "GpuTeller", stage: str, ring: "Sequence[Any]", blocks: "Sequence[Any]", sms: int, seed: int
+def report_gpu_tensor(
+    writer: "GpuRecordWriter", stage: str, ring: "Sequence[Any]", blocks: "Sequence[Any]", sms: int, seed: int
 ) -> None:
-    """Name the SMs whose tiles were wrong, with the first wrong element of each."""
+    """Report the SMs whose tiles were wrong, with the first wrong element of each."""
     wrong: Dict[str, Dict[int, Dict[str, Any]]] = {}
     for index, got, _, _, _, want, tile, sm, _ in sorted(ring):
         name = "not finite" if got >> 23 & 0xFF == 0xFF else "mismatch"
@@ -147,19 +148,21 @@ def gpu_tensor_told(
                 "row": index // 32, "column": index % 32, "want": "%08x" % want, "got": "%08x" % got,
                 "bits": bin(want ^ got).count("1"), "tile": "%016x" % tile, "count": count or 1,
             }  # fmt: skip
-    for block in blocks:  # a ring that one SM filled does not hide another
+    for block in blocks:  # the errors of one SM may fill the ring: the others' errors are in their blocks' reports
         if block[4] and not any(block[3] in named for named in wrong.values()):
             wrong.setdefault("mismatch", {})[block[3]] = {"count": block[4]}
     for name in sorted(wrong):
-        gpu_sm_told(teller, stage, "mma", name, wrong[name], sms, seed)
+        report_gpu_sm(writer, stage, "mma", name, wrong[name], sms, seed)
 
 
 GPU_CHAIN_WORK = {"fp64": ("FLOP", 4), "fp32": ("FLOP", 4), "int32": ("OP", 4), "sfu": ("OP", 3)}
-"""Of each kind of chain: its unit, and how many of it are in one step."""
+"""Unit of work, and operations in one step, for each kind of chain."""
 
 
-def gpu_scalar_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", seed: int, until: float) -> "GpuWork":
-    """Run the chains of FP64, FP32, INT32 and the approximate units on every SM by turns, seed after seed."""
+def gpu_scalar_work(
+    bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
+) -> "GpuWork":
+    """Run chains of FP64, FP32, INT32 and the approximate units on every SM in turn, with one seed after another."""
     stream, slot = bench.stream(), bench.slots(1)[0]
     grid, launches = min(bench.sms * 2, 1024), 0
     pace = {kind: GpuPace(64, 1 << 24) for kind in GPU_CHAIN_WORK}
@@ -178,18 +181,18 @@ def gpu_scalar_work(bench: "GpuBench", tally: "GpuTally", teller: "GpuTeller", s
             blocks = gpu_blocks(report, grid)
             sms[kind].add(blocks, seconds)
             golden = None if kind == "sfu" else gpu_chain_hash(sums[kind], rounds, bench.threads)
-            count = gpu_votes_told(teller, tally.stage, kind, blocks, golden, now)
+            count = report_gpu_votes(writer, tally.stage, kind, blocks, golden, now)
             tally.add(kind, unit, rounds * each * 4 * 64 * bench.threads * grid, seconds, count)
-            tally.say(kind, seed=seed, **sms[kind].fields())
+            tally.add_fields(kind, seed=seed, **sms[kind].fields())
             if not launches:
-                tally.say(kind, hash="%016x" % blocks[0][0], code=bench.code)
+                tally.add_fields(kind, hash="%016x" % blocks[0][0], code=bench.code)
         launches += 1
 
 
-def gpu_votes_told(
-    teller: "GpuTeller", stage: str, kind: str, blocks: "Sequence[Any]", golden: "Any", seed: int
+def report_gpu_votes(
+    writer: "GpuRecordWriter", stage: str, kind: str, blocks: "Sequence[Any]", golden: "Any", seed: int
 ) -> int:
-    """Let SMs vote, or hold them against the golden where there is one; answers with the blocks that were wrong."""
+    """Compare the SMs with the golden result, else with their majority; return the number of wrong blocks."""
     answers = [(block[3], block[0]) for block in blocks]
     sms = len(set(sm for sm, _ in answers))
     if golden is not None:
@@ -200,11 +203,11 @@ def gpu_votes_told(
         name = "disagree"
         if theirs is None:
             rows = ["%016x" % answer for answer in sorted(set(answer for _, answer in answers))[:2]]
-            teller.error(stage, kind, name, (kind, "all"), hash=rows[0], theirs=rows[1], sms=sms, seed=seed)
+            writer.error(stage, kind, name, (kind, "all"), hash=rows[0], theirs=rows[1], sms=sms, seed=seed)
             return sms
     words = ("hash", "theirs") if name == "disagree" else ("got", "want")
     wrong: Dict[int, Dict[str, Any]] = {
         sm: {words[0]: "%016x" % answer, words[1]: "%016x" % theirs, "count": 1} for sm, answer in sorted(odd)
     }
-    gpu_sm_told(teller, stage, kind, name, wrong, sms, seed)
+    report_gpu_sm(writer, stage, kind, name, wrong, sms, seed)
     return len(odd)

@@ -1,4 +1,4 @@
-"""Reads on the node what the kernel's log tells of its GPUs: the Xids that come while they work."""
+"""Reads new GPU Xids from the node's kernel log during the load."""
 
 import os
 import re
@@ -12,7 +12,7 @@ XID_NAME = re.compile(r", name=.{0,20}?(?=, |$)")
 
 
 class KernelLog:
-    """The Xids that the kernel's log tells from now on; `readable` is false where only root may read it."""
+    """The Xids that the kernel logs from now on; `readable` is false if only root may read the log."""
 
     def __init__(self, path: "str") -> "None":
         self._rest = b""
@@ -24,7 +24,7 @@ class KernelLog:
             self.readable = False
 
     def xids(self) -> "Any":
-        """Give what is new: place, number and line of each Xid, without the name of a process."""
+        """Return the new Xids: PCI address, Xid number and log line of each, without the process's name."""
         found = []
         for line in self._lines():
             match = XID_LINE.search(line)
@@ -38,7 +38,7 @@ class KernelLog:
         for _ in range(1024 if self.readable else 0):
             try:
                 more = os.read(self._file, 8192)
-            except BrokenPipeError:  # lines were overwritten before we came: the next ones are there
+            except BrokenPipeError:  # unread lines were overwritten; the next read returns the following lines
                 continue
             except OSError:
                 break

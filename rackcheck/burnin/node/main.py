@@ -1,4 +1,4 @@
-"""Runs on the node: does a plan, and samples beside it."""
+"""Runs on the node: runs a plan, with the sampler as one of its processes."""
 
 import os
 import signal
@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.telemetry import Sampler
 
 LAST = 0.5
-"""Seconds that the sampler has for its last row; less than the grace of a child."""
+"""Time, in seconds, that the sampler has for its last row; less than the grace period of a child."""
 
 
 def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:
-    """Be the sampler's process: say which GPUs there are, refuse those that others use, then sample to the end."""
+    """Run as the sampler's process: describe the GPUs, refuse GPUs that other processes use, then sample."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")
         sys.modules["pynvml"] = nvml
-        exec(source, vars(nvml))  # noqa: S102  it came with us
-    gpus = Gpus(nvml, line.tell, line.clock, root)
+        exec(source, vars(nvml))  # noqa: S102  it is part of the payload
+    gpus = Gpus(nvml, line.emit, line.clock, root)
     found = gpus.hello()
     foreign = gpus.foreign(set()) if found and wanted else {}
-    line.tell("about", gpus=found, troubles=gpus.troubles)
+    line.emit("about", gpus=found, troubles=gpus.troubles)
     refused = {str(index): f"foreign process: {who}" for index, who in foreign.items()}
-    for trouble in gpus.troubles:  # whose processes cannot be told may be somebody's
+    for trouble in gpus.troubles:  # a GPU whose processes are unknown may be in use
         kind, _, index = trouble["of"].partition("/")
         if kind == "gpu" and index in found:
             refused.setdefault(index, trouble["why"])
     line.ask(gpus=sorted(found), refused=refused)
-    sampler = Sampler(gpus, line.tell, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
+    sampler = Sampler(gpus, line.emit, line.clock, stop, lambda index, _temp, _limit: line.ask(hot=str(index)))
     sampler.start()
     while not stop.wait(0.1) and sampler.is_alive():
         pass
-    sampler.join(LAST)  # its last row holds the counters as they are at the end
+    sampler.join(LAST)  # the last row has the final counters
 
 
 def main(plan: "PlanDict", carried: Dict[str, Any], began: float) -> None:
-    """Do a plan on this node; the exit says whether it ran whole."""
+    """Run a plan on this node; the exit status is 0 if the plan was completed."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)

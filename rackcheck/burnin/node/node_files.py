@@ -1,4 +1,4 @@
-"""Reads on the node the small files in which kernel and drivers tell: a number or a line each."""
+"""Reads small files of the node's kernel and drivers, each with one number or one line."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ def node_text(path: "Any") -> "Any":
 
 
 def node_number(path: "Any") -> "Any":
-    """Read a whole number; None if there is none."""
+    """Read a whole number; None if the file does not contain one."""
     try:
         return int(node_text(path) or "")
     except ValueError:
@@ -28,12 +28,12 @@ def node_number(path: "Any") -> "Any":
 
 
 def node_numbers(paths: "Any") -> "Any":
-    """Read the numbers of those files that hold one."""
+    """Return the numbers of those files that contain one."""
     return [number for number in map(node_number, paths) if number is not None]
 
 
 def node_paths(root: "str", where: "str", pattern: "str") -> "Any":
-    """List files, in order; none where nothing can be listed."""
+    """Return the matching files, in order; none if the folder cannot be listed."""
     try:
         return sorted(str(path) for path in Path(root + where).glob(pattern))
     except OSError:

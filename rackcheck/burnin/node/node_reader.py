@@ -1,6 +1,6 @@
-"""Reads on the node what it tells of itself while it works: temperature, clock, load, errors counted, RDMA ports.
+"""Reads the node's own values during the load: temperature, clock, load, error counters, RDMA ports.
 
-What cannot be read is left out. All numbers are SI, temperatures degrees C.
+Unreadable values are omitted. All numbers are in SI units, temperatures in degrees C.
 """
 
 import re
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.node_files import node_number, node_numbers, node_paths, node_text
 
 CLOCKS_MOST = 16
-"""Of how many CPUs the clock is read: older kernels may take 20 ms for one."""
+"""Maximum number of CPUs whose clock is read: older kernels may take 20 ms for each."""
 COST = 100
-"""What took a second to read is read again after this many: readers take at most 1 % of a core."""
+"""A value that took a second to read is read again after this many seconds: reading takes at most 1 % of a core."""
 
 IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 
 
 class NodeReader:
-    """What the node itself tells: its CPUs, its memory, its RDMA ports. Files are found once, then only read."""
+    """The node's own values: CPUs, memory, RDMA ports. The files are searched for once, and then only read."""
 
     def __init__(self, clock: "Any", root: "str" = "") -> "None":
         self._clock, self._root = clock, root
@@ -43,7 +43,7 @@ class NodeReader:
         ]
 
     def _zones(self) -> "Any":
-        """Find the CPUs' thermal zones: Intel's package, and what firmware calls Grace's."""
+        """Return the CPUs' thermal zones: Intel's package zones, and zones with the name in Grace's firmware."""
         found = []
         for kind in node_paths(self._root, "/sys/class/thermal", "thermal_zone*/type"):
             zone = kind[: -len("/type")]
@@ -53,9 +53,10 @@ class NodeReader:
         return found
 
     def read(self, last: "bool" = False) -> "Any":
-        """Give what is due: pairs of a thing and its columns, `("node", {"temp": 61.0})`; the last time, all counters.
+        """Return the values that are due as pairs of a part and its columns: `("node", {"temp": 61.0})`.
 
-        What is slow to read is read less often, so that reading takes no more than its share of a core.
+        The last reading has all counters. Values that are slow to read are read less often, which limits the load of
+        reading.
         """
         node: Any = {}
         for reader in (self._temp, self._clock_mean, self._load, self._mce, self._counts):
@@ -107,7 +108,7 @@ class NodeReader:
         return value
 
     def _nics(self) -> "Any":
-        """Read each RDMA port; of a device with several, the port's number stands behind its name."""
+        """Read each RDMA port; for a device with several ports, the port's number is appended to the device's name."""
         found = []
         for port in self._ports:
             device = port.split("/")[-3]

@@ -1,4 +1,4 @@
-"""Says on the node what a GPU is: its name, place, memory, limits, links and modes. All numbers are SI."""
+"""Describes a GPU on the node: its name, PCI address, memory, limits, links and modes. All numbers are in SI units."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -7,19 +7,19 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_gpus import Gpus
 
 LINKS_MOST = 36
-"""How many NVLinks of a GPU are asked about."""
+"""Maximum number of a GPU's NVLinks that are queried."""
 COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
 PCI_PLACE = re.compile(r"([0-9a-fA-F]{4,8}):([0-9a-fA-F]{2}):([0-9a-fA-F]{2})")
 
 
 def pci_place(text: "str") -> "Any":
-    """Take a PCI address apart: domain, bus and device as numbers; None if it is none."""
+    """Parse a PCI address into domain, bus and device; None if the text is not a PCI address."""
     found = PCI_PLACE.match(text)
     return tuple(int(part, 16) for part in found.groups()) if found else None
 
 
 def nvml_about(gpus: "Gpus", index: "int") -> "Any":
-    """Give what a GPU tells of itself; its place and where it slows down are also kept in `gpus`."""
+    """Return a GPU's description; its PCI address and its slowdown temperature are also stored in `gpus`."""
     nvml = gpus.nvml
 
     def ask(question: "Any", *given: "Any") -> "Any":
@@ -89,7 +89,7 @@ def _nvml_mode(gpus: "Gpus", index: "int") -> "Any":
 
 
 def _nvml_links(gpus: "Gpus", index: "int") -> "Any":
-    """Count the NVLinks that are up and add up what they carry in each direction, B/s; None what is not told."""
+    """Return the number of NVLinks that are up, and the sum of their rates per direction (B/s); None if unknown."""
     nvml = gpus.nvml
     count = gpus.fields(index, [(nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 0)])
     most = min(next(iter(count.values()), LINKS_MOST), LINKS_MOST)

@@ -1,4 +1,4 @@
-"""Says on the node whether NVML may be asked at all: where that loads no driver and makes no device's file."""
+"""Decides on the node whether NVML may be called: only if that loads no driver and creates no device file."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def nvml_on_bus(root: "str") -> "Any":
-    """Count NVIDIA's display and 3D controllers; None where the bus cannot be read."""
+    """Return the number of NVIDIA display and 3D controllers; None if the PCI bus cannot be read."""
     try:
         devices = sorted(Path(root + "/sys/bus/pci/devices").iterdir())
     except OSError:
@@ -21,20 +21,20 @@ def nvml_on_bus(root: "str") -> "Any":
 
 
 def nvml_unasked(nvml: "Any", root: "str") -> "str":
-    """Say why NVML must not or cannot be asked; empty if it may."""
+    """Return why NVML must not or cannot be called; empty if it may be called."""
     if nvml is None:
-        return "tool missing: NVML did not ride along"
+        return "tool missing: NVML is not in the payload"
     if not os.access(root + "/proc/driver/nvidia/version", os.F_OK):
         if any(os.access(root + place, os.F_OK) for place in ("/dev/dxg", "/dev/nvhost-gpu")):
             return ""
-        return "no driver: NVIDIA's driver is not loaded, and asking could load it"
+        return "no driver: NVIDIA's driver is not loaded, and a query could load it"
     if not os.access(root + "/dev/nvidiactl", os.F_OK):
-        return "no driver: NVIDIA's driver is loaded without /dev/nvidiactl, and asking could make that"
+        return "no driver: NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"
     return ""
 
 
 def nvml_why(nvml: "Any", error: "Any") -> "str":
-    """Name NVML's refusal by the words that the controller knows."""
+    """Return the reason for an NVML error, in words that the controller parses."""
     words = {
         nvml.NVML_ERROR_LIBRARY_NOT_FOUND: "tool missing",
         nvml.NVML_ERROR_NO_PERMISSION: "denied",

@@ -1,7 +1,7 @@
-"""Asks the node's GPUs by NVML: one question after the other, and none of them again that has no answer.
+"""Queries the node's GPUs with NVML: one query after the other; a query without an answer is not repeated.
 
-NVML is only read: nothing is set, cleared or written. What a GPU cannot tell is left out, and what NVML refused once is
-not asked again.
+NVML is only read: nothing is set, cleared or written. Values that a GPU does not report are omitted, and a query that
+NVML refused is not sent again.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_driver import nvml_on_bus, nvml_unasked, nvml_why
 
 GPUS_MOST = 64
-"""How many GPUs are asked about."""
+"""Maximum number of GPUs that are queried."""
 LATE_AFTER = 1.0
-"""Seconds after which an answer of NVML is late."""
+"""Seconds after which an answer from NVML counts as late."""
 UNKNOWN_MOST = 3
-"""Answers `unknown error` in a row after which a GPU that answered before is lost."""
+"""A GPU that answered before is lost after this many `unknown error` answers in a row."""
 
 NVML_KINDS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 
 
 class Gpus:
-    """The node's NVIDIA GPUs by NVML's index.
+    """The node's NVIDIA GPUs, by NVML index.
 
-    `nvml` is pynvml, or None; `root` stands before /proc, /sys and /dev. `troubles` says of what is missing, why.
-    `asking` is the question that NVML has not yet answered: index, function, since when.
+    `nvml` is pynvml, or None; `root` is prefixed to /proc, /sys and /dev. `troubles` has the reasons for missing
+    values. `asking` is the query that NVML has not answered yet: index, function, start.
     """
 
-    def __init__(self, nvml: "Any", tell: "Any", clock: "Any", root: "str" = "") -> "None":
+    def __init__(self, nvml: "Any", emit: "Any", clock: "Any", root: "str" = "") -> "None":
         self.nvml, self.root = nvml, root
-        self._tell, self._clock = tell, clock
+        self._emit, self._clock = emit, clock
         self.handles: Any = {}
         self.lost: Any = {}
         self.places: Any = {}
@@ -43,11 +43,11 @@ class Gpus:
         self._answered: Any = set()
         self._refused: Any = {}
         self._unknown: Any = {}
-        self._said: Any = {}
+        self._reported: Any = {}
         self._open()
 
     def _open(self) -> "None":
-        """Start NVML, unless asking it could load a driver."""
+        """Start NVML, unless that could load a driver."""
         on_bus, why = nvml_on_bus(self.root), nvml_unasked(self.nvml, self.root)
         if why:
             if on_bus != 0:
@@ -61,7 +61,7 @@ class Gpus:
             self.troubles.append({"of": "node", "why": nvml_why(nvml, error)})
             return
         if on_bus is not None and on_bus > count:
-            why = f"no driver: {on_bus} NVIDIA GPUs on the PCI bus, NVML tells of {count}"
+            why = f"no driver: {on_bus} NVIDIA GPUs on the PCI bus, NVML reports {count}"
             self.troubles.append({"of": "node", "why": why})
         for index in range(min(count, GPUS_MOST)):
             try:
@@ -72,21 +72,21 @@ class Gpus:
                 self.troubles.append({"of": f"gpu/{index}", "why": nvml_why(nvml, error)})
 
     def begin(self) -> "None":
-        """From now on tell what goes wrong; before, the controller has not been greeted."""
+        """Report errors as records from now on: the first record has been sent."""
         self._aloud = True
         for index in sorted(self.lost):
             self.error(index, "lost", said=self.lost[index])
 
     def error(self, index: "int", name: "str", **more: "Any") -> "None":
-        """Tell a finding of one GPU."""
-        self._tell("error", of=f"gpu/{index}", stage="", name=name, **more)
+        """Report a finding of one GPU."""
+        self._emit("error", of=f"gpu/{index}", stage="", name=name, **more)
 
     def alive(self) -> "Any":
-        """Give the indices of the GPUs that can be asked."""
+        """Return the indices of the GPUs that can be queried."""
         return [index for index in sorted(self.handles) if index not in self.lost]
 
     def ask(self, index: "int", question: "Any", *given: "Any") -> "Any":
-        """Ask one thing of a GPU; None where it does not tell."""
+        """Query one value of a GPU; None if the GPU does not report it."""
         name = question.__name__
         if index in self.lost or (index, name, given) in self._refused:
             return None
@@ -98,21 +98,21 @@ class Gpus:
             if self._refuses(index, name, error):
                 self._refused[index, name, given] = error.value
             return None
-        except Exception:  # noqa: BLE001  what pynvml trips over is the fault of this one thing
+        except Exception:  # noqa: BLE001  a bug in pynvml affects only this value
             self._refused[index, name, given] = None
             return None
         finally:
             self.asking = None
             took = self._clock() - began
-            if self._aloud and took > max(LATE_AFTER, 2 * self._said.get((index, name), 0)):
-                self._said[index, name] = took
+            if self._aloud and took > max(LATE_AFTER, 2 * self._reported.get((index, name), 0)):
+                self._reported[index, name] = took
                 self.error(index, "nvml", said=f"{name} took {took:.1f} s")
         self._answered.add(index)
         self._unknown[index] = 0
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
     def _refuses(self, index: "int", name: "str", error: "Any") -> "bool":
-        """Take an error of NVML; gives whether this question has no answer here, now or later."""
+        """Handle an NVML error; return whether this query will never have an answer."""
         nvml, code = self.nvml, error.value
         if code in (
             nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND, nvml.NVML_ERROR_INVALID_ARGUMENT,
@@ -125,13 +125,13 @@ class Gpus:
         known = index in self._answered
         if code == nvml.NVML_ERROR_GPU_IS_LOST or (known and self._unknown.get(index, 0) >= UNKNOWN_MOST):
             self._lose(index, f"NVML: {error}")
-        elif self._aloud and (index, code) not in self._said:
-            self._said[index, code] = 0
+        elif self._aloud and (index, code) not in self._reported:
+            self._reported[index, code] = 0
             self.error(index, "nvml", code=code, said=f"{name}: {error}")
         return False
 
     def _lose(self, index: "int", message: "str") -> "None":
-        """Ask a GPU nothing more."""
+        """Mark a GPU as lost: it gets no more queries."""
         if index not in self.lost:
             self.lost[index] = message
             if self._aloud:
@@ -140,7 +140,7 @@ class Gpus:
                 self.troubles.append({"of": f"gpu/{index}", "why": f"lost: {message}"})
 
     def fields(self, index: "int", asked: "Any") -> "Any":
-        """Ask for many numbered fields, each with its scope, in one call; gives those that have an answer."""
+        """Query many numbered fields, each with its scope, in one call; return the fields that have a value."""
         left = tuple(each for each in asked if (index, "field", each) not in self._refused)
         found = {}
         for each, field in zip(left, (self.ask(index, self.nvml.nvmlDeviceGetFieldValues, left) or ()) if left else ()):  # noqa: B905
@@ -151,19 +151,20 @@ class Gpus:
         return found
 
     def unsupported(self, index: "int", question: "Any", *given: "Any") -> "bool":
-        """Whether NVML answered that this GPU has no such thing."""
+        """Return whether NVML reported that this GPU does not support a query."""
         refused = self._refused.get((index, question.__name__, given))
         return self.nvml is not None and refused == self.nvml.NVML_ERROR_NOT_SUPPORTED
 
     def hello(self) -> "Any":
-        """Say what each GPU is, by its index as a text; one that is lost is left out, and among the troubles."""
+        """Describe each GPU; keys are indices as text. A lost GPU is omitted, and listed in `troubles`."""
         found = {str(index): nvml_about(self, index) for index in self.alive()}
         return {str(index): found[str(index)] for index in self.alive()}
 
     def order(self) -> "Any":
-        """Give the NVML index of each GPU in the order of PCI addresses, which is CUDA's if it is told so.
+        """Return the NVML index of each GPU, by its position in PCI order (CUDA's order, if it is set to PCI_BUS_ID).
 
-        By place as a text; empty where an address is not known: then nobody knows which is which. Call hello() first.
+        Keys are positions as text. The result is empty if a PCI address is unknown, since then GPUs cannot be matched.
+        Call hello() first.
         """
         alive = self.alive()
         if any(index not in self.places for index in alive):
@@ -171,10 +172,10 @@ class Gpus:
         return {str(place): index for place, index in enumerate(sorted(alive, key=lambda each: self.places[each]))}
 
     def foreign(self, mine: "Any") -> "Any":
-        """Say of each GPU that others compute on, who: {0: "pid 123 (python3)"}; `mine` are pids that are ours.
+        """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; `mine` has our own pids.
 
-        Ask before the load only: it takes milliseconds under a lock of the whole driver. A GPU that does not tell is
-        among the troubles.
+        Call this only before the load: it takes milliseconds, and holds a lock of the whole driver. A GPU that does not
+        report its processes is added to `troubles`.
         """
         nvml, found = self.nvml, {}
         for index in self.alive():
@@ -182,7 +183,7 @@ class Gpus:
             if running is None:
                 running = self.ask(index, nvml.nvmlDeviceGetComputeRunningProcesses_v2)
             if running is None:
-                why = "unsupported: NVML does not tell whether others use it"
+                why = "unsupported: NVML does not report whether other processes use it"
                 self.troubles.append({"of": f"gpu/{index}", "why": why})
             else:
                 who = [self._process(pid) for pid in sorted({each.pid for each in running} - set(mine))]

@@ -1,4 +1,4 @@
-"""Reads on the node what a GPU tells while it works: what moves quickly, and what counts errors. All numbers are SI."""
+"""Reads a GPU's values on the node during the load: quickly changing values and error counters, in SI units."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def nvml_quick(gpus: "Gpus", index: "int") -> "Any":
-    """Read what moves quickly: ten questions or fewer, of some microseconds each."""
+    """Read the quickly changing values: ten queries or fewer, each of some microseconds."""
     nvml = gpus.nvml
     average = (nvml.NVML_FI_DEV_POWER_AVERAGE, 0)
     instant, memory_temp = (nvml.NVML_FI_DEV_POWER_INSTANT, 0), (nvml.NVML_FI_DEV_MEMORY_TEMP, 0)
@@ -40,22 +40,22 @@ def _nvml_or(gpus: "Gpus", value: "Any", index: "int", question: "Any") -> "Any"
 
 
 def _nvml_reasons(gpus: "Gpus", index: "int") -> "Any":
-    """Ask why the clocks are what they are; drivers before 535 know that by another name."""
+    """Query the clocks' event reasons; drivers before 535 use another name for them."""
     found = gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksEventReasons)
     return gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksThrottleReasons) if found is None else found
 
 
 def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
-    """Ask for the performance state: 0 is the fastest; NVML's word for one that it does not know is none."""
+    """Query the performance state, 0 is the fastest; None if NVML reports it as unknown."""
     state = gpus.ask(index, gpus.nvml.nvmlDeviceGetPerformanceState)
     return None if state == gpus.nvml.NVML_PSTATE_UNKNOWN else state
 
 
 def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
-    """Degrees C up to the hardware's slowdown; None where it is not known.
+    """Return how many degrees C the GPU is below the hardware's slowdown; None if unknown.
 
-    Newer GPUs tell no such temperature: they tell how far they are below their limit, and how far beyond that the
-    slowdown is, as a margin below zero.
+    Newer GPUs do not report the slowdown temperature. They report the distance to their limit, and the distance from
+    the limit to the slowdown as a negative margin.
     """
     if index in gpus.slowdown:
         return gpus.slowdown[index] - temp
@@ -64,9 +64,9 @@ def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
 
 
 def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
-    """Read what counts errors and energy, and the PCIe link: once a second is enough.
+    """Read the error counters, the energy and the PCIe link: once a second is enough.
 
-    One reading of the energy takes an H100 3.2 ms of a core, more than all that is sampled quickly (driver 580).
+    One reading of the energy takes 3.2 ms of a core on an H100, more than all quick samples together (driver 580).
     """
     nvml = gpus.nvml
     energy = gpus.ask(index, nvml.nvmlDeviceGetTotalEnergyConsumption)
@@ -87,9 +87,9 @@ def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
 
 
 def _nvml_link_errors(gpus: "Gpus", index: "int") -> "Any":
-    """Add up what all NVLinks counted: totals up to NVLink 4, link by link from NVLink 5 on.
+    """Return the sum of the error counters of all NVLinks: per GPU up to NVLink 4, link by link since NVLink 5.
 
-    None if a counter that was told before is not told now: a sum without it would not compare.
+    None if a counter that was reported before is now missing: a sum without it is not comparable.
     """
     nvml = gpus.nvml
     found = gpus.fields(index, [(field, 0) for field in (

@@ -1,8 +1,8 @@
-"""Runs on the node: one supervisor without threads, a child for each thing that works, records to the way out.
+"""Runs on the node: one supervisor without threads, a child process for each part under load, records to the output.
 
-The supervisor never works itself: it hands on what its children write, says that it lives, and ends them all within a
-second once the way to the controller is cut, silent or closed, a signal comes, or the time is over. A child that
-crashes, hangs or is lost costs its own stages and no others.
+The supervisor does no work itself: it forwards its children's records and sends keep-alives. It ends all children
+within a second if the connection to the controller is cut, silent or closed, if a signal arrives, or if the time limit
+is reached. A child that crashes, hangs or is lost affects only its own stages.
 """
 
 import json
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.wire import RecordStream
 
 BEAT = 0.5
-"""Seconds without a record after which the supervisor says that it lives."""
+"""Seconds without a record after which the supervisor sends a keep-alive."""
 
 GRACE = 0.6
-"""Seconds that a child has to end after it was told to."""
+"""Time, in seconds, that a child has to end after it was requested to stop."""
 
 BACKLOG = 8 << 20
-"""Bytes that wait for a controller that does not read; with more, nobody listens."""
+"""Maximum number of bytes that wait for the controller; with more, the controller counts as gone."""
 
 PlanDict = Dict[str, Any]
 Work = Callable[[Any, threading.Event], None]
 
 
 class Supervisor:
-    """Runs a plan; `carried` are the kernels that travel with it, `source` and `out` the two ways of the line."""
+    """Runs a plan. `carried` has the payload's kernels; `source` and `out` are the descriptors of input and output."""
 
     def __init__(self, plan: PlanDict, carried: Dict[str, Any], began: float, out: int, source: int) -> None:
         self.plan, self.carried, self.began = plan, carried, began
@@ -54,40 +54,40 @@ class Supervisor:
         self.woken, self.waker = os.pipe()
 
     def clock(self) -> float:
-        """Seconds since the burn-in began."""
+        """Return the seconds since the burn-in began."""
         return time.monotonic() - self.began
 
-    # -- what goes out ------------------------------------------------------------------------------------------------
+    # -- the output --------------------------------------------------------------------------------------------------
 
-    def tell(self, kind: str, **fields: Any) -> None:
-        """Write a record of our own."""
+    def emit(self, kind: str, **fields: Any) -> None:
+        """Write one of the supervisor's own records."""
         record = dict(fields, k=kind, t=round(self.clock(), 3))
         self.pass_on((json.dumps(record, separators=(",", ":")) + "\n").encode("ascii"))
 
     def pass_on(self, data: bytes) -> None:
-        """Hand on what a child wrote."""
+        """Forward the output of a child."""
         self.backlog += data
         self.last = time.monotonic()
         self.flush()
 
     def flush(self) -> None:
-        """Write as much as the controller takes at once."""
+        """Write as much as the controller accepts without waiting."""
         while self.backlog:
             try:
                 self.backlog = self.backlog[os.write(self.out, self.backlog) :]
             except BlockingIOError:
                 if len(self.backlog) > BACKLOG:
-                    self.abort("nobody reads")
+                    self.abort("the controller does not read")
                 return
             except OSError:
                 self.backlog = b""
-                self.abort("the line was cut")
+                self.abort("the connection was cut")
                 return
 
     # -- children -----------------------------------------------------------------------------------------------------
 
     def start(self, name: str, work: Work) -> None:
-        """Fork a child that does `work(tell, clock, stop)`."""
+        """Fork a child that runs `work(line, stop)`."""
         read, write = os.pipe()
         listen, control = os.pipe()
         pid = os.fork()
@@ -99,7 +99,7 @@ class Supervisor:
         self.children[name] = Child(name, pid, read, control)
 
     def become(self, name: str, work: Work, read: int, write: int, listen: int, control: int) -> None:
-        """Be a child: never returns."""
+        """Run as a child process; never returns."""
         code = 0
         try:
             os.setpgid(0, 0)
@@ -108,7 +108,7 @@ class Supervisor:
             signal.set_wakeup_fd(-1)
             for other in self.children.values():
                 os.close(other.out)
-                if not other.told:
+                if not other.terminated_at:
                     os.close(other.control)
             for mine in (read, control, self.woken, self.waker):
                 os.close(mine)
@@ -120,17 +120,17 @@ class Supervisor:
             line = RecordStream(write, self.began)
             try:
                 work(line, stop)
-            except BaseException as error:  # noqa: BLE001  a fault of a worker is a record, and costs nobody else
+            except BaseException as error:  # noqa: BLE001  a worker's failure is a record, and affects no other worker
                 message = f"{type(error).__name__}: {error}"
-                line.tell("error", of=name, stage="", name="crash", said=message[:200])
+                line.emit("error", of=name, stage="", name="crash", said=message[:200])
                 code = 1
-        except BaseException:  # noqa: BLE001  nobody is left to tell it to
+        except BaseException:  # noqa: BLE001  nothing receives a record any more
             code = 1
         finally:
             os._exit(code)
 
     def hear(self, child: "Child") -> None:
-        """Take what a child wrote; a line that begins with `!` is for us."""
+        """Read a child's output; a line that begins with `!` is a message for the supervisor."""
         try:
             data = os.read(child.out, 1 << 16)
         except BlockingIOError:
@@ -150,7 +150,7 @@ class Supervisor:
                 self.obey(json.loads(line[1:].decode("ascii")))
 
     def obey(self, word: Dict[str, Any]) -> None:
-        """Do what a child asks: the sampler names GPUs and stops hot ones, a GPU's child says that it is ready."""
+        """Handle a message of the sampler: the list of GPUs, or a GPU that is too hot and must stop."""
         if "gpus" in word:
             self.known = True
             alone = "left alone: the plan has no work for GPUs" if not self.stages("gpu") else ""
@@ -165,49 +165,49 @@ class Supervisor:
             self.children[f"gpu/{word['hot']}"].stop()
 
     def refuse(self, index: str, why: str) -> None:
-        """Say of a GPU that is left alone that nothing of it was tested."""
+        """Report every stage of a refused GPU as not tested."""
         for stage in self.stages("gpu") or [{"stage": name} for name in ("memory", "tensor", "scalar", "links")]:
-            self.tell("stage", of=f"gpu/{index}", stage=stage["stage"], test="", status="not tested", why=why)
+            self.emit("stage", of=f"gpu/{index}", stage=stage["stage"], test="", status="not tested", why=why)
 
     def stages(self, of: str) -> List[Dict[str, Any]]:
-        """Give the plan's stages for a kind of thing."""
+        """Return the plan's stages for a kind of part."""
         return [stage for stage in self.plan["stages"] if stage["of"] == of]
 
     def gpu_work(self, index: int) -> Work:
-        """Make the work of one GPU's child."""
+        """Return the function that the child of one GPU runs."""
         plan, carried, base = self.plan, self.carried, self.base
 
         def work(line: Any, stop: threading.Event) -> None:
             late = shifted(plan, max(base, line.clock()))
-            gpu_child(late, index, line.tell, line.clock, stop, carried["gpu"])
+            gpu_child(late, index, line.emit, line.clock, stop, carried["gpu"])
 
         return work
 
     def bury(self, child: "Child") -> None:
-        """Take note of a child's end."""
+        """Clean up after a child that ended."""
         del self.children[child.name]
         os.close(child.out)
-        if not child.told:
+        if not child.terminated_at:
             os.close(child.control)
-        child.kill()  # what it started does not outlive it
+        child.kill()  # this also ends the processes that it started
         _, status = os.waitpid(child.pid, 0)
-        if os.WIFSIGNALED(status) and not child.told:
+        if os.WIFSIGNALED(status) and not child.terminated_at:
             message = f"ended by signal {os.WTERMSIG(status)}"
-            self.tell("error", of=child.name, stage="", name="crash", said=message)
+            self.emit("error", of=child.name, stage="", name="crash", said=message)
 
     # -- the loop -----------------------------------------------------------------------------------------------------
 
     def abort(self, why: str) -> None:
-        """Stop everything; the first reason is the one that is told."""
+        """Stop all children; only the first reason is reported."""
         self.ending = self.ending or why
         for child in self.children.values():
             child.stop()
 
     def begin(self) -> None:
-        """Say hello, and start who works from the beginning."""
+        """Send the first record, and start the child processes that run from the beginning of the plan."""
         plan, carried = self.plan, self.carried
         version = ".".join(map(str, sys.version_info[:3]))
-        self.tell(
+        self.emit(
             "hello", wire=plan["wire"], time=round(time.time(), 3), python=version, machine=platform.machine(),
             tier=plan["tier"], seed=plan["seed"], version=plan.get("version", ""),
         )  # fmt: skip
@@ -215,8 +215,8 @@ class Supervisor:
 
         def compute(line: Any, stop: threading.Event) -> None:
             library = carried["cpu"].get(platform.machine())
-            worker = Cpu(line.tell, line.clock, stop, library, plan["seed"])
-            line.tell("about", **worker.hello())
+            worker = Cpu(line.emit, line.clock, stop, library, plan["seed"])
+            line.emit("about", **worker.hello())
             worker.run([dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in cpu])
 
         def watch(line: Any, stop: threading.Event) -> None:
@@ -224,7 +224,7 @@ class Supervisor:
 
         def scratch(line: Any, stop: threading.Event) -> None:
             named = plan["scratch"]
-            work = DiskWork(line.tell, line.clock, stop, named["path"], plan["seed"])
+            work = DiskWork(line.emit, line.clock, stop, named["path"], plan["seed"])
             work.run(named["size"], base + max(stage["until"] for stage in plan["stages"]))
 
         self.start("telemetry", watch)
@@ -233,7 +233,7 @@ class Supervisor:
         self.start("node", compute)
 
     def run(self) -> bool:
-        """Do the plan to its end; gives whether it ran whole."""
+        """Run the plan to its end; return whether it was completed."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: None)
         os.set_blocking(self.waker, False)
@@ -254,10 +254,10 @@ class Supervisor:
             if lifeline and self.source in ready:
                 if not os.read(self.source, 4096):
                     lifeline = False
-                    self.abort("the line was closed")
+                    self.abort("the connection was closed")
                 self.heard = time.monotonic()
             self.look(lifeline)
-        self.tell("verdict", status="stopped" if self.ending else "whole", why=self.ending)
+        self.emit("verdict", status="stopped" if self.ending else "whole", why=self.ending)
         until = time.monotonic() + 2.0
         while self.backlog and time.monotonic() < until:
             select.select([], [self.out], [], 0.05)
@@ -265,41 +265,41 @@ class Supervisor:
         return not self.ending
 
     def go_on(self) -> None:
-        """See what comes next: GPUs that nobody told of, the tools behind all other work, the end of the samples."""
+        """Do what is due: report a hang if the GPUs are not listed in time, start the tools, stop the sampler."""
         if not self.known and (self.clock() > self.plan["ready"] or "telemetry" not in self.children):
             self.known = True
             if self.stages("gpu"):
-                message = f"the driver did not say within {self.plan['ready']:g} s which GPUs there are"
-                self.tell("error", of="node", stage="", name="hang", said=message)
+                message = f"the driver did not list the GPUs within {self.plan['ready']:g} s"
+                self.emit("error", of="node", stage="", name="hang", said=message)
         if not self.known or set(self.children) - {"telemetry"}:
             return
         if self.tools and not self.ending:
             names, until, refused = self.tools, self.plan["deadline"], self.refused
             self.tools = []
             self.start(
-                "tools", lambda line, stop: run_tools(names, line.tell, line.clock, stop, until, refused=refused)
+                "tools", lambda line, stop: run_tools(names, line.emit, line.clock, stop, until, refused=refused)
             )
         elif "telemetry" in self.children:
             self.children["telemetry"].stop()
 
     def look(self, lifeline: bool) -> None:
-        """See what is late."""
+        """Check all time limits: keep-alives, the connection, the deadline, and children that must end."""
         now = time.monotonic()
         if now - self.last > BEAT:
-            self.tell("beat")
+            self.emit("beat")
         if lifeline and now - self.heard > self.plan["pulse"]:
-            self.abort("the line is silent")
+            self.abort("the connection is silent")
         if self.clock() > self.plan["deadline"]:
-            self.abort("its time was over")
+            self.abort("its time limit was reached")
         for child in list(self.children.values()):
-            if child.told and now - child.told > GRACE and not child.killed:
+            if child.terminated_at and now - child.terminated_at > GRACE and not child.killed:
                 child.killed = True
                 child.kill()
                 if not self.ending:
-                    self.tell("error", of=child.name, stage="", name="hang", said="it did not end when it was told to")
+                    self.emit("error", of=child.name, stage="", name="hang", said="it did not end when requested")
 
 
 def shifted(plan: PlanDict, base: float) -> PlanDict:
-    """Give the plan with its GPU stages as late as the GPU was ready."""
+    """Return the plan with its stage times shifted by `base`, the time at which the GPU was ready."""
     stages = [dict(s, **{"from": s["from"] + base, "until": s["until"] + base}) for s in plan["stages"]]
     return dict(plan, stages=stages)

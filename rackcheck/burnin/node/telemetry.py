@@ -1,4 +1,4 @@
-"""Runs on the node: what its GPUs and it itself tell while they work, by a schedule that does not drift."""
+"""Runs on the node: samples the GPUs and the node during the load, at fixed times."""
 
 import threading
 from typing import TYPE_CHECKING, Any
@@ -10,42 +10,42 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.nvml_rows import nvml_counters, nvml_quick
 
 SAMPLE_PERIOD = 0.1
-"""Seconds between two samples of a GPU; its counters are read each tenth time."""
+"""Seconds between two samples of a GPU; its counters are read with every tenth sample."""
 XIDS_MOST = 64
-"""Lines of the kernel's log about one GPU that are told."""
+"""Maximum number of kernel log lines that are reported about one GPU."""
 HOT_BELOW = 2
-"""Degrees C below the slowdown at which the load must end."""
+"""The load must end when a GPU is this many degrees C below its slowdown."""
 HANGS_AFTER = 5.0
-"""Seconds after which NVML is said to hang."""
+"""Seconds after which NVML counts as hanging."""
 THROTTLES = (0x8, 0x20, 0x40, 0x80)
 """Event reasons that are findings: hardware slowdown, software thermal, hardware thermal, hardware power brake."""
 HARDWARE = 0x8 | 0x40 | 0x80
 
 
 class Sampler(threading.Thread):
-    """Tells what GPUs and node do, each 0.1 s and each second, until `stop` is set; then once more, all counters.
+    """Samples GPUs every 0.1 s and the node every second until `stop` is set; the last sample has all counters.
 
-    The first and the last rows of counters are those before and after the load. `on_hot(index, temp, limit)` is called
-    once a GPU is within 2 C of its slowdown, `on_reasons(index, bits)` once for each hardware slowdown. Call hello()
-    of the GPUs first. `skipped` counts the samples that were due while an earlier one was not done.
+    So the first and the last counters are from before and after the load. `on_hot(index, temp, limit)` is called once
+    when a GPU is within 2 C of its slowdown, `on_reasons(index, bits)` once for each hardware slowdown. Call hello() of
+    the GPUs first. `skipped` is the number of samples that were due before an earlier sample was finished.
     """
 
     def __init__(
-        self, gpus: "Gpus", tell: "Any", clock: "Any", stop: "Any", on_hot: "Any" = None, on_reasons: "Any" = None
+        self, gpus: "Gpus", emit: "Any", clock: "Any", stop: "Any", on_hot: "Any" = None, on_reasons: "Any" = None
     ) -> "None":
         threading.Thread.__init__(self, name="telemetry")
         self.daemon = True
         self.gpus, self.begun, self.skipped = gpus, 0.0, 0
-        self._tell, self._clock, self._stop_event = tell, clock, stop
+        self._emit, self._clock, self._stop_event = emit, clock, stop
         self._on_hot, self._on_reasons = on_hot, on_reasons
         self._node = NodeReader(clock, gpus.root)
         self._log = KernelLog(gpus.root + "/dev/kmsg")
         self._xids: Any = {}
         self._due: Any = {}
-        self._told: Any = set()
+        self._reported: Any = set()
 
     def run(self) -> "None":
-        """Sample by a schedule that does not drift; what is late is left out and not made up for."""
+        """Sample at fixed times; a late sample is skipped, not repeated later."""
         node = threading.Thread(target=self._watch_node, name="telemetry-node")
         node.daemon = True
         self.gpus.begin()
@@ -62,7 +62,7 @@ class Sampler(threading.Thread):
         self.round(number, last=True)
 
     def round(self, number: "int", last: "bool" = False) -> "None":
-        """Sample each GPU once; its counters the first time, the last time, and once a second, not all GPUs at once."""
+        """Sample each GPU once. Counters are read first, last and once a second, in different rounds for each GPU."""
         for index in self.gpus.alive():
             value = nvml_quick(self.gpus, index)
             if last or number >= self._due.get(index, 0):
@@ -72,27 +72,27 @@ class Sampler(threading.Thread):
                 if self._log.readable and index in self.gpus.places:
                     value["xids"] = self._xids.get(index, 0)
             if index not in self.gpus.lost and value:
-                self._tell("sample", of=f"gpu/{index}", **value)
+                self._emit("sample", of=f"gpu/{index}", **value)
                 self._judge(index, value)
 
     def _judge(self, index: "int", value: "Any") -> "None":
-        """Tell, and call for help, where a GPU is hot or slowed."""
+        """Report a hot or throttled GPU, and call the callbacks."""
         below = value.get("below")
-        if below is not None and below <= HOT_BELOW and ("hot", index) not in self._told:
-            self._told.add(("hot", index))
+        if below is not None and below <= HOT_BELOW and ("hot", index) not in self._reported:
+            self._reported.add(("hot", index))
             limit = value["temp"] + below - HOT_BELOW
             self.gpus.error(index, "hot", temp=value["temp"], limit=limit)
             if self._on_hot:
                 self._on_hot(index, value["temp"], limit)
-        new = [bit for bit in THROTTLES if value.get("reasons", 0) & bit and (bit, index) not in self._told]
+        new = [bit for bit in THROTTLES if value.get("reasons", 0) & bit and (bit, index) not in self._reported]
         for bit in new:
-            self._told.add((bit, index))
+            self._reported.add((bit, index))
             self.gpus.error(index, "throttle", reasons=bit)
         if self._on_reasons and any(bit & HARDWARE for bit in new):
             self._on_reasons(index, sum(bit for bit in new if bit & HARDWARE))
 
     def _watch_node(self) -> "None":
-        """Sample the node each second, by a schedule; a thread of its own, since files may be slow to read."""
+        """Sample the node every second, in a separate thread because files may be slow to read."""
         begun, number = self._clock(), 0
         while not self._stop_event.is_set():
             self.node_round()
@@ -101,17 +101,17 @@ class Sampler(threading.Thread):
         self.node_round(last=True)
 
     def node_round(self, last: "bool" = False) -> "None":
-        """Sample the node once: its own columns, its ports, new Xids, and whether NVML hangs."""
+        """Sample the node once: its own columns and ports; also report new Xids, and NVML if it hangs."""
         for place, xid, line in self._log.xids():
             index = next((each for each, known in self.gpus.places.items() if known == place), None)
             seen = self._xids[index] = self._xids.get(index, 0) + 1
             if seen <= XIDS_MOST:
                 of = "node" if index is None else f"gpu/{index}"
-                self._tell("error", of=of, stage="", name="xid", xid=xid, line=line)
+                self._emit("error", of=of, stage="", name="xid", xid=xid, line=line)
         asking = self.gpus.asking
-        if asking and self._clock() - asking[2] > HANGS_AFTER and asking not in self._told:
-            self._told.add(asking)
+        if asking and self._clock() - asking[2] > HANGS_AFTER and asking not in self._reported:
+            self._reported.add(asking)
             self.gpus.error(asking[0], "hang", said=f"{asking[1]}: no answer for {HANGS_AFTER:g} s")
         for of, value in self._node.read(last):
             if value:
-                self._tell("sample", of=of, **value)
+                self._emit("sample", of=of, **value)

@@ -1,7 +1,7 @@
-"""Runs a tool on the node: for a time, with an answer of bounded size, in a process group of its own.
+"""Runs a tool on the node with a time limit, a limit on the size of its output, and its own process group.
 
-The group gets SIGTERM and then SIGKILL when the time is over or the burn-in stops; should this process be killed, the
-kernel ends the tool. No shell runs.
+The group gets SIGTERM and then SIGKILL when the time limit is reached or the burn-in stops. If this process is killed,
+the kernel ends the tool. No shell is used.
 """
 
 import ctypes
@@ -13,25 +13,25 @@ import time
 from typing import Any, Callable, Dict, List
 
 TOOL_OUT = 512 * 1024
-"""Bytes of standard output that are kept: its beginning."""
+"""Maximum size of the kept standard output, in bytes: its beginning is kept."""
 
 TOOL_ERR = 4 * 1024
-"""Bytes of standard error that are kept: a quarter from its beginning, the rest from its end."""
+"""Maximum size of the kept standard error, in bytes: a quarter is its beginning, the rest its end."""
 
 TOOL_STEP = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two checks of `stop`."""
 
 TOOL_GRACE = 1.5
-"""Seconds between SIGTERM and SIGKILL: `dcgmi` uses them to end what it began in the host engine."""
+"""Seconds between SIGTERM and SIGKILL: `dcgmi` needs them to end its work in the host engine."""
 
 
 def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float) -> Dict[str, Any]:
-    """Run a command to its end, or until it must end; give what a record tells of it."""
+    """Run a command until it ends or must end; return its fields of the record."""
     begun = clock()
 
     def over() -> str:
         if stop.is_set() or clock() >= until:
-            return "stopped" if stop.is_set() else "stopped: the time of the burn-in was over"
+            return "stopped" if stop.is_set() else "stopped: the burn-in's time limit was reached"
         return f"hang: it had not ended after {most:.0f} s" if clock() >= begun + most else ""
 
     try:
@@ -45,14 +45,14 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
                 waiting.register(pipe, selectors.EVENT_READ, name)
-        # A grandchild may hold a pipe open after the tool has ended: the tool's end is the end.
+        # A grandchild may keep a pipe open after the tool has ended; only the tool's own end counts.
         while waiting.get_map() and child.poll() is None:
             why = over()
             if why:
                 break
             for key, _ in waiting.select(TOOL_STEP):
                 _tool_take(key, waiting, kept)
-        while child.poll() is None and not why:  # both pipes are shut, and it goes on
+        while child.poll() is None and not why:  # both pipes are closed, but the tool is still running
             why = over()
             time.sleep(TOOL_STEP)
         seconds = clock() - begun
@@ -72,14 +72,14 @@ def tool_run(argv: List[str], clock: Callable[[], float], stop: Any, until: floa
 
 
 class _ToolKept:
-    """What is kept of a stream: so many bytes of its beginning, and so many of its end."""
+    """The kept parts of a stream: `first` bytes from its beginning, and `last` bytes from its end."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last, self.cut = first, last, 0
         self.head, self.tail = bytearray(), bytearray()
 
     def take(self, data: bytes) -> None:
-        """Take what came; what no longer fits is counted."""
+        """Add new bytes; bytes that are dropped are counted in `cut`."""
         room = self.first - len(self.head)
         self.head += data[:room]
         self.tail += data[room:]
@@ -89,13 +89,13 @@ class _ToolKept:
             del self.tail[:over]
 
     def text(self) -> str:
-        """Give it as text; a mark stands where bytes were dropped between the two."""
+        """Return the kept parts as text, with a mark where bytes were dropped between them."""
         between = b"\n...\n" if self.cut and self.last else b""
         return bytes(self.head + between + self.tail).decode("utf-8", "replace")
 
 
 def _tool_take(key: Any, waiting: Any, kept: Dict[str, _ToolKept]) -> None:
-    """Take what lies in a pipe now, at most a second's worth of a tool that prints without end."""
+    """Read the available bytes of a pipe, 4 MiB at most, since a tool may print without end."""
     for _ in range(64):
         try:
             data = os.read(key.fd, 65536)
@@ -107,7 +107,7 @@ def _tool_take(key: Any, waiting: Any, kept: Dict[str, _ToolKept]) -> None:
         kept[key.data].take(data)
 
 
-_TOOL_PRCTL = ctypes.PyDLL(None).prctl  # looked up here: after a fork only what is loaded already is safe
+_TOOL_PRCTL = ctypes.PyDLL(None).prctl  # loaded before the fork: a child may not load code safely
 
 
 def _tool_follow() -> None:
@@ -115,9 +115,9 @@ def _tool_follow() -> None:
 
 
 def tool_start(argv: List[str]) -> Any:
-    """Start a command in a session of its own, with an environment in which a user's settings do not stand."""
+    """Start a command in its own session, with an environment that has none of the user's settings."""
     keep = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
-    return subprocess.Popen(  # noqa: S603  its words are fixed
+    return subprocess.Popen(  # noqa: S603  the arguments are fixed in this package
         argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -125,12 +125,12 @@ def tool_start(argv: List[str]) -> Any:
         cwd="/",
         env=dict(keep, LC_ALL="C", CUDA_CACHE_DISABLE="1"),
         start_new_session=True,
-        preexec_fn=_tool_follow,  # noqa: PLW1509  it imports nothing and waits for nobody
+        preexec_fn=_tool_follow,  # noqa: PLW1509  it imports nothing and does not wait
     )
 
 
 def tool_end(child: Any) -> None:
-    """End what is left of a command and of all that it started."""
+    """Kill a command and all processes that it started."""
     for number, seconds in ((signal.SIGTERM, TOOL_GRACE), (signal.SIGKILL, TOOL_GRACE)):
         try:
             os.killpg(child.pid, number)

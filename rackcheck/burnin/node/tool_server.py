@@ -1,4 +1,4 @@
-"""Runs on the node a tool that measures against a server of its own: the same tool without its last word."""
+"""Runs, on the node, a tool that measures against its own server: the same tool without its last argument."""
 
 import socket
 import subprocess
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.tool_run import TOOL_STEP, tool_end, tool_run, tool_start
 
 SERVER_SECONDS = 5
-"""Seconds that a server has to listen."""
+"""Seconds within which a server must listen."""
 
 
 def tool_with_server(
     argv: List[str], clock: Callable[[], float], stop: Any, until: float, most: float
 ) -> Dict[str, Any]:
-    """Run a command whose last word is the place of a server: without that word it is the server."""
+    """Run a command whose last argument is a server's address; the same command without it is started as the server."""
     port, ready = int(argv[argv.index("-p") + 1]), min(until, clock() + SERVER_SECONDS)
     try:
         server = tool_start(argv[:-1])
     except (OSError, subprocess.SubprocessError):
-        return tool_run(argv, clock, stop, until, most)  # it will be refused likewise, and say why
+        return tool_run(argv, clock, stop, until, most)  # the client is refused too, and its output has the reason
     try:
         while server.poll() is None and not _tool_listens(port) and clock() < ready and not stop.is_set():
             time.sleep(TOOL_STEP)
@@ -34,14 +34,14 @@ def tool_with_server(
 
 
 def tool_free_port() -> int:
-    """Give a TCP port that nobody listens on."""
+    """Return a free TCP port."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
 
 
 def _tool_listens(port: int) -> bool:
-    """Whether somebody listens on a TCP port: a trial connection would be taken for the client."""
+    """Return whether a process listens on a TCP port, from /proc: a test connection would be taken for the client."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             with Path(table).open() as file:

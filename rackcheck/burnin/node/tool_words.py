@@ -1,7 +1,6 @@
-"""The tools that a node may have, and the words that each is run with.
+"""The tools that a node may have, and the arguments of their commands.
 
-No word is a user's: each is fixed here, or the name of a disk or of a NIC as the kernel spells it, held against a
-closed form.
+No argument comes from a user: each is fixed here, or is a disk's or NIC's kernel name that matches a strict pattern.
 """
 
 import os
@@ -13,35 +12,35 @@ if TYPE_CHECKING:
     from rackcheck.burnin.node.tool_server import tool_free_port
 
 TOOL_COPIES = ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_read_ce")
-"""What nvbandwidth measures: the copies whose floors are published."""
+"""The tests of nvbandwidth that are run: copies whose minimum rates are published."""
 
 TOOL_DISK = re.compile(r"(?:nvme[0-9]{1,3}n[0-9]{1,3}|[sv]d[a-z]{1,2})\Z")
-"""Disks that are read; a partition, a loop and a map of other disks are none."""
+"""Pattern of disks that are read; partitions, loop devices and device-mapper devices do not match."""
 
 TOOL_NIC = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}\Z")
-"""An RDMA device, as the kernel names it."""
+"""Pattern of an RDMA device's kernel name."""
 
 TOOL_MOST = 16
-"""Disks, and NICs, that are tried."""
+"""Maximum number of disks, and of NICs, that are tested."""
 
 FIO_SECONDS = 4
-"""Seconds of each of fio's two jobs on a disk."""
+"""Duration of each of fio's two jobs on a disk, in seconds."""
 
 STRESS_SECONDS = 10
-"""Seconds of stress-ng."""
+"""Duration of stress-ng, in seconds."""
 
 WRITE_SECONDS = 5
-"""Seconds of ib_write_bw."""
+"""Duration of ib_write_bw, in seconds."""
 
 
 class ToolNode(NamedTuple):
-    """The files of the node, below a root, and what the tool itself said of its use."""
+    """The node's files below a root, and the output of the tool's version command."""
 
     root: str
     help: str = ""
 
     def names(self, folder: str, form: Any) -> List[str]:
-        """Give the names in a folder that have a form, in order; none where there is no such folder."""
+        """Return the names in a folder that match a pattern, in order; none if the folder is missing."""
         try:
             found = (each.name for each in Path(self.root, folder).iterdir())
             return sorted(name for name in found if form.match(name))[:TOOL_MOST]
@@ -49,7 +48,7 @@ class ToolNode(NamedTuple):
             return []
 
     def line(self, name: str) -> str:
-        """Give the text of a small file; empty where it cannot be read."""
+        """Return the text of a small file; empty if the file cannot be read."""
         try:
             with Path(self.root, name).open("rb") as file:
                 return file.read(4096).decode("utf-8", "replace").strip()
@@ -58,9 +57,9 @@ class ToolNode(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool: what it is called, how it tells its version, how many seconds it takes at least and may take, and more.
+    """A tool: its command, the arguments that print its version, its minimum and maximum seconds, and its commands.
 
-    `commands` gives, from the tool's place, what each of its commands tries and its words.
+    `commands` takes the tool's path, and yields a subject and the arguments for each command.
     """
 
     command: str
@@ -75,7 +74,7 @@ def _tool_dcgm(level: int) -> Callable[[str, ToolNode], Iterator[Tuple[str, List
 
 
 def _tool_nvbandwidth(exe: str, node: ToolNode) -> Iterator[Tuple[str, List[str]]]:
-    # Its older versions know no JSON, and refuse all words where they do not know one.
+    # Older versions have no JSON output, and reject all arguments if one of them is unknown.
     yield "node", [exe, *(["-j"] if "--json" in node.help else []), "-t", *TOOL_COPIES]
 
 
@@ -94,7 +93,7 @@ def _tool_ib_write_bw(exe: str, node: ToolNode) -> Iterator[Tuple[str, List[str]
 
 
 def fio_words(exe: str, disk: str, file: str) -> List[str]:
-    """Give the command that reads a disk, first in a row and then here and there; it writes nothing."""
+    """Return the command that reads a disk, first sequentially and then randomly; the command writes nothing."""
     both = ["--filename=" + file, "--readonly", "--direct=1", "--ioengine=libaio", "--time_based"]
     both += [f"--runtime={FIO_SECONDS}", "--group_reporting"]
     row = ["--name=" + disk + ":row", "--rw=read", "--bs=1M", "--iodepth=32"]
@@ -130,4 +129,4 @@ TOOLS: Dict[str, Tool] = {
     "fio": Tool("fio", ("--version",), 2.0 * FIO_SECONDS + 2.0, 2.0 * FIO_SECONDS + 15.0, _tool_fio),
     "stress-ng": Tool("stress-ng", ("--version",), STRESS_SECONDS + 2.0, STRESS_SECONDS + 15.0, _tool_stress_ng),
 }
-"""The tools that can be run, by the names that a plan gives them."""
+"""The tools that can be run, by their names in a plan."""

@@ -1,10 +1,10 @@
-"""Tools that the node has already: found, asked their version and run with fixed words; what they say is written down.
+"""Finds the tools that are installed on the node, reads their versions, and runs them with fixed arguments.
 
-Nothing is installed. Times are seconds of `clock`.
+Nothing is installed; the tools' output is recorded. Times are seconds of `clock`.
 
-One `tool` record is written for each command: `name`, `of`, `argv`, `version`, `status` (its exit status, below zero
-a signal's; null where it did not run to its end), `seconds`, `out`, `err`; `why` where the status is null; `cut`, how
-many bytes of the answer were dropped.
+One `tool` record is written for each command: `name`, `of`, `argv`, `version`, `status` (exit status; a negative number
+is the signal that ended the command; null if the command did not run to its end), `seconds`, `out`, `err`, `why` (only
+if `status` is null) and `cut` (the number of dropped output bytes).
 """
 
 import glob
@@ -24,12 +24,12 @@ TOOL_FOLDERS = (
     "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/opt/nccl-tests/build",
     "/usr/libexec/datacenter-gpu-manager-4/plugins/cuda[0-9]*",
 )  # fmt: skip
-"""Where tools lie that are not on PATH."""
+"""Folders of tools that are not on PATH."""
 
 
 def run_tools(
     names: Sequence[str],
-    tell: Callable[..., None],
+    emit: Callable[..., None],
     clock: Callable[[], float],
     stop: Any,
     until: float,
@@ -37,22 +37,22 @@ def run_tools(
     folders: Optional[Sequence[str]] = None,
     refused: Optional[Mapping[str, str]] = None,
 ) -> None:
-    """Run tools one after the other, and write a `tool` record for each command; over by `until`, or soon after `stop`.
+    """Run tools one after the other, and write a `tool` record for each command; ends by `until`, or soon after `stop`.
 
-    `refused` are GPUs that are left alone, and why. The thread that calls this must live until it returns: the kernel
-    ends a tool when its thread is gone.
+    `refused` has the GPUs that are left alone, and why. The calling thread must live until this function returns: the
+    kernel ends a tool when the thread that started it ends.
     """
     for name in dict.fromkeys(names):
         if name == "cublas":
-            run_cublas(tell, clock, stop, until, refused)
+            run_cublas(emit, clock, stop, until, refused)
             continue
         tool = TOOLS.get(name)
         if tool is None:
-            _tool_untested(tell, name, "node", "unsupported: this version knows no such tool")
+            _tool_untested(emit, name, "node", "unsupported: this version has no such tool")
             continue
         exe = find_tool(tool.command, folders)
         if exe is None:
-            _tool_untested(tell, name, "node", "tool missing")
+            _tool_untested(emit, name, "node", "tool missing")
             continue
         message = ""
         if tool.version:
@@ -66,20 +66,20 @@ def run_tools(
             left = until - clock()
             if stop.is_set() or left < tool.least:
                 why = "stopped" if stop.is_set() else f"stopped: {max(left, 0.0):.0f} s were left"
-                _tool_untested(tell, name, of, why, argv, number)
+                _tool_untested(emit, name, of, why, argv, number)
                 continue
             runs = tool_with_server if name == "ib_write_bw" else tool_run
             values = runs(argv, clock, stop, until, tool.most)
-            tell("tool", name=name, of=of, argv=argv, version=number, **values)
+            emit("tool", name=name, of=of, argv=argv, version=number, **values)
         if not tried:
-            _tool_untested(tell, name, "node", "unsupported: this node has nothing that it could try")
+            _tool_untested(emit, name, "node", "unsupported: this node has nothing for it to test")
 
 
 def find_tool(command: str, folders: Optional[Sequence[str]] = None) -> Optional[str]:
-    """Give the place of a tool; none where there is no such file that may be run, and that not everybody may change."""
+    """Return the path of a tool; None if there is no such executable file, or if every user may change it."""
     places = os.environ.get("PATH", "").split(os.pathsep) + list(TOOL_FOLDERS) if folders is None else folders
     for place in filter(os.path.isabs, places):
-        for folder in sorted(glob.glob(place), reverse=True):  # noqa: PTH207  pathlib's raises where PATH is no pattern
+        for folder in sorted(glob.glob(place), reverse=True):  # noqa: PTH207  pathlib's raises if PATH has no pattern
             file = Path(folder, command)
             try:
                 mode = file.stat().st_mode
@@ -91,6 +91,6 @@ def find_tool(command: str, folders: Optional[Sequence[str]] = None) -> Optional
 
 
 def _tool_untested(
-    tell: Callable[..., None], name: str, of: str, why: str, argv: Sequence[str] = (), version: Optional[str] = None
+    emit: Callable[..., None], name: str, of: str, why: str, argv: Sequence[str] = (), version: Optional[str] = None
 ) -> None:
-    tell("tool", name=name, of=of, argv=list(argv), version=version, status=None, seconds=0.0, out="", err="", why=why)
+    emit("tool", name=name, of=of, argv=list(argv), version=version, status=None, seconds=0.0, out="", err="", why=why)

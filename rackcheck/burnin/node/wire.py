@@ -1,4 +1,4 @@
-"""Runs on the node: records to whoever listens, one JSON object a line."""
+"""Runs on the node: writes records, one JSON object per line."""
 
 import json
 import os
@@ -7,23 +7,23 @@ import time
 
 
 class RecordStream:
-    """Where records go: a file descriptor, and the clock that all records of a burn-in share."""
+    """An output stream of records: a file descriptor, and the clock that all records of a burn-in use."""
 
     def __init__(self, out: int, began: float) -> None:
         self._out, self._began, self._lock = out, began, threading.Lock()
 
     def clock(self) -> float:
-        """Seconds since the burn-in began."""
+        """Return the seconds since the burn-in began."""
         return time.monotonic() - self._began
 
-    def tell(self, kind: str, **fields: object) -> None:
-        """Write a record; raises OSError where nobody listens any more."""
+    def emit(self, kind: str, **fields: object) -> None:
+        """Write a record. Raises OSError if the reader is gone."""
         record = dict(fields, k=kind)
         record.setdefault("t", round(self.clock(), 3))
         self._write(json.dumps(record, separators=(",", ":")))
 
     def ask(self, **words: object) -> None:
-        """Write a word for the supervisor, which does not hand it on."""
+        """Write a message for the supervisor; the supervisor does not forward it."""
         self._write("!" + json.dumps(words, separators=(",", ":")))
 
     def _write(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Importers of other tools' inventories: pure readers, each from text to the values that an inventory can hold."""
+"""Importers of other tools' inventories: functions that read a text and return values for an inventory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,14 +17,14 @@ READERS: dict[str, Callable[[str, str], Taken]] = {
     "slurm": slurm.read,
     "csv": columns.read,
 }
-"""Readers by the name of their format: text and the file's name in, nodes out; they raise UserError or BadFile."""
+"""Readers by format name: they take the text and the file's name, return nodes, and raise UserError or BadFile."""
 
 SIZE = 32 << 20
-"""Maximum bytes of a foreign file."""
+"""Maximum size of an imported file, in bytes."""
 
 
 def text_of(path: Path) -> str:
-    """Read a foreign file; raises UserError."""
+    """Read a file to be imported; raises UserError."""
     try:
         with safe_read.opened(path) as file:
             return drained(file, str(path))
@@ -40,4 +40,4 @@ def drained(stream: BinaryIO, name: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"{name} is no UTF-8 text (byte {error.start})") from None
+        raise UserError(f"{name} is not UTF-8 text (byte {error.start})") from None

@@ -30,10 +30,10 @@ _WORDS = {
     "rack_unit": "u",
     "rack_position": "u",
 }
-"""Variables with the same meaning as a key of an inventory."""
+"""Variables with the same meaning as a key of rackcheck's inventory."""
 
 _NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
-"""The only template with an unambiguous meaning; `ansible-inventory` prints templates unresolved."""
+"""The only template that is resolved, since its meaning is unambiguous; `ansible-inventory` resolves none."""
 
 _OWN = frozenset({"_meta", "all", "ungrouped"})
 
@@ -63,17 +63,17 @@ def _json(text: str, source: str) -> dict[str, Any]:
         root = json.loads(text)
     except json.JSONDecodeError as error:
         place = SourcePlace(source, error.lineno, error.colno)
-        words = f"no JSON ({error.msg}): this is not what ansible-inventory --list prints"
+        words = f"not JSON ({error.msg}): expected the output of ansible-inventory --list"
         raise BadFile([Problem(place, words)]) from None
-    except (RecursionError, ValueError):  # endless nesting, or a number with more digits than Python reads
-        raise UserError(f"{source}: JSON beyond all bounds") from None
+    except (RecursionError, ValueError):  # too deep nesting, or a number with more digits than Python reads
+        raise UserError(f"{source}: JSON that is nested too deep, or has too long a number") from None
     if not isinstance(root, dict):
-        raise UserError(f"{source} is not what ansible-inventory --list prints: a table of groups")
+        raise UserError(f"{source} is not the output of ansible-inventory --list: a table of groups")
     return root
 
 
 def _group(body: object) -> tuple[list[str], list[str]]:
-    """Return a group's own hosts and its children; old scripts print the hosts as a bare list."""
+    """Return the hosts listed in a group, and its child groups; old scripts print only a list of hosts."""
     if isinstance(body, list):
         return _strings(body), []
     if not isinstance(body, dict):
@@ -86,7 +86,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _members(name: str, groups: Mapping[str, tuple[list[str], list[str]]]) -> list[str]:
-    """Return the hosts of a group and of all groups below it; circles are followed once."""
+    """Return the hosts of a group and of all groups below it; each group of a cycle is visited once."""
     seen, todo = {name}, [name]
     hosts: dict[str, None] = {}
     while todo:
@@ -98,18 +98,18 @@ def _members(name: str, groups: Mapping[str, tuple[list[str], list[str]]]) -> li
 
 
 def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None:
-    found.say(name, "host", name)
+    found.set(name, "host", name)
     for variable, given in variables.items():
         value = _NAME.sub(name, given) if isinstance(given, str) else given
         if variable in _WORDS:
             if isinstance(value, str) and "{{" in value:
-                found.note(f"a template is not worked out here: {variable}", name)
+                found.note(f"a template is not resolved here: {variable}", name)
             else:
-                found.say(name, _WORDS[variable], value)
+                found.set(name, _WORDS[variable], value)
         elif _BMC.fullmatch(variable):
             found.bmc(name, value)
         elif _BMC_USER.fullmatch(variable):
-            found.say(name, "bmc.user", value)
+            found.set(name, "bmc.user", value)
         elif _BMC_PASSWORD.fullmatch(variable):
             found.password(name, "bmc.password", None)
         elif variable in _SSH_PASSWORD:
@@ -119,9 +119,9 @@ def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None
         else:
             found.leave(variable, name)
     if variables.get("ansible_connection") == "local":
-        found.say(name, "host", "localhost")
+        found.set(name, "host", "localhost")
 
 
 def _connection(found: ImportedNodes, name: str, value: object) -> None:
     if value not in {"ssh", "smart", "paramiko", "paramiko_ssh", "local"}:
-        found.note(f"asked over SSH here, and over {clean(str(value), 40)} by Ansible", name)
+        found.note(f"read over SSH here, and over {clean(str(value), 40)} by Ansible", name)

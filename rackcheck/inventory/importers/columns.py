@@ -1,4 +1,4 @@
-"""A table of nodes as CSV: a header with rackcheck's keys or common names, one node per row."""
+"""A table of nodes as CSV: a header with rackcheck's keys or common names for them, and one node per row."""
 
 import csv
 import re
@@ -25,21 +25,21 @@ _WORDS = {
     "bmc_password": "bmc.password", "bmc_pass": "bmc.password", "ipmi_password": "bmc.password",
     "bmc_fingerprint": "bmc.fingerprint", "bmc_ca": "bmc.ca",
 }  # fmt: skip
-"""Headers, in lower case with _ for blanks and hyphens, and the key that each fills."""
+"""Column headers (in lower case, with _ for blanks and hyphens), and the inventory key of each."""
 
 _NUMBERS = {
     "u": re.compile(r"(?:[Uu]\s?)?([0-9]{1,9})"),
     "height": re.compile(r"([0-9]{1,9})(?:\s?[Uu])?"),
     "ssh.port": re.compile(r"([0-9]{1,9})"),
 }
-"""Numbers as spreadsheets write them: `17` or `U17` of a place, `8` or `8U` of a height."""
+"""Numbers as spreadsheets write them: `17` or `U17` for a rack unit, `8` or `8U` for a height."""
 
 COLUMNS = 200
 """Maximum number of columns."""
 
 
 def read(text: str, source: str) -> Taken:
-    """Read a table; raises BadFile with the line of each row that is wrong."""
+    """Read a table; raises BadFile with the line of each invalid row."""
     head, rows = _table(text, source)
     keys, by_host = _keys(head, source)
     found = ImportedNodes(source)
@@ -56,7 +56,7 @@ def read(text: str, source: str) -> Taken:
         at = keys.index("name")
         name, place = cells[at], places[at]
         if name in lines:
-            problems.append(Problem(place, f"{clean(name, 60)} stands here and in line {lines[name]}"))
+            problems.append(Problem(place, f"{clean(name, 60)} is here and in line {lines[name]}"))
         elif not found.node(name):
             problems.append(Problem(place, f"{clean(name, 60)!r} cannot be a node's name"))
         else:
@@ -68,11 +68,11 @@ def read(text: str, source: str) -> Taken:
 
 
 Starts = list[tuple[int, int]]
-"""Where each cell of a row begins: line and column, counted from 1."""
+"""The position at which each cell of a row begins: line and column, counted from 1."""
 
 
 def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, list[str]]]]:
-    """Return the header, and the rows with the start of each cell; rows use the header's separator."""
+    """Return the header, and the rows with the position of each cell; rows use the separator of the header."""
     lines = text.splitlines(keepends=True)
     mark = max(",;\t|", key=next((line for line in lines if line.strip()), "").count)
     reader = csv.reader(lines, delimiter=mark, strict=True)
@@ -85,24 +85,24 @@ def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, li
                 yield (starts + starts[-1:] * len(row))[: max(len(row), 1)], row
                 before = reader.line_num
         except csv.Error as error:
-            raise BadFile([Problem(SourcePlace(source, max(reader.line_num, 1), 1), f"no CSV: {error}")]) from None
+            raise BadFile([Problem(SourcePlace(source, max(reader.line_num, 1), 1), f"not CSV: {error}")]) from None
 
     walk = rows()
     head = next((row for _, row in walk if any(cell.strip() for cell in row)), None)
     if head is None:
         raise UserError(f"{source} is empty")
     if len(head) > COLUMNS:
-        raise UserError(f"{source} has {len(head)} columns; a sheet may have {COLUMNS}")
+        raise UserError(f"{source} has {len(head)} columns; the maximum is {COLUMNS}")
     return [cell.strip() for cell in head], walk
 
 
 def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
-    """Find where the cells of one row begin; quotes count only where a cell begins with them, as for `csv`."""
+    """Return the positions of a row's cells; as in `csv`, a quote is special only at the beginning of a cell."""
     found, state = [(first, 1)], "start"
     for number, line in enumerate(lines, first):
         for column, letter in enumerate(line, 1):
             if letter == '"' and state in {"start", "closed"}:
-                state = "quoted"  # after a closing quote: a pair is an escaped quote
+                state = "quoted"  # also a second quote in a cell: two quotes are an escaped quote
             elif state == "quoted":
                 state = "closed" if letter == '"' else state
             elif letter == mark:
@@ -114,9 +114,9 @@ def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
 
 
 def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
-    """Return the key that each column fills, empty if it fills none, and whether nodes are named by their hosts.
+    """Return the inventory key of each column, empty if the column has none, and whether hosts are used as node names.
 
-    Raises BadFile without a column of names.
+    Raises BadFile if no column contains names.
     """
     keys = [_WORDS.get(re.sub(r"[\s_-]+", "_", cell.casefold()), "") for cell in head]
     place = SourcePlace(source, 1, 1)
@@ -144,7 +144,7 @@ def _row(
             if number is None:
                 yield Problem(place, f"`{clean(column, 60)}` is a number, not {clean(cell, 60)!r}")
             else:
-                found.say(name, key, number[1])
+                found.set(name, key, number[1])
         elif not key:
             found.leave(column or "(a column without a name)", name)
         elif key.endswith("password"):
@@ -153,7 +153,7 @@ def _row(
             found.bmc(name, cell)
             has_bmc = True
         else:
-            found.say(name, key, cell)
+            found.set(name, key, cell)
             has_host = has_host or key == "host"
     if not has_host and (by_host or not has_bmc):
-        found.say(name, "host", name)
+        found.set(name, "host", name)

@@ -19,35 +19,33 @@ def read(text: str, source: str) -> Taken:
         name = record["NodeName"]
         state = record.get("State", "")
         if "FUTURE" in state.split("+"):
-            found.note("left out, for Slurm calls it FUTURE: it is not there yet", name)
+            found.note("left out: its state in Slurm is FUTURE, it does not exist yet", name)
             continue
         if name in found.nodes or not found.node(name):
             continue
         address = record.get("NodeAddr", "")
-        found.say(name, "host", name if address in _NOTHING else address)
+        found.set(name, "host", name if address in _NOTHING else address)
         if record.get("NodeHostName", name) not in {name, *_NOTHING}:
             found.note("its NodeHostName is another name", name)
         absent = next((word for word in _ABSENT if word in state), None)
         if absent is not None:
-            found.note(f"may be switched off, for Slurm calls it {absent}", name)
+            found.note(f"may be switched off: its state in Slurm is {absent}", name)
         gres = record.get("Gres", "")
         if gres not in _NOTHING:
-            found.note(f"Gres left out ({clean(gres, 80)}): a node tells of its own GPUs", name)
+            found.note(f"Gres left out ({clean(gres, 80)}): GPUs are read from the node", name)
         for partition in record.get("Partitions", "").split(","):
             if partition.strip() not in _NOTHING:
                 found.group(partition.strip(), [name])
     if not found.nodes and not found.odd:
-        raise UserError(
-            f"{source} has no NodeName=: this is not what scontrol show nodes prints (its text, not its JSON)"
-        )
+        raise UserError(f"{source} has no NodeName=: expected the output of scontrol show nodes (as text, not as JSON)")
     return found.finish()
 
 
 def _records(text: str) -> Iterator[Mapping[str, str]]:
     """Yield the fields of each record.
 
-    Values contain blanks (`OS=Linux 6.8.0 #1 SMP`), and a reason may contain anything, even `NodeAddr=`: of two
-    equal fields the first counts, and Slurm prints reasons and comments after the fields that are read.
+    Values contain blanks (`OS=Linux 6.8.0 #1 SMP`), and a reason may contain any text, even `NodeAddr=`. If a field
+    occurs twice, the first one is used: Slurm prints reasons and comments after the fields that are read here.
     """
     record: dict[str, str] = {}
     for line in text.splitlines():
@@ -59,7 +57,7 @@ def _records(text: str) -> Iterator[Mapping[str, str]]:
             continue
         fields = list(_FIELD.finditer(line))
         ends = [*(field.start() for field in fields[1:]), len(line)]
-        for field, end in zip(fields, ends, strict=False):  # a line without a field has an end all the same
+        for field, end in zip(fields, ends, strict=False):  # `ends` also has an entry for a line without fields
             record.setdefault(field[1], line[field.end() : end].strip())
     if record:
         yield record

@@ -1,4 +1,4 @@
-"""Values imported from another tool's inventory, collected node by node; what cannot be imported is noted."""
+"""Values imported from another tool's inventory, collected node by node, with notes on values that were left out."""
 
 import ipaddress
 import re
@@ -14,7 +14,7 @@ from rackcheck.model.fold import fold
 from rackcheck.profile.schema import PORT
 
 LONGEST = 500
-"""Maximum characters of a value."""
+"""Maximum number of characters of a value."""
 
 MEMBERS = 1_000_000
 """Maximum number of group memberships in one import."""
@@ -29,7 +29,7 @@ _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PORT = re.compile(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
-"""By key, the function that returns why a value can never work."""
+"""For each key, the function that returns why a value can never work."""
 
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")
@@ -46,7 +46,7 @@ class Taken:
 
 
 class ImportedNodes:
-    """Collects nodes; what does not fit an inventory is noted, once for all nodes that it applies to."""
+    """Collects nodes; values that an inventory cannot contain are noted, once for all nodes with such a value."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -59,25 +59,25 @@ class ImportedNodes:
     def node(self, name: str) -> bool:
         """Add a node; return whether its name is valid."""
         if not is_name(name):
-            self.note("left out, for this is no name of a node here", clean(name, 60) or "(none)")
+            self.note("left out: not a valid node name", clean(name, 60) or "(none)")
             return False
         self.nodes.setdefault(name, {})
         if len(self.nodes) > NODES:
             raise UserError(f"{self.source} has more than the {NODES} nodes that an inventory may hold")
         return True
 
-    def say(self, name: str, key: str, value: object) -> None:
-        """Set one value, if an inventory can hold it."""
+    def set(self, name: str, key: str, value: object) -> None:
+        """Set one value, if an inventory can contain it."""
         text = _text(value)
         shape = {"role": _ROLE, "u": _NUMBER, "height": _NUMBER, "ssh.port": _PORT}.get(key)
         check = _CHECKS.get(key)
         if text is None or (shape is not None and not shape.fullmatch(text)) or (check is not None and check(text)):
-            self.note(f"`{key}` left out, for its value does not fit", name)
+            self.note(f"`{key}` left out: its value is not valid", name)
         else:
             self.nodes[name][key] = text
 
     def bmc(self, name: str, value: object) -> None:
-        """Set a BMC's address, as the url of its Redfish service."""
+        """Set a BMC's address; it is stored as the URL of the BMC's Redfish service."""
         text = _text(value)
         url = None if text is None else _url(text)
         if url is None or unreachable.url(url):
@@ -92,12 +92,12 @@ class ImportedNodes:
             return
         reference = SSH_PASSWORD if key.startswith("ssh.") else BMC_PASSWORD
         self.nodes[name][key] = reference
-        self.note(f"a password is never taken over: `{key}` is {reference} instead", name)
+        self.note(f"passwords are never imported: `{key}` is {reference} instead", name)
 
     def group(self, group: str, names: Iterable[str]) -> None:
         """Add nodes to a group."""
         if not _GROUP.fullmatch(group):
-            self.note("groups left out, for the word cannot name one", clean(group, 60))
+            self.note("groups left out: not a valid group name", clean(group, 60))
             return
         known = self.groups.setdefault(group, {})
         before = len(known)
@@ -107,7 +107,7 @@ class ImportedNodes:
             raise UserError(f"{self.source}: more than {MEMBERS} memberships in groups")
 
     def leave(self, key: str, name: str) -> None:
-        """Note a key of the source that an inventory has no equivalent for; its value is ignored."""
+        """Note a key of the source for which an inventory has no equivalent; its value is ignored."""
         self.left.setdefault(clean(key, 60), {})[name] = None
 
     def note(self, words: str, name: str) -> None:
@@ -117,7 +117,7 @@ class ImportedNodes:
     def finish(self) -> Taken:
         """Return what was collected; raises UserError if there is no node."""
         if not self.nodes:
-            raise UserError(f"{self.source} names no node")
+            raise UserError(f"{self.source} contains no node")
         for name, words in self.nodes.items():
             if "bmc.url" not in words and any(key.startswith("bmc.") for key in words):
                 self.note("a BMC's user or password without its address: left out", name)
@@ -128,7 +128,7 @@ class ImportedNodes:
             by_count = sorted(self.left.items(), key=lambda item: -len(item[1]))
             keys = [f"{key} ({len(names)})" for key, names in by_count[:SHOWN]]
             more = f" and {len(by_count) - SHOWN} more" if len(by_count) > SHOWN else ""
-            notes.append(f"no place in this form, left out (on how many nodes): {', '.join(keys)}{more}")
+            notes.append(f"no equivalent here, left out (number of nodes): {', '.join(keys)}{more}")
         groups = {name: tuple(members) for name, members in self.groups.items() if members}
         return Taken(self.nodes, groups, tuple(notes))
 
@@ -142,7 +142,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(value: object) -> str | None:
-    """Return a value as text that fits on a line, or None. `{node}` is rejected: an inventory would expand it."""
+    """Return a value as text of one line, or None; also None for `{node}`, which an inventory would expand."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     if isinstance(value, int) and abs(value) > 10**9:

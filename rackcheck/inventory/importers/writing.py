@@ -1,4 +1,4 @@
-"""Writes an imported inventory in rackcheck's form: equal nodes are folded, shared values become defaults."""
+"""Writes an imported inventory in rackcheck's form: identical nodes are folded, shared values become defaults."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from rackcheck.model.fact import clean
 from rackcheck.model.fold import fold
 
 KEY = 900
-"""Maximum characters of a key; YAML accepts at most 1,024."""
+"""Maximum number of characters of a key; YAML accepts at most 1,024."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_~/.](?:[A-Za-z0-9_./@+-]|:(?=[A-Za-z0-9_./]))*")
 _SET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,\[\]-]*")
@@ -20,10 +20,10 @@ NodeWords = Mapping[str, str]
 
 
 def written(taken: Taken, source: str) -> str:
-    """Format an inventory, which reads back to the same nodes. `source` describes where they come from."""
+    """Format an inventory; reading it returns the same nodes. `source` describes where the nodes come from."""
     shared = _shared(taken)
     own = {name: {k: v for k, v in words.items() if k not in shared} for name, words in taken.nodes.items()}
-    lines = [f"# Taken over from {clean(source)}."]
+    lines = [f"# Imported from {clean(source)}."]
     lines += [f"# note: {clean(words, 600)}" for words in taken.notes]
     lines.append("rackcheck: 1")
     if shared:
@@ -37,7 +37,7 @@ def written(taken: Taken, source: str) -> str:
 
 
 def _shared(taken: Taken) -> dict[str, str]:
-    """Return the values that all nodes share; for BMC keys, those that all nodes with a BMC share."""
+    """Return the values that all nodes share; for BMC keys, the values that all nodes with a BMC share."""
     found: dict[str, str] = {}
     for key in _SHARED:
         asked = [w for w in taken.nodes.values() if "bmc.url" in w] if key.startswith("bmc.") else taken.nodes.values()
@@ -49,7 +49,7 @@ def _shared(taken: Taken) -> dict[str, str]:
 
 
 def _sets(nodes: Mapping[str, NodeWords]) -> Iterator[tuple[tuple[tuple[str, str], ...], list[str]]]:
-    """Yield groups of nodes with equal values, apart from their own names."""
+    """Yield groups of nodes with identical values, apart from the nodes' names in them."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, words in nodes.items():
         bare = {key: _nameless(value, name) if key in {"host", "bmc.url"} else value for key, value in words.items()}
@@ -62,14 +62,14 @@ def _rank(word: tuple[str, str]) -> tuple[int, str]:
 
 
 def _nameless(text: str, name: str) -> str:
-    """Replace a node's name in a text by `{node}`, where it is a whole word; digits alone are part of an address."""
+    """Replace a node's name in a text by `{node}`, as a whole word; a number stays, as addresses contain numbers."""
     if name.isdigit():
         return text
     return re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", "{node}", text)
 
 
 def _set_keys(names: Sequence[str]) -> Iterator[str]:
-    """Yield names as one node set, or as several if one would be too long for a key."""
+    """Yield names as one node set, or as several sets if one would be too long for a key."""
     key = fold(names)
     if len(key) > KEY and len(names) > 1:
         half = len(names) // 2

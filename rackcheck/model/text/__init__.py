@@ -1,7 +1,6 @@
-"""Readers of common shapes: texts in, values out; unreadable input is reported, never guessed.
+"""Readers of common forms of text: they return values, and report unreadable input instead of guessing.
 
-Readers used by many probes are here by name; a large parser of one tool's output (`lspci`, `dmidecode`) has a module
-of its own below.
+This package exports the readers that many probes use.
 """
 
 from rackcheck.model.fact import Sourced

@@ -1,4 +1,4 @@
-"""XML output of a tool, as plain elements: bounded in size, depth and number, and without custom entities."""
+"""XML output of a tool, as plain elements: limited in size, depth and number, and without custom entities."""
 
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -15,7 +15,7 @@ _PIECE = 1 << 16
 
 @dataclass(slots=True)
 class Element:
-    """One element: its own text without surrounding white space, and its children by name."""
+    """One element: its text without surrounding white space, and its children by name."""
 
     name: str
     text: str = ""
@@ -34,7 +34,7 @@ class Element:
 
 
 class _Builder:
-    """The callbacks of expat; constructs without a callback cannot enter the tree."""
+    """The callbacks of expat; XML constructs without a callback are not in the tree."""
 
     def __init__(self) -> None:
         self.top = Element("")
@@ -56,30 +56,30 @@ class _Builder:
 
     def text(self, piece: str) -> None:
         element = self.open[-1]
-        if element.text or not piece.isspace():  # a text may come in several pieces, cut anywhere
+        if element.text or not piece.isspace():  # expat may pass a text in several pieces, cut anywhere
             element.text += piece
             if len(element.text) > MOST_TEXT:
                 raise Unreadable(f"more than {MOST_TEXT} characters in one {clean(element.name)!r}", Reason.TOO_LARGE)
 
 
 def _refused(*_given: object) -> NoReturn:
-    raise Unreadable("XML that declares or uses entities of its own")
+    raise Unreadable("XML that declares or uses custom entities")
 
 
 def _doctype(_name: str, _system: str | None, _public: str | None, has_internal_subset: bool) -> None:
-    if has_internal_subset:  # external entities are never fetched; an internal subset could declare anything
+    if has_internal_subset:  # external entities are never fetched; an internal subset could declare any entity
         _refused()
 
 
 def elements(text: str) -> Element:
     """Parse a whole document and return its root; raises Unreadable if it is cut, malformed, too large or has a DTD.
 
-    An element's text is everything before, between and after its children, joined.
+    An element's text is the text before, between and after its children, concatenated.
     """
     if len(text) > MOST_CHARACTERS:
         raise Unreadable(f"{len(text)} characters of XML, more than {MOST_CHARACTERS}", Reason.TOO_LARGE)
     builder = _Builder()
-    parser = expat.ParserCreate("utf-8")  # whatever the document declares: it was decoded on arrival
+    parser = expat.ParserCreate("utf-8")  # whatever encoding the document declares: it was decoded when it was read
     parser.buffer_text = True
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end

@@ -9,8 +9,8 @@ from functools import lru_cache
 from rackcheck.model.fact import Absent, Reason, Sourced, Unknown, Unreadable, Value
 from rackcheck.model.text.values import line, natural
 
-SILENT = Unknown(Reason.NOT_COLLECTED, "head said nothing of it")
-"""The reason for a file of which `head` returned neither the contents nor an error."""
+SILENT = Unknown(Reason.NOT_COLLECTED, "head returned nothing for it")
+"""The reason for a file for which `head` returned neither contents nor an error."""
 
 
 def _pattern(glob: str) -> str:
@@ -27,20 +27,20 @@ def _glob(glob: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def covering(globs: Sequence[str]) -> re.Pattern[str]:
-    """Return one pattern for all files that match a glob: a node may return millions of files."""
+    """Return one pattern that matches all files of any glob: a node may return millions of files."""
     return re.compile("|".join(map(_pattern, globs)))
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files of a node as collected, and why others could not be read; with `trouble`, there may be more of them."""
+    """The files of a node as collected, and why others could not be read; if `trouble` is set, there may be more."""
 
     contents: Mapping[str, str]
     refused: Mapping[str, Unknown]
     trouble: Unknown | None = None
 
     def text(self, path: str) -> str:
-        """Return a file's whole text; raises Unreadable if there is none to read."""
+        """Return a file's whole text; raises Unreadable if the file does not exist or could not be read."""
         if path in self.contents:
             return self.contents[path]
         trouble = self.refused.get(path, self.trouble)
@@ -49,7 +49,7 @@ class Files:
         raise Unreadable(f"{path} is not there", Reason.NOT_COLLECTED)
 
     def read(self, path: str, reader: Callable[[str], Value] = line) -> Sourced:
-        """Read one file with one reader: its value, absent if there is no file, unknown if it cannot be read."""
+        """Read one file with one reader; absent if the file does not exist, unknown if it cannot be read."""
         if path in self.contents:
             try:
                 return Sourced(reader(self.contents[path]), path)
@@ -67,10 +67,11 @@ class Files:
         return there
 
     def found(self, glob: str) -> Iterator[tuple[str, ...]]:
-        """Yield what the stars of a glob matched, once for every existing file, in numeric order.
+        """Yield the texts that the stars of a glob matched, for every existing file, in numeric order.
 
-        A folder that could not be listed raises Unreadable, since its contents are unknown. If there may be more files,
-        Unreadable is raised after the last one: facts about each file are valid, facts about all of them are not.
+        Raises Unreadable for a folder that could not be listed, since its contents are unknown. If there may be more
+        files, Unreadable is raised after the last file: facts about each file are valid, but facts about all files are
+        not.
         """
         hidden = self.refused.get(glob)
         if hidden is not None:
@@ -88,7 +89,7 @@ def covers(glob: str, path: str) -> bool:
 
 
 def matching(paths: Sequence[str], glob: str) -> Iterator[str]:
-    """Yield the matches of a glob in a sorted list of paths: only those with its literal prefix are examined."""
+    """Yield the matches of a glob in a sorted list of paths: only paths with the glob's literal prefix are examined."""
     prefix = re.split(r"[*?\[]", glob, maxsplit=1)[0]
     fits = _glob(glob).fullmatch
     for at in range(bisect.bisect_left(paths, prefix), len(paths)):

@@ -1,4 +1,4 @@
-"""Readers of common shapes: texts in, values out; unreadable input is reported, never guessed."""
+"""Readers of common forms of text: they return values, and report unreadable input instead of guessing."""
 
 import re
 from functools import lru_cache
@@ -6,11 +6,11 @@ from functools import lru_cache
 from rackcheck.model.fact import Unreadable, clean
 
 _BLANKS = " \t\r\n"
-"""White space allowed around a number; a kernel prints no other."""
+"""White space that is allowed around a number: all that a kernel prints there."""
 
 
 def flag(word: str, *, yes: str, no: str) -> bool:
-    """Read a text with two possible words; a third word is an error, not a no."""
+    """Read a text with two possible words; any other word is an error, and does not mean false."""
     if word not in (yes, no):
         raise Unreadable(f"neither {yes!r} nor {no!r}: {clean(word)!r}")
     return word == yes
@@ -46,14 +46,14 @@ def line(text: str) -> str:
 
 
 def rows(text: str) -> list[str]:
-    """Return the lines of complete output; a last line without a line end was cut."""
+    """Return the lines of complete output; an error if the last line has no line end, since the output was cut."""
     if text and not text.endswith("\n"):
         raise Unreadable(f"cut in its last line: {clean(text.rpartition(chr(10))[2])!r}")
     return text.split("\n")[:-1]
 
 
 def kib(text: str) -> float:
-    """Read the kernel's `2048 kB`, which are KiB."""
+    """Read a size like `2048 kB`, where the kernel means KiB."""
     if not re.fullmatch(r"[0-9]{1,20} kB", text):
         raise Unreadable(f"not a size in kB: {clean(text)!r}")
     return float(text.removesuffix(" kB"))
@@ -62,7 +62,7 @@ def kib(text: str) -> float:
 def numbers(text: str, *, limit: int = 65_536) -> frozenset[int]:
     """Read the kernel's list of CPUs: `0-3,8`; an empty text is an empty list."""
     found: set[int] = set()
-    named = 0  # a kernel lists each number once; repeated ranges are hostile input
+    named = 0  # a kernel lists each number once; repeated ranges would be hostile input
     for part in text.strip().split(",") if text.strip() else ():
         match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
         named += 1 if match is None else max(1, int(match[2] or match[1]) - int(match[1]) + 1)

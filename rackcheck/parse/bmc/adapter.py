@@ -15,7 +15,7 @@ def adapters(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def ports(docs: Documents, adapter: Resource) -> tuple[list[Resource], Unknown | None]:
-    """Return the ports of an adapter, in the newer form or else the older, and why the list may be incomplete."""
+    """Return the ports of an adapter, from the newer schema or else the older, and why the list may be incomplete."""
     return below(docs, adapter, "Ports", "NetworkPorts")
 
 
@@ -26,14 +26,14 @@ def walked(docs: Documents) -> None:
 
 
 def firmware(adapter: Resource) -> Sourced:
-    """Return the version that all controllers of an adapter run; unknown where one lacks it or they differ."""
+    """Return the version that all controllers of an adapter run; unknown if one reports none, or if versions differ."""
     source = inside(adapter.uri, "Controllers")
     if adapter.read("Status.State").reading == "Absent":
         return Sourced(Absent("the slot is empty"), source)
     controllers, trouble = gather(adapter.parts("Controllers"))
     rows = [controller.read("FirmwarePackageVersion", revision) for controller in controllers]
     if trouble is not None or not rows:
-        return Sourced(trouble or Unknown(Reason.NOT_COLLECTED, f"{adapter.uri} tells of no controller"), source)
+        return Sourced(trouble or Unknown(Reason.NOT_COLLECTED, f"{adapter.uri} reports no controller"), source)
     return _agreed(rows)
 
 

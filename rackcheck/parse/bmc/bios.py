@@ -1,4 +1,4 @@
-"""BIOS settings in vendor-neutral words: which attribute of this BIOS holds one, and what its value means."""
+"""BIOS settings in vendor-neutral words: which attribute of this BIOS holds a setting, and what its value means."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from rackcheck.parse.bmc.item import gather, not_there
 Attributes = Mapping[str, Any]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-"""Displayed names of a BIOS whose registry was not read."""
+"""The empty table of displayed names, used for a BIOS whose registry was not read."""
 
 
 @dataclass(frozen=True)
@@ -41,32 +41,32 @@ class SettingReport:
 
 
 def _several(names: list[str]) -> str:
-    """Join the names of attributes of one value: a family of ports has dozens."""
+    """Join the names of attributes with the same value; if there are more than FAMILY, name only the first."""
     return ",".join(names) if len(names) <= FAMILY else f"{names[0]} and {len(names) - 1} more"
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Settings that the next boot changes, with their values after it, and why the list may be incomplete."""
+    """Settings that the next boot changes, with their values after that boot, and why the list may be incomplete."""
 
     changes: Mapping[str, SettingReport]
     doubt: Unknown | None = None
 
 
 LONGEST = 200
-"""Longest attribute name read, in characters; the recorded ones have up to 61."""
+"""Maximum length of an attribute name, in characters; recorded names have up to 61."""
 
 FAMILY = 4
-"""Number of attributes of one value that are all named; of more, only the first."""
+"""Maximum number of attributes with the same value that are all named; if there are more, only the first is named."""
 
 MOST = 5_000
-"""Number of attributes read of one BIOS; the recorded machines have up to 455."""
+"""Maximum number of attributes of one BIOS; the recorded machines have up to 455."""
 
 
 def with_attributes(docs: Documents) -> list[Resource]:
-    """Return the Bios of every system that reports attributes; of several systems, the host's.
+    """Return the Bios of every system that reports attributes.
 
-    Raises Unreadable if there is none, or if one that may report different values could not be read.
+    Raises Unreadable if no system reports attributes, or if a Bios that may report different values could not be read.
     """
     found, trouble = gather(docs.at("Systems/*/Bios"))
     telling = [bios for bios in found if attributes(bios)]
@@ -82,19 +82,19 @@ def with_attributes(docs: Documents) -> list[Resource]:
 def attributes(bios: Resource) -> Attributes:
     """Return the attributes of a Bios resource or of its settings object; none if the property is missing.
 
-    Raises Unreadable if they are null, or too many.
+    Raises Unreadable if the attributes are null or too many.
     """
     found = bios.body.get("Attributes", {})
     if not isinstance(found, Mapping):
         why = Reason.NOT_COLLECTED if found is None else Reason.UNPARSABLE
-        raise Unreadable(f"{bios.uri}: its Attributes are none: {clean(repr(found), 60)}", why)
+        raise Unreadable(f"{bios.uri}: Attributes is not an object: {clean(repr(found), 60)}", why)
     if len(found) > MOST:
         raise Unreadable(f"{bios.uri}: {len(found)} attributes", Reason.TOO_LARGE)
     return found
 
 
 def agreed(readings: Iterable[Sourced]) -> Sourced:
-    """Return the value that all systems of this BMC report; unknown where they differ."""
+    """Return the value that all systems of this BMC report; unknown if they differ."""
     first, *others = readings
     if all(other.reading == first.reading for other in others):
         return first
@@ -103,9 +103,9 @@ def agreed(readings: Iterable[Sourced]) -> Sourced:
 
 
 def read_setting(setting: Setting, given: Attributes, shown: Mapping[str, str] = NOTHING) -> SettingReport:
-    """Read one setting: the first row that this BIOS has, and that does not refer to other attributes, decides.
+    """Read one setting from the first row whose attributes this BIOS has, and whose value is not `elsewhere`.
 
-    With the displayed names of a registry, attributes are also matched by those, if none matches by its own name.
+    If no attribute matches by its own name, attributes are matched by the displayed names in `shown`.
     """
     found = _read_setting(setting, given, spelled(given))
     if found.attributes or not shown:
@@ -125,7 +125,7 @@ def _on_screen(names: Iterable[str], shown: Mapping[str, str]) -> dict[str, list
 def read_settings(
     known: BiosSettings, given: Attributes, shown: Mapping[str, str] = NOTHING
 ) -> dict[str, SettingReport]:
-    """Read all settings of a BIOS except those with their own probe; `shown` holds its registry's displayed names."""
+    """Read all settings of a BIOS except those with their own probe; `shown` has the registry's displayed names."""
     if shown:
         return {name: read_setting(setting, given, shown) for name, setting in known.items() if not setting.apart}
     spelt = spelled(given)
@@ -142,12 +142,12 @@ def _read_setting(setting: Setting, given: Attributes, spelt: Mapping[str, list[
             return SettingReport(
                 unknown or (rows[0] if len(set(rows)) == 1 else _differing(setting, rows)), tuple(found)
             )
-    detail = f"none of {len(given)} attributes is known as {setting.name}: {setting.sought}"
+    detail = f"none of {len(given)} attributes matches {setting.name}: {setting.sought}"
     return SettingReport(Unknown(Reason.NOT_COLLECTED, detail))
 
 
 def _differing(setting: Setting, rows: list[Any]) -> Reading:
-    """Read several attributes with different values: unknown for a quantity, which has no word for that."""
+    """Return `mixed` for attributes with different values; unknown for a quantity, which has no such word."""
     if setting.unit is None:
         return MIXED
     shown = ", ".join(sorted({setting.spell(m) for m in rows})[:3])
@@ -155,7 +155,7 @@ def _differing(setting: Setting, rows: list[Any]) -> Reading:
 
 
 def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mapping[str, str] = NOTHING) -> Waiting:
-    """Return the settings that the next boot changes; if the present value is unknown, so is the change.
+    """Return the settings that the next boot changes; if a setting's current value is unknown, so is its change.
 
     An attribute that belongs to no setting is listed under its own name.
     """
@@ -177,23 +177,21 @@ def waiting(known: BiosSettings, now: Attributes, then: Attributes, shown: Mappi
             if before.reading != after.reading:
                 changes[name] = SettingReport(after.spelt(setting), tuple(changed))
                 continue
-            changes |= {
-                a: SettingReport(scalar(then[a]) or "", (a,)) for a in changed
-            }  # one port of a family that is mixed
+            changes |= {a: SettingReport(scalar(then[a]) or "", (a,)) for a in changed}  # a port of a mixed family
         if None in differ.values():
             unclear = next(a for a in mine if differ[a] is None)
-            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} says nothing, now or for the next boot")
+            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(unclear)} has no value, now or for the next boot")
     for attribute in (a for a in then if a not in known_by and now.get(a) != then[a]):
         if not attribute.strip() or len(attribute) > LONGEST or BROKEN in attribute:
-            doubt = doubt or Unknown(Reason.UNPARSABLE, f"an attribute is called {clean(attribute, 60)!r}")
+            doubt = doubt or Unknown(Reason.UNPARSABLE, f"invalid attribute name {clean(attribute, 60)!r}")
         elif _differ(now.get(attribute), then[attribute]) is None:
-            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} says nothing, now or for the next boot")
+            doubt = doubt or Unknown(Reason.NOT_COLLECTED, f"{clean(attribute)} has no value, now or for the next boot")
         elif _differ(now.get(attribute), then[attribute]):
             changes.setdefault(attribute, SettingReport(scalar(then[attribute]) or "", (attribute,)))
     return Waiting(changes, doubt)
 
 
 def _differ(now: object, then: object) -> bool | None:
-    """Return whether two values differ; None where one of them is unknown."""
+    """Return whether two values differ; None if one of them is unknown."""
     before, after = scalar(now), scalar(then)
     return None if before is None or after is None else before != after

@@ -1,4 +1,4 @@
-"""The attribute registry of a BIOS: which one it names, the names it displays, and the values attributes may have."""
+"""The attribute registry of a BIOS: how it is found, and the displayed names and allowed values of attributes."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from rackcheck.parse.bmc.bios_table import BiosSettings, spelled
 from rackcheck.parse.bmc.item import gather
 
 FEW = 5
-"""Below this number of settings matched by attribute name, the registry of the BIOS is fetched.
+"""If fewer settings than this match by attribute name, the registry of the BIOS is fetched.
 
-Each of the recorded BIOSes has more. A registry is a megabyte: it is not fetched as long as names suffice.
+Each of the recorded BIOSes has more matches. A registry is about a megabyte, so it is fetched only if it is needed.
 """
 
 BiosRegistry = Mapping[str, Any]
@@ -40,7 +40,7 @@ def shown(docs: Documents, bios: Resource) -> dict[str, str]:
 def displayed(registry: BiosRegistry) -> dict[str, str]:
     """Read the displayed name of each attribute from a registry; malformed entries are skipped.
 
-    An attribute with two displayed names gets neither. A registry too long to be read whole yields nothing.
+    An attribute with two displayed names gets none. A registry with too many attributes yields nothing.
     """
     found: dict[str, set[str]] = {}
     for entry in _entries(registry):
@@ -51,7 +51,7 @@ def displayed(registry: BiosRegistry) -> dict[str, str]:
 
 
 def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, str, str]]:
-    """Compare a table of settings with a registry; yield each allowed (setting, attribute, value) that is not read."""
+    """Yield each (setting, attribute, value) that a registry allows and a table of settings does not cover."""
     allowed = {e["AttributeName"]: e["Value"] for e in _entries(registry) if _is_choice(e)}
     spelt = spelled(allowed)
     for setting in known.values():
@@ -63,7 +63,7 @@ def unread(known: BiosSettings, registry: BiosRegistry) -> Iterator[tuple[str, s
 
 
 def _names(value: object) -> list[str]:
-    """Return the spellings of a value in attributes: Supermicro numbers values, attributes hold the displayed text."""
+    """Return the possible spellings of a value: on Supermicro its name is a number, and attributes hold the text."""
     rows = [value.get(n) for n in ("ValueName", "ValueDisplayName")] if isinstance(value, Mapping) else []
     return [name for name in rows if isinstance(name, str)]
 
@@ -80,9 +80,9 @@ def _entries(registry: BiosRegistry) -> list[Mapping[str, Any]]:
 
 
 def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
-    """Fetch the registry that a BIOS names, else the only one named as a BIOS registry; None if there is none.
+    """Fetch the registry that a BIOS names, else the only registry with a BIOS registry's name; None if neither exists.
 
-    Its members are distinguished by URI: a BMC has dozens of registries, and each GET returns about a megabyte.
+    The registry is selected by its URI, not by its body: a BMC has dozens of registries of about a megabyte each.
     """
     collections, _ = gather(docs.at("Registries"))
     uris = [uri for each in collections for uri in _listed(docs, each)]
@@ -103,7 +103,7 @@ def _named(docs: Documents, bios: Resource) -> BiosRegistry | None:
 
 
 def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
-    """Return whether a registry has the version that a BIOS names: in others, numbers may mean other attributes."""
+    """Return whether a registry has the version that a BIOS names; other versions may number attributes differently."""
     wanted = bios.body.get("AttributeRegistry")
     if by_name or not isinstance(wanted, str) or not wanted.strip():
         return True
@@ -112,13 +112,13 @@ def _is_meant(bios: Resource, file: BiosRegistry, *, by_name: bool) -> bool:
 
 
 def _covering(bios: Resource, registry: BiosRegistry) -> BiosRegistry | None:
-    """Return a registry that has an entry for each attribute of a BIOS; one without belongs to another BIOS."""
+    """Return a registry that has an entry for each attribute of a BIOS; None for the registry of another BIOS."""
     listed = {name for entry in _entries(registry) if isinstance(name := entry.get("AttributeName"), str)}
     return registry if listed >= set(attributes(bios)) else None
 
 
 def _plain(name: str) -> str:
-    """Normalize a registry's name for comparing versions: `v1_0_0` and `1.0.0` are equal."""
+    """Normalize a registry's name to compare versions: `v1_0_0` and `1.0.0` become identical."""
     return re.sub(r"[^a-z0-9]|v(?=[0-9])", "", clean(name, 200).casefold().removesuffix(".json"))
 
 
@@ -142,5 +142,5 @@ def _last(uri: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Strip version and language from a registry's name: Dell refers to v1_0_3 and serves v1_0_0."""
+    """Strip version and language from a registry's name: Dell's BIOS names v1_0_3, and its registry is v1_0_0."""
     return _VERSION.sub("", clean(name, 200).strip().casefold())

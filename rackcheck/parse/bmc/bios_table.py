@@ -15,30 +15,30 @@ MIXED = "mixed"
 """Value of a setting whose attributes differ."""
 
 ELSEWHERE = "elsewhere"
-"""In a word table: this value means that other attributes decide (`PerPort`)."""
+"""Word for a value that leaves the decision to other attributes (`PerPort`)."""
 
 UNSAID = "unsaid"
-"""In a word table: this value does not determine the setting (`Unspecified`; `Auto` where a size is expected)."""
+"""Word for a value that does not determine the setting (`Unspecified`; `Auto` if a size is expected)."""
 
 PLAIN = ("enabled", "disabled", "auto")
-"""Words of a setting unless the table defines its own."""
+"""Words of a setting for which the table defines no others."""
 
 SHOWN = 8
-"""Number of attribute names shown where none was found."""
+"""Maximum number of attribute names listed in the message that none was found."""
 
 _SIZE = re.compile(r"([0-9]{1,9}) ?([kmgt]?)i?b?\Z")
 _WHOLE = re.compile(r"([0-9]{1,18})\.0+\Z")
 _ODD = re.compile(r"\s*([-+]\s*[0-9.]|[0-9]*[.,][0-9])")
-"""A number with a sign or a fraction: its digits alone would be another number."""
+"""Matches a number with a plus or minus sign, or with a fraction: its digits alone would be a different number."""
 
 _LETTER = {"": "B", "k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Attributes that hold a setting, by name or by a pattern for a family of them; all that are present must agree.
+    """Attributes that hold a setting, listed by name or matched by a pattern; all those of a BIOS must agree.
 
-    `number` finds the digits in a value, in its compared spelling; `unit` is the unit of those digits.
+    `number` finds the digits in a value after `plain`; `unit` is the unit of these digits.
     """
 
     names: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class Candidate:
     unit: str | None = None
 
     def among(self, spelt: Mapping[str, list[str]]) -> list[str]:
-        """Return those of the attributes that belong to this row, as the BIOS spells them, in order."""
+        """Return the attributes that belong to this row, as the BIOS spells them, sorted by name."""
         found = [name for spelling_ in self.names if spelling_ in spelt for name in spelt[spelling_]]
         if self.pattern is not None:
             found += (name for s in spelt if self.pattern.fullmatch(s) and s not in self.names for name in spelt[s])
@@ -57,15 +57,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting in neutral words; with a `unit` it is a quantity, with `counts` a word or a whole number.
+    """One setting in neutral words: a quantity if it has a `unit`, else a word; a whole number too if `counts` is set.
 
-    The first of the rows that a BIOS has decides. A setting marked `apart` has a probe of its own.
+    The first row whose attributes a BIOS has decides. A setting marked `apart` has its own probe.
     """
 
     name: str
     about: str
     rows: tuple[Candidate, ...]
-    says: tuple[str, ...] = PLAIN
+    words: tuple[str, ...] = PLAIN
     unit: str | None = None
     counts: bool = False
     apart: bool = False
@@ -73,30 +73,30 @@ class Setting:
 
     @property
     def kind(self) -> Kind:
-        """The type of its fact."""
+        """The type of the setting's fact."""
         if self.unit is not None:
             value = quantity(self.unit, self.about)
         else:
-            value = setting(self.about) if self.counts else text(self.about, words=(*self.says, MIXED))
-        return view(value)  # of the attribute, which is reported beside it as the BIOS spells it
+            value = setting(self.about) if self.counts else text(self.about, words=(*self.words, MIXED))
+        return view(value)  # the attribute itself, as the BIOS spells it, is reported in another fact
 
     def meaning(self, row: Candidate, name: str, value: object) -> str | float | Unknown:
         """Return what an attribute's value means; a value that is not listed is unknown, never guessed."""
         given = scalar(value)
         if given is None:
-            return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} says nothing")
+            return Unknown(Reason.NOT_COLLECTED, f"{clean(name)} has no value")
         given = _WHOLE.sub(r"\1", given)
         if _ODD.match(given):
-            return Unknown(Reason.UNPARSABLE, f"{clean(name)} says {clean(given)!r}, which is no known word")
+            return Unknown(Reason.UNPARSABLE, f"{clean(name)} is {clean(given)!r}, which is not a known value")
         word = row.words.get(plain(given))
         if word is not None and word != UNSAID:
             return word
         number = None if word == UNSAID else self._number(row, given)
         if number:
             return number
-        none = "which tells nothing of it" if word == UNSAID or number == 0 else "which is no known word"
+        none = "which does not determine the setting" if word == UNSAID or number == 0 else "which is not a known value"
         reason = Reason.NOT_COLLECTED if word == UNSAID or number == 0 else Reason.UNPARSABLE
-        return Unknown(reason, f"{clean(name)} says {clean(given)!r}, {none}")
+        return Unknown(reason, f"{clean(name)} is {clean(given)!r}, {none}")
 
     def _number(self, row: Candidate, given: str) -> str | float | None:
         """Read a number if this setting has one; zero is not a valid value on a machine."""
@@ -118,7 +118,7 @@ BiosSettings = Mapping[str, Setting]
 
 
 def settings(table: Mapping[str, Any]) -> BiosSettings:
-    """Read the table; the words of a row override those of its setting, and these override the common ones."""
+    """Read the table; a row's words override the setting's words, which override the common words."""
     return {name: _setting(name, given, table["words"]) for name, given in table["settings"].items()}
 
 
@@ -150,7 +150,7 @@ def _words(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spelled(names: Iterable[str]) -> dict[str, list[str]]:
-    """Group attributes by the spelling used for comparison; two may share one."""
+    """Group attributes by the spelling used for comparison; two attributes may have the same spelling."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(spelling(name), []).append(name)
@@ -159,7 +159,7 @@ def spelled(names: Iterable[str]) -> dict[str, list[str]]:
 
 @lru_cache(maxsize=16384)
 def spelling(name: str) -> str:
-    """Normalize an attribute's name for comparison: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` are equal.
+    """Normalize an attribute's name for comparison: `Hyper_Threading_ALL__F27F` and `Hyper-Threading [ALL]` match.
 
     Supermicro adds four hex digits to each name.
     """
@@ -172,9 +172,9 @@ def plain(text: str) -> str:
 
 
 def scalar(value: object) -> str | None:
-    """Return an attribute's value as text, or the current value of an object; None if it has no value.
+    """Return an attribute's value as text; for an object, its current value; None if there is none.
 
-    A text that could not be decoded has none either.
+    A text that could not be decoded counts as no value.
     """
     if isinstance(value, Mapping):
         value = value.get("CurrentValue", value.get("Value"))

@@ -8,7 +8,7 @@ from rackcheck.model.text import Sourced
 from rackcheck.parse.bmc.systems import Gathered, agreed, entries
 
 ENTRIES = 1000
-"""Entries of one boot order that are read at most; UEFI itself allows 65,536."""
+"""Maximum number of entries read of one boot order; UEFI itself allows 65,536."""
 
 OVERRIDES = ("Disabled", "Once", "Continuous")
 """Values of BootSourceOverrideEnabled (DMTF's ComputerSystem schema)."""
@@ -26,7 +26,7 @@ def order(value: object) -> tuple[str, ...]:
 
 
 def _reference(value: object) -> str:
-    """Return the plain reference of `Boot0019`, or of the form `Boot0019: Ubuntu` that some BMCs return."""
+    """Return a reference as `Boot0019`; some BMCs return the form `Boot0019: Ubuntu`."""
     text = text_of(value)
     match = re.match(r"(Boot[0-9A-Fa-f]{4})\s*:", text)
     return match[1] if match else text
@@ -40,15 +40,15 @@ def first(reading: Sourced | Unknown) -> Sourced | Unknown:
 
 
 def override(value: object) -> str:
-    """Return whether a source other than the order's is set for the next start, or for all."""
+    """Return whether a source other than the boot order is set, for the next start or for every start."""
     text = text_of(value)
     if text not in OVERRIDES:
-        raise Unreadable(f"none of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
+        raise Unreadable(f"not one of {', '.join(OVERRIDES)}: {clean(text, 60)!r}")
     return text
 
 
 def target(hosts: Gathered) -> Sourced | Reading:
-    """Read the target of the next start; absent where it follows the order, even if the BMC keeps a target."""
+    """Read the target of the next start; absent if the host follows the boot order, even if the BMC keeps a target."""
     enabled = agreed(hosts, "Boot.BootSourceOverrideEnabled", override)
     if isinstance(enabled, Unknown) or isinstance(enabled.reading, Unknown):
         return enabled
@@ -65,7 +65,7 @@ def _word(value: object) -> str:
 
 
 def progress(hosts: Gathered) -> Sourced | Unknown:
-    """Read how far the host's start has come; a vendor's own word is appended to `OEM`."""
+    """Read how far the host's start has progressed; if the state is `OEM`, return the vendor's own word."""
     reading = agreed(hosts, "BootProgress.LastState")
     if isinstance(reading, Sourced) and reading.reading == "OEM":
         return agreed(hosts, "BootProgress.OemLastState")

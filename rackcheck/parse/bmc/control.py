@@ -18,17 +18,20 @@ PURPOSES = {
     "total": r"(?i)total.?gpu.?power",
     "limit": r"(?i)^power.?limit",
 }
-"""What a control limits, by a word in its Id, as recorded of GB200 and DGX; PowerLimit is the standard's example."""
+"""What a control limits, by a word in its Id, as recorded on GB200 and DGX; PowerLimit is the standard's example."""
 
 DEVICES = frozenset({"TDP", "EDPp", "EDPc", "TGP"})
-"""Purposes of a single device's set points; none of them is the power cap of the device's enclosure."""
+"""Purposes of set points that limit a single device, not the enclosure that contains the device."""
 
 WATTS = frozenset({"w", "watt", "watts"})
 """Spellings of the unit; Lenovo's XCC returns Watt, the standard W."""
 
 
 def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Return the power controls of every chassis, and why the list may be incomplete: one without a type may be one."""
+    """Return the power controls of every chassis, and why the list may be incomplete.
+
+    A control without a type may be a power control.
+    """
     found, trouble = in_chassis(docs, ("Controls", "*"))
     types = [(each, each.read("ControlType").reading) for each in found]
     mute = next((kind for _, kind in types if isinstance(kind, Unknown)), None)
@@ -36,13 +39,14 @@ def power(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def purpose(value: object) -> str:
-    """Derive from a control's name what its set point limits; unknown for a name with none of the known words.
+    """Derive from a control's name what its set point limits; unknown for a name without a known word.
 
-    TDP is sustained and EDPp peak power of one device, TGP that of a graphics card: they are never compared.
+    TDP is the sustained and EDPp the peak power of one device, TGP the power of a graphics card: the three are never
+    compared.
     """
     found = {kind for kind, pattern in PURPOSES.items() if re.search(pattern, text_of(value))}
     if len(found) != 1:
-        raise Unreadable(f"{clean(str(value), 80)!r} does not say what it bounds", Reason.NOT_COLLECTED)
+        raise Unreadable(f"{clean(str(value), 80)!r} does not name what it limits", Reason.NOT_COLLECTED)
     return found.pop()
 
 
@@ -50,7 +54,7 @@ def kept(value: object) -> str:
     """Derive from a control's name whether its set point survives a restart."""
     word = re.search(r"(?i)(non_?)?volatile", text_of(value))
     if word is None:
-        raise Unreadable(f"{clean(str(value), 80)!r} does not say whether it is kept", Reason.NOT_COLLECTED)
+        raise Unreadable(f"{clean(str(value), 80)!r} names neither volatile nor nonvolatile", Reason.NOT_COLLECTED)
     return "nonvolatile" if word[1] else "volatile"
 
 

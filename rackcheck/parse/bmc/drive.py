@@ -16,10 +16,10 @@ _WAY = ("Systems", "Systems/*", "Systems/*/Storage", "Systems/*/Storage/*", STOR
 def drives(docs: Documents) -> Gathered:
     """Return every drive once, and why the list may be incomplete.
 
-    Storage lists the drives, and some BMCs list them again by chassis, under other Ids. Drives with equal serial
-    numbers are the same drive; drives with equal Ids may differ, so without the whole list of the storage that of the
-    chassis is not used. If neither lists any drive, the devices of the simple storage are used; if a BMC lists none at
-    all, the drives are unknown.
+    Storage lists the drives, and some BMCs list them again by chassis, under other Ids. Drives with the same serial
+    number are the same drive; drives with the same Id may be different drives. So the chassis' drives are used only if
+    the storage's list is complete. If neither lists any drive, the devices of the simple storage are used. If a BMC
+    lists no drive at all, the drives are unknown.
     """
     stored, trouble = _listed(docs, STORAGE)
     placed, unread = _listed(docs, CHASSIS)
@@ -36,9 +36,9 @@ def _listed(docs: Documents, link: str) -> Gathered:
 
 
 def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
-    """Add to the drives of the storage those of the chassis that are not among them.
+    """Return the drives of the storage, and the drives of the chassis that the storage does not list.
 
-    A drive without a serial number on either side may be one of the other side; an empty bay has none.
+    A drive without a serial number may be a drive of the other list; an empty bay has no serial number.
     """
     uris = {drive.uri for drive in stored}
     others = [drive for drive in placed if drive.uri not in uris]
@@ -50,7 +50,7 @@ def _merged(stored: list[Resource], placed: list[Resource]) -> Gathered:
     mute = next((drive for drive in (*stored, *kept) if _number(drive) is None and not _empty(drive)), None)
     if mute is None:
         return [*stored, *kept], None
-    why = f"{mute.uri} tells no serial number: it may be a drive that is listed elsewhere"
+    why = f"{mute.uri} reports no serial number: it may be a drive that is listed elsewhere"
     return stored, Unknown(Reason.NOT_COLLECTED, why)
 
 
@@ -64,7 +64,7 @@ def _empty(drive: Resource) -> bool:
 
 
 def _answered(docs: Documents) -> bool:
-    """Return whether every resource that could list drives was read: some BMCs return empty bodies there."""
+    """Return whether every resource that could list drives was read: some BMCs return these with empty bodies."""
     resources = [each for link in _WAY for each in gather(docs.at(link))[0]]
     return all(each.trouble is None or not_there(each.trouble) for each in resources)
 
@@ -80,7 +80,7 @@ def _simple(docs: Documents) -> Gathered:
 
 
 def key(drive: Resource) -> str:
-    """Return the Id of a drive; for a device of the simple storage, which has none, its name."""
+    """Return the Id of a drive, or the name of a device of the simple storage, which has no Id."""
     return named(drive) if "#" in drive.uri else drive.id
 
 
@@ -90,8 +90,8 @@ def gigabytes(value: object) -> float:
 
 
 def share(value: object) -> float:
-    """Return the remaining life of a drive in %; 0 is unknown: the drive may be spent, or not report it."""
+    """Return the remaining life of a drive in %; 0 is unknown: the drive may be worn out, or may not report it."""
     left = some(value)
     if left > 100:
-        raise Unreadable(f"more than the whole: {left:g} %")
+        raise Unreadable(f"above 100 %: {left:g} %")
     return left

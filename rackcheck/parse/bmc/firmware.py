@@ -1,4 +1,4 @@
-"""What a component of a BMC's firmware inventory is for, and whether it is the running one."""
+"""The function of each component in a BMC's firmware inventory, and whether the component is the running one."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from rackcheck.model.redfish_value import BROKEN, text_of
 from rackcheck.model.resource import Resource
 
 OTHER = "other"
-"""The function of a component that none of the known signs fits."""
+"""The function of a component that matches no row of the table."""
 
 INSTALLED = "installed"
 REPEATED = "repeated"
@@ -18,15 +18,15 @@ REPEATED = "repeated"
 
 TEXTS = ("Id", "Name", "Description", "SoftwareId")
 LONG = 200
-"""Characters of one sign that are read."""
+"""Maximum number of characters read of one text or link."""
 
 MOST = 64
-"""Links and Oem parts of one component that are read."""
+"""Maximum number of links, and of Oem parts, read of one component."""
 
 
 @dataclass(frozen=True)
 class SignRow:
-    """A function or a role, and its signs."""
+    """A function or a role, and the words, links and states that identify it."""
 
     name: str
     words: re.Pattern[str]
@@ -37,25 +37,25 @@ class SignRow:
 
 @dataclass(frozen=True)
 class SignTable:
-    """Functions and roles, the deciding ones first."""
+    """Functions and roles; the first that matches decides."""
 
     functions: tuple[SignRow, ...]
     roles: tuple[SignRow, ...]
     unsettled: frozenset[str]
-    """States of a component that does not run, though no word states its purpose."""
+    """States of a component that does not run and whose texts do not state what it is for."""
 
     single: frozenset[str]
-    """Functions that have facts of their own elsewhere, or are no firmware."""
+    """Functions that have separate facts elsewhere, or are not firmware."""
 
     @property
     def counted(self) -> tuple[SignRow, ...]:
-        """Functions whose installed components are facts by function."""
+        """Functions whose installed components have facts, grouped by function."""
         return tuple(row for row in self.functions if row.name not in self.single)
 
 
 @dataclass(frozen=True)
 class FirmwareComponent:
-    """One component, its function and the signs for it, and whether it runs."""
+    """One component: its function and the evidence for it, and its role, which shows whether it runs."""
 
     key: str
     resource: Resource
@@ -91,16 +91,16 @@ def _row(name: str, row: Mapping[str, Any]) -> SignRow:
 
 
 def components(known: SignTable, resources: Iterable[tuple[str, Resource]]) -> list[FirmwareComponent]:
-    """Return each component with its function and role; `resources` come with their keys."""
+    """Return each component with its function and role; `resources` are pairs of a key and a component."""
     keyed = list(resources)
     installed = {rest for _, r in keyed for word, rest in [_prefix(r)] if word == INSTALLED}
     return [FirmwareComponent(key, r, *function(known, r), role(known, r, installed)) for key, r in keyed]
 
 
 def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str, ...]]:
-    """Return the function of a component, and the signs for it.
+    """Return the function of a component, and the evidence for it.
 
-    It is `other` where no known sign fits, and unknown where the component has no name.
+    The function is `other` if no row of the table matches, and unknown if the component has no name.
     """
     texts, links = dict(_texts(component)), tuple(_links(component))
     for row in known.functions:
@@ -113,10 +113,10 @@ def function(known: SignTable, component: Resource) -> tuple[Reading, tuple[str,
 
 
 def role(known: SignTable, component: Resource, installed: Collection[str] = ()) -> Reading:
-    """Return whether a component runs; `installed` are the names after `Installed-` in this inventory.
+    """Return the role of a component; `installed` are the names after `Installed-` in this inventory.
 
-    A component runs unless a sign shows otherwise: an inventory of firmware lists what runs. If its name or state
-    cannot be read, it may be a copy; one of the state Absent is not there.
+    A component runs unless its name or state shows otherwise: an inventory of firmware lists what runs. If its name or
+    state cannot be read, it may be a copy. A component in the state Absent does not exist.
     """
     if component.unread is not None:
         return component.unread
@@ -133,7 +133,7 @@ def role(known: SignTable, component: Resource, installed: Collection[str] = ())
     if state == "Absent":
         return Absent("Status.State is Absent")
     if state in known.unsettled:
-        return Unknown(Reason.NOT_COLLECTED, f"Status.State is {state}, and no word says what it is kept for")
+        return Unknown(Reason.NOT_COLLECTED, f"Status.State is {state}, and no text states its purpose")
     if isinstance(name, Unknown):
         return name
     return state if isinstance(state, Unknown) and "Status" in component.body else INSTALLED
@@ -145,17 +145,17 @@ def of(found: Iterable[FirmwareComponent], name: str) -> Iterator[FirmwareCompon
 
 
 def gap(found: list[FirmwareComponent], name: str) -> Unknown | None:
-    """Return why the components of one function may be incomplete; an empty list is no proof that there is none."""
+    """Return why the components of one function may be incomplete; an empty list is never taken as complete."""
     odd = next((c for c in found if isinstance(c.function, Unknown)), None)
     if odd is not None:
-        return Unknown(Reason.NOT_COLLECTED, f"{clean(odd.key, 60)} does not say what it is: {odd.function}")
+        return Unknown(Reason.NOT_COLLECTED, f"the function of {clean(odd.key, 60)} is unknown: {odd.function}")
     if not any(of(found, name)):
-        return Unknown(Reason.NOT_COLLECTED, f"none of {len(found)} components is known as {name}")
+        return Unknown(Reason.NOT_COLLECTED, f"none of {len(found)} components matches {name}")
     return None
 
 
 def _texts(component: Resource) -> Iterator[tuple[str, str]]:
-    """Yield every text sign by name, in lower case: as it stands, and with its `RunTogether` words split."""
+    """Yield each text of a component by property name, in lower case: unchanged, and with `RunTogether` words split."""
     signs: list[tuple[str, object]] = [(name, component.body.get(name)) for name in TEXTS]
     if not isinstance(component.body.get("Id"), str):
         signs[0] = ("Id", component.id)
@@ -180,7 +180,7 @@ def _links(component: Resource) -> Iterator[str]:
 
 
 def _one(component: Resource) -> bool:
-    """Return whether the description is one word, as a name is, and not a sentence on anything."""
+    """Return whether the description is a single word, as a name is, and not a sentence."""
     value = component.body.get("Description")
     return isinstance(value, str) and len(value.split()) == 1
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
-from rackcheck.model.redfish_value import text_of
+from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource
 from rackcheck.model.text import Sourced
-from rackcheck.parse.bmc.item import gather, in_chassis, keyed, members
+from rackcheck.parse.bmc.item import gather, health_of, in_chassis, keyed, members
 from rackcheck.parse.bmc.processors import of_type
 from rackcheck.parse.bmc.systems import gibibytes, has_some, some
 
 UNLIMITED = 65535
-"""Marks no limit where a limit is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
+"""Value that means no limit, for a limit that is a 16-bit number (SpeedLimitMHz of the recorded DGX H100)."""
 
 CALLED = re.compile(r"gpu[ _-]?(sxm[ _-]?)?[0-9]{1,3}", re.IGNORECASE | re.ASCII)
 """A PCIe device's Id or Name that denotes a GPU: GPU1, GPU_SXM_3; not a riser for GPUs."""
@@ -28,23 +28,28 @@ class Gpu:
     device: Resource | None = None
 
     def read(self, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
-        """Read a property of the processor; of its PCIe device if the processor does not have the property at all.
+        """Read a property of the processor, or of its PCIe device if the processor does not have the property.
 
-        A property that the processor has without a value is not read from the PCIe device.
+        If the processor has the property without a value, the PCIe device is not read.
         """
         sourced = self._own(name).read(name, reader)
         return sourced if name == "Status.State" else self.there(sourced)
 
     @property
     def link(self) -> str:
-        """Where its PCIe link is reported: in the processor if it has one there, else in the PCIe device."""
+        """The name of the property with the PCIe link: the processor's, or if that is missing, the PCIe device's."""
         own = self.resource.body.get("SystemInterface")
         return "SystemInterface.PCIe" if isinstance(own, Mapping) and "PCIe" in own else "PCIeInterface"
 
+    def health(self) -> Sourced:
+        """Read the GPU's health; absent for an empty slot, or if the BMC reports none in a status that it has."""
+        own = self._own("Status")
+        return self.there(health_of(own) if "Status" in own.body else own.read("Status.Health", health))
+
     def there(self, sourced: Sourced) -> Sourced:
-        """Return a value of the GPU; absent for an empty place, whatever the BMC reports."""
+        """Return a value of the GPU; absent for an empty slot, whatever the BMC reports."""
         if self._own("Status").read("Status.State").reading == "Absent":
-            return Sourced(Absent("no GPU is in this place"), sourced.source)
+            return Sourced(Absent("no GPU is in this slot"), sourced.source)
         return sourced
 
     def _own(self, name: str) -> Resource:
@@ -57,7 +62,7 @@ class Gpu:
 def gpus(docs: Documents) -> tuple[list[tuple[str, Gpu]], Unknown | None]:
     """Return the GPUs of all systems, each with its key, and why the list may be incomplete.
 
-    An empty list does not prove that there is none: most BMCs list no GPU of any kind.
+    An empty list does not prove that there are no GPUs: most BMCs list none.
     """
     systems, trouble = members(docs, "Systems")
     found, cut = of_type(docs, ([s for s in systems if "Processors" in s.body or s.unread], None), "GPU")
@@ -98,14 +103,14 @@ def memory(docs: Documents, gpu: Gpu) -> Sourced:
 
 
 def limit(value: object) -> float:
-    """Return a limit, infinite where the number marks none."""
+    """Return a limit; infinite if the number means that there is no limit."""
     number = some(value)
     return float("inf") if number == UNLIMITED else number
 
 
 def uuid(value: object) -> str:
-    """Return a UUID; one of all zeros is unknown."""
+    """Return a UUID; a UUID of zeros is unknown."""
     text = text_of(value)
     if not text.strip("0-"):
-        raise Unreadable(f"says {text[:40]!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is {text[:40]!r}", Reason.NOT_COLLECTED)
     return text

@@ -1,4 +1,4 @@
-"""Which machine a BMC manages: signs of several of its resources, compared with a table of machines."""
+"""Identify the machine that a BMC manages, by comparing values of several resources with a table of machines."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,21 +18,21 @@ LINKS = {
     "cpu": "Systems/*/Processors/*",
     "gpu": "Systems/*/Processors/*",
 }
-"""Kinds of signs, and where each is read; `baseboard` is a system beside the host, without a BIOS of its own."""
+"""Kinds of resources whose values identify a machine, and their paths; `baseboard` is a system other than the host."""
 
 COUNT = "Count"
-"""The sign that is no property: the number of items.
+"""Name of the only `Sign` that is not a property: the number of items.
 
-A different number is no evidence: one may be broken, or duplicate.
+A different number does not exclude a machine: an item may be broken, or listed twice.
 """
 
 ENOUGH = 2
-"""Kinds of signs that must fit: one product string may name a board that two kinds of machine have."""
+"""Number of kinds of resources that must match: one product string may name a board that two kinds of machine have."""
 
 
 @dataclass(frozen=True)
 class Sign:
-    """One sign of a machine: a property of one kind of resource with any of these words, folded."""
+    """Identifying values: a property of one kind of resource, and the words (normalised by `fold`) that match it."""
 
     kind: str
     name: str
@@ -40,55 +40,58 @@ class Sign:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Kind and property: where it is read."""
+        """The kind of resource and the property to read."""
         return self.kind, self.name
 
 
 @dataclass(frozen=True)
 class KnownMachine:
-    """A machine of the table: the signs that name it, and those that only fit it."""
+    """A machine of the table: `names` are values that name it, `fits` are values that only support the match."""
 
     name: str
     names: tuple[Sign, ...]
     fits: tuple[Sign, ...]
     must: frozenset[tuple[str, str]]
-    """Places that contradict with a different word; a missing one leaves the match in doubt."""
+    """Properties that exclude the machine if their value differs; if one could not be read, the match is uncertain."""
 
     against: frozenset[tuple[str, str]]
-    """Places that contradict too, but may be missing; the words of all others may name a part, or a variant."""
+    """Properties that also exclude the machine if their value differs, but may be missing.
+
+    Other properties may differ, as they may name a part or a variant.
+    """
 
     within: str
-    """The wider family this machine belongs to, which its signs fit too."""
+    """The wider family this machine belongs to, whose values this machine also has."""
 
     @property
     def signs(self) -> tuple[Sign, ...]:
-        """All its signs."""
+        """All its identifying values."""
         return (*self.names, *self.fits)
 
 
 @dataclass
 class ReportedIdentity:
-    """What the resources report, by kind and property; and which kinds or properties could not be read, and why."""
+    """Values that the resources report, by kind and property; and why kinds or properties could not be read."""
 
     values: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     silent: dict[tuple[str, str], Unknown] = field(default_factory=dict)
     unread: dict[str, Unknown] = field(default_factory=dict)
 
     def mute(self, sign: Sign) -> Unknown | None:
-        """Why this sign may have more texts than were read."""
+        """Why this property may have more values than were read; None if all were read."""
         return self.unread.get(sign.kind) or self.silent.get(sign.place)
 
-    def said(self, sign: Sign) -> list[str]:
-        """Return the different texts of this sign, as spelled."""
+    def texts(self, sign: Sign) -> list[str]:
+        """Return the distinct values of this property, as spelled."""
         return list(dict.fromkeys(self.values.get(sign.place, ())))
 
     def fitting(self, sign: Sign) -> list[str]:
-        """Return the texts that are the sign's words."""
-        return [value for value in self.said(sign) if fold(value) in sign.words]
+        """Return the values that match the words."""
+        return [value for value in self.texts(sign) if fold(value) in sign.words]
 
     def other(self, sign: Sign) -> list[str]:
-        """Return the texts that are not."""
-        return [value for value in self.said(sign) if fold(value) not in sign.words]
+        """Return the values that do not match the words."""
+        return [value for value in self.texts(sign) if fold(value) not in sign.words]
 
 
 def table(raw: Mapping[str, Any]) -> tuple[KnownMachine, ...]:
@@ -117,16 +120,16 @@ def _place(name: str) -> tuple[str, str]:
 
 
 def fold(text: str) -> str:
-    """Fold letter case and blanks: `DGX  H100 ` and `dgxh100` are one word."""
+    """Remove letter case and blanks: `DGX  H100 ` and `dgxh100` become identical."""
     return "".join(text.casefold().split())
 
 
 def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, Reading]:
-    """Return the machine, and the signs that identify it.
+    """Return the machine, and the evidence for it.
 
-    It is the one machine with a fitting naming sign, confirmed by another kind of resource and not contradicted; a
-    machine of a family takes precedence over the family. Where none fits, or several do, it is absent: not a known
-    machine. Where what decides is missing, it is unknown.
+    A machine is identified if one of its `names` matches, a value of another kind of resource matches, and no value
+    contradicts. A specific machine takes precedence over its family. If no machine or several machines match, the
+    result is absent: not a known machine. If a deciding value is missing, the result is unknown.
     """
     machines = tuple(known)
     identity = gathered(docs, machines)
@@ -134,7 +137,7 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
     wider = {machine.within for machine, fit, _ in rows if fit}
     sure = [machine for machine, fit, _ in rows if fit and machine.name not in wider]
     doubts = [(machine, why) for machine, _, why in rows if why is not None]
-    if sure:  # one that no sign names is not in doubt beside one that is named; nor is its own wider family
+    if sure:  # then a machine whose `names` do not match is not a candidate, nor is the wider family
         settled = {*wider, *(machine.name for machine in sure)}
         doubts = [(m, why) for m, why in doubts if m.name not in settled and any(map(identity.fitting, m.names))]
     for machine, why in doubts:
@@ -149,7 +152,7 @@ def identify(known: Iterable[KnownMachine], docs: Documents) -> tuple[Reading, R
 
 
 def _judge(machine: KnownMachine, identity: ReportedIdentity) -> tuple[bool, Unknown | None]:
-    """Return whether it is this machine, and why that is uncertain, if it is."""
+    """Return whether the values match this machine, and the reason if this is uncertain."""
     if any(identity.other(sign) for sign in machine.signs if sign.place in machine.must | machine.against):
         return False, None
     named = any(map(identity.fitting, machine.names))
@@ -184,7 +187,7 @@ def _sentence(sign: Sign, words: list[str]) -> str:
 
 
 def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity:
-    """Collect the values of all signs of the table from the resources."""
+    """Collect from the resources the values of all properties in the table."""
     identity = ReportedIdentity()
     asked: dict[str, set[str]] = {kind: set() for kind in LINKS}
     for sign in (sign for machine in known for sign in machine.signs):
@@ -206,7 +209,7 @@ def gathered(docs: Documents, known: Iterable[KnownMachine]) -> ReportedIdentity
 
 
 def _resources(docs: Documents, identity: ReportedIdentity) -> dict[str, list[Resource]]:
-    """Return the resources of each kind, and note in `identity` where they may be incomplete."""
+    """Return the resources of each kind, and note in `identity` why a list may be incomplete."""
     root, no_root = gather(docs.at(""))
     systems, trouble = members(docs, "Systems")
     main, no_host = hosts(docs)

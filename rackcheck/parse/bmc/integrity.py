@@ -19,19 +19,19 @@ def proof(component: Resource) -> str:
 
 
 def protocol(value: object) -> str:
-    """Return the version of a protocol; `0.0.0` marks one that was never queried."""
+    """Return the version of a protocol; `0.0.0` means that it was never queried."""
     word = revision(value)
     if not word.strip("0."):
-        raise Unreadable(f"says {word[:40]!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is {word[:40]!r}", Reason.NOT_COLLECTED)
     return word
 
 
 def target(value: object) -> str:
-    """Return the last two words of the link to a component, `Chassis/HGX_ERoT_BMC_0`: no place on a server."""
+    """Return the last two words of the link to a component: `Chassis/HGX_ERoT_BMC_0`, without the service's root."""
     if not isinstance(value, str) or not value.startswith("/") or BROKEN in value:
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a link: {clean(repr(value))}", reason)
     words = [word for word in value.partition("#")[0].split("/") if word]
     if len(words) < 2:
-        raise Unreadable(f"a link to nothing: {clean(value, 60)!r}")
+        raise Unreadable(f"an incomplete link: {clean(value, 60)!r}")
     return "/".join(words[-2:])

@@ -11,7 +11,7 @@ NAME = "EthernetInterfaces"
 
 
 def of_systems(docs: Documents) -> Gathered:
-    """Return the interfaces of every system; a GPU baseboard has none, and may omit them."""
+    """Return the interfaces of every system; a GPU baseboard has none, and may omit the collection."""
     systems, trouble = members(docs, "Systems")
     found: list[Resource] = []
     known = False
@@ -38,5 +38,5 @@ def of_one(docs: Documents, owner: Resource) -> Gathered:
 
 
 def mac(value: object) -> str:
-    """Return a hardware address in lower case with colons; all zeros are none."""
+    """Return a hardware address in lower case with colons; an address of zeros means that there is none."""
     return addresses([value])[0]

@@ -5,30 +5,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable, Value
-from rackcheck.model.redfish_value import BROKEN, text_of
+from rackcheck.model.redfish_value import BROKEN, health, text_of
 from rackcheck.model.resource import MEMBERS, Resource
 from rackcheck.model.text import Sourced
 
 LinkForm = tuple[str, str]
-"""A link below a chassis, and what holds the items there: `*` for a collection's members, else an array's name."""
+"""A link below a chassis, and the list of items there: `*` for a collection's members, else an array's name."""
 
 
 def gather(resources: Iterable[Resource]) -> tuple[list[Resource], Unknown | None]:
-    """Collect the resources up to the first failure, and why the list may be incomplete."""
+    """Return the resources up to the first failure, and why the list may be incomplete."""
     found: list[Resource] = []
     try:
         for resource in resources:
-            found.append(resource)  # noqa: PERF402  what came before a failure stays
+            found.append(resource)  # noqa: PERF402  resources before a failure are kept
     except Unreadable as error:
         return found, Unknown(error.reason, str(error))
     return found, None
 
 
 def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Resource], Unknown | None]:
-    """Drop what could not be fetched, and return why the list may be incomplete: without a body the name is unknown.
+    """Drop resources that could not be fetched, as their names are unknown; return why the list may be incomplete.
 
-    A name taken from its URI would stand beside the item of the true name, which would then seem absent. A member that
-    its own BMC reports as not found never had another name.
+    If a resource were named after its URI, the item with its true name would seem to be absent. A member that the BMC
+    itself reports as not found is kept: it never had another name.
     """
     kept = [r for r in found if r.unread is None or not_there(r.unread)]
     lost = next((r.unread for r in found if r.unread is not None and not not_there(r.unread)), None)
@@ -36,7 +36,7 @@ def read_ones(found: list[Resource], trouble: Unknown | None) -> tuple[list[Reso
 
 
 def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]:
-    """Return a collection's members; a missing collection does not mean that there are none."""
+    """Return a collection's members; a missing collection does not mean that there are no members."""
     collections, trouble = gather(docs.at(link))
     if trouble is None and not collections:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC has no {link}")
@@ -48,13 +48,13 @@ def members(docs: Documents, link: str) -> tuple[list[Resource], Unknown | None]
 
 
 def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unknown | None]:
-    """Return the items of every chassis from the first form that lists any, and why the list may be incomplete."""
+    """Return the items of every chassis from the first link that lists any, and why the list may be incomplete."""
     chassis, trouble = members(docs, "Chassis")
     holdings = _Holdings(docs)
     for place in chassis:
         failed = holdings.take(place, forms)
         trouble = trouble or failed
-    if not holdings.found and trouble is None and not holdings.told:
+    if not holdings.found and trouble is None and not holdings.stated:
         links = " or ".join(link for link, _ in forms)
         trouble = Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has {links}")
     if len(holdings.found) > MEMBERS:
@@ -63,12 +63,12 @@ def in_chassis(docs: Documents, *forms: LinkForm) -> tuple[list[Resource], Unkno
 
 
 class _Holdings:
-    """The items that the chassis of one BMC hold, each once: several chassis may share what holds it."""
+    """The items of all chassis of one BMC, without repetition: several chassis may share one list."""
 
     def __init__(self, docs: Documents) -> None:
         self.docs = docs
         self.found: dict[str, Resource] = {}
-        self.told = False
+        self.stated = False
         self._held: dict[str, tuple[bool, Unknown | None]] = {}
 
     def take(self, chassis: Resource, forms: Sequence[LinkForm]) -> Unknown | None:
@@ -86,15 +86,15 @@ class _Holdings:
                 known = known or cut is None
                 some, unread = some or any_, unread or cut
             if some or (unread is not None and not not_there(unread)):
-                # The older form names the same parts differently: it is used only where the newer one does not exist.
-                self.told = self.told or known
+                # The older form names the same parts differently: it is used only if the newer form does not exist.
+                self.stated = self.stated or known
                 return unread
             failed = failed or unread
-        self.told = self.told or known
+        self.stated = self.stated or known
         return failed or (None if known else silent)
 
     def _hold(self, resource: Resource, holder: str) -> tuple[bool, Unknown | None]:
-        """Collect the items of a resource; returns whether it holds any, and why they may be incomplete."""
+        """Collect the items of a resource; returns whether the resource has items, and why they may be incomplete."""
         known = self._held.get(resource.uri)
         if known is None:
             more, cut = gather(self.docs.at("*", resource) if holder == "*" else resource.parts(holder))
@@ -112,16 +112,16 @@ def not_there(unread: Unknown) -> bool:
 def keyed(
     resources: Sequence[Resource], name: Callable[[Resource], str] = lambda r: r.id
 ) -> Iterator[tuple[str, Resource]]:
-    """Yield each resource with its name; names that clash get the chassis' Id before, then the place, last the URI.
+    """Yield each resource with its name; repeated names get the chassis' Id, then the URI's last word, then the URI.
 
-    Raises Unreadable where they clash even so: a name may be made up to look like the other's URI.
+    Raises Unreadable if names are still repeated: a name may be forged to look like another's URI.
     """
     keys = [name(resource) for resource in resources]
     for longer in (_with_owner, _with_place, _with_uri):
         twice = {key for key, count in Counter(keys).items() if count > 1}
         keys = [longer(k, r) if k in twice else k for k, r in zip(keys, resources, strict=True)]
     if len(set(keys)) < len(keys):
-        raise Unreadable("items of this BMC cannot be told apart by their names")
+        raise Unreadable("items of this BMC cannot be distinguished by their names")
     return zip(keys, resources, strict=True)
 
 
@@ -147,13 +147,27 @@ def named(resource: Resource) -> str:
 
 
 def fitted(resource: Resource, name: str, reader: Callable[[object], Value] = text_of) -> Sourced:
-    """Read a property of a thing in a slot; absent for an empty slot, even where some BMCs return zeros."""
+    """Read a property of an item in a slot; absent if the slot is empty, for which some BMCs return zeros."""
     sourced = resource.read(name, reader)
     state = resource.read("Status.State").reading
     if state == "Absent":
         return Sourced(Absent("the slot is empty"), sourced.source)
     status = resource.body.get("Status")
-    tells = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
-    if isinstance(state, Unknown) and tells:
-        return Sourced(Unknown(state.reason, f"whether the slot is empty is not told: {state.detail}"), sourced.source)
+    identifies = "Status" in resource.body and (not isinstance(status, Mapping) or "State" in status)
+    if isinstance(state, Unknown) and identifies:
+        return Sourced(Unknown(state.reason, f"whether the slot is empty is unknown: {state.detail}"), sourced.source)
+    return sourced
+
+
+def health_of(resource: Resource) -> Sourced:
+    """Read the health of an item in a slot; absent if the slot is empty, or if the BMC has no health for the item.
+
+    Many resources have no `Status.Health` by design: chassis that group others, sensors without thresholds. Among
+    siblings that report one, the missing health becomes unknown when it is judged. A health that is null is unknown.
+    """
+    sourced = fitted(resource, "Status.Health", health)
+    status = resource.body.get("Status", {})
+    silent = isinstance(status, Mapping) and "Health" not in status and status.get("State", "") is not None
+    if resource.unread is None and silent and isinstance(sourced.reading, Unknown):
+        return Sourced(Absent("the BMC reports no health for it"), sourced.source)
     return sourced

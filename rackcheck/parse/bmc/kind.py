@@ -12,7 +12,7 @@ from rackcheck.parse.bmc.item import gather, members
 KINDS = ("server", "switch_tray", "power_shelf", "dpu")
 
 PARTS = frozenset({"Card", "Component", "Module", "Zone"})
-"""Types of chassis that are parts of something; a machine with only such chassis, one of them a card, is that card."""
+"""Types of chassis that are parts; if a machine has only such chassis, and one is a card, the machine is that card."""
 
 
 def kind(docs: Documents) -> Sourced | Reading:
@@ -33,7 +33,7 @@ def kind(docs: Documents) -> Sourced | Reading:
 
 
 def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
-    """Return the kind of a machine that is no card: by processors, else by switches, else by power equipment."""
+    """Return the kind of a machine that is not a card: by processors, else by switches, else by power equipment."""
     counts = [each.read("ProcessorSummary.Count", amount) for each in systems]
     for count in counts:
         if not isinstance(count.reading, Unknown) and count.reading != 0:
@@ -50,7 +50,7 @@ def _by_parts(docs: Documents, systems: list[Resource]) -> Sourced | Reading:
     root = next(iter(docs.at("")))
     if not systems and _is_link(root.body.get("PowerEquipment")):
         return Sourced("power_shelf", inside(root.uri, "PowerEquipment"))
-    return Unknown(Reason.NOT_COLLECTED, "neither processors nor switches nor power equipment: nothing decides")
+    return Unknown(Reason.NOT_COLLECTED, "neither processors nor switches nor power equipment: kind undetermined")
 
 
 def _any(members: object) -> bool:

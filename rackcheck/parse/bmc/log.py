@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from rackcheck.model.catalogue import Kind, collection, integer, listing
+from rackcheck.model.catalogue import Kind, collection, integer, listing, quantity
 from rackcheck.model.documents import NEXT, Documents, Walk
-from rackcheck.model.fact import Class, Facts, Reason, Unknown, Unreadable, clean
+from rackcheck.model.fact import Absent, Class, Facts, Reason, Unknown, Unreadable, clean
 from rackcheck.model.path import spell_key
 from rackcheck.model.redfish_value import health, text_of
 from rackcheck.model.resource import Resource, counted
@@ -17,24 +17,24 @@ from rackcheck.parse.bmc.item import gather, read_ones
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 NEWEST = 50
-"""Newest entries of one log that are read."""
+"""Maximum number of entries read of one log, the newest."""
 
 SHOWN = 5
-"""Entries of one log that are quoted."""
+"""Maximum number of entries quoted of one log."""
 
 _EVENTS = re.compile(r"event|sel|iml|iel|health|fault|alert|system log|chassis log|platform|lifecycle|lclog|xid", re.I)
 _OTHERS = re.compile(
     r"audit|security|journal|post.?code|dump|debug|token|diagnostic|flight|fdr|console|host.?logger", re.I
 )
-"""Words of a log's Id and Name: those of hardware events, and those of logins, traces, codes and files."""
+"""Words in a log's Id or Name: `_EVENTS` mark logs of hardware events, `_OTHERS` logs of logins, traces and files."""
 
 _SKIP = re.compile(r"\?\$skip=[0-9]{1,9}(&\$top=[0-9]{1,9})?", re.ASCII)
 
 
 def logs(docs: Documents, *places: str) -> Gathered:
-    """Return the event logs in these places (`Systems/*/LogServices/*`), and why the list may be incomplete.
+    """Return the event logs at these paths (`Systems/*/LogServices/*`), and why the list may be incomplete.
 
-    A BMC without any does not prove that there were no events.
+    If a BMC has no such log, that does not prove that there were no events.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -42,24 +42,24 @@ def logs(docs: Documents, *places: str) -> Gathered:
         more, cut = read_ones(*gather(docs.at(place)))
         trouble = trouble or cut
         found |= {
-            log.uri: log for log in more if log.unread is None and "Members" not in log.body and tells_events(log)
+            log.uri: log for log in more if log.unread is None and "Members" not in log.body and holds_events(log)
         }
     return has_some(list(found.values()), trouble, "log of events")
 
 
-def tells_events(log: Resource) -> bool:
-    """Return whether a log holds hardware events, by its own names, or else by the type of its entries."""
+def holds_events(log: Resource) -> bool:
+    """Return whether a log contains hardware events, by its Id and Name, or else by the type of its entries."""
     names = " ".join(name for name in (log.body.get("Id"), log.body.get("Name")) if isinstance(name, str))
     if _OTHERS.search(names):
         return False
     return _EVENTS.search(names) is not None or log.body.get("LogEntryType") in (
         "Event",
         "SEL",
-    )  # no set: the value may be a list
+    )  # not a set: the value may be a list
 
 
 def facts(docs: Documents, area: str, *places: str) -> Facts:
-    """Return the facts of every event log in these places: number of entries, and severity of the newest."""
+    """Return the facts of every event log at these paths: number of entries, and severity of the newest."""
     found, trouble = logs(docs, *places)
     for log in found:
         item = f"{area}/{spell_key(named(log))}"
@@ -67,6 +67,7 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
         yield f"{item}.entries", log_entries.count
         yield f"{item}.read", log_entries.trouble or len(log_entries.newest)
         yield f"{item}.critical", log_entries.severe("Critical")
+        yield f"{item}.critical_age", log_entries.age("Critical", _clock(log))
         yield f"{item}.warning", log_entries.severe("Warning")
         yield f"{item}.alerts", log_entries.quoted()
     if trouble is not None:
@@ -76,33 +77,36 @@ def facts(docs: Documents, area: str, *places: str) -> Facts:
 def gives(area: str, where: str) -> dict[str, Kind]:
     """Return the names of the log facts in one area."""
     return {
-        area: collection(f"logs of hardware events {where}, by where they stand; not those of logins, traces or dumps"),
-        f"{area}/*.entries": integer("entries that the log counts", Class.MEASUREMENT),
-        f"{area}/*.read": integer(f"newest entries that were looked at, {NEWEST} at most", Class.MEASUREMENT),
-        f"{area}/*.critical": integer(f"of the newest {NEWEST}, open ones that are Critical", Class.MEASUREMENT),
-        f"{area}/*.warning": integer(f"of the newest {NEWEST}, open ones that are a Warning", Class.MEASUREMENT),
-        f"{area}/*.alerts": listing(f"the newest of those, {SHOWN} at most, in the BMC's time", Class.MEASUREMENT),
+        area: collection(f"logs of hardware events {where}, by path; without logs of logins, traces and dumps"),
+        f"{area}/*.entries": integer("number of entries that the log reports", Class.MEASUREMENT),
+        f"{area}/*.read": integer(f"newest entries that were read, {NEWEST} at most", Class.MEASUREMENT),
+        f"{area}/*.critical": integer(f"open Critical entries among the newest {NEWEST}", Class.MEASUREMENT),
+        f"{area}/*.critical_age": quantity(
+            "h", f"age of the newest of these {NEWEST} that is open and Critical; absent if none is", Class.MEASUREMENT
+        ),
+        f"{area}/*.warning": integer(f"open Warning entries among the newest {NEWEST}", Class.MEASUREMENT),
+        f"{area}/*.alerts": listing(f"the newest of these, at most {SHOWN}, in the BMC's time", Class.MEASUREMENT),
     }
 
 
 def way(*places: str) -> Walk:
-    """Fetch the entries of every event log in these places."""
+    """Fetch the entries of every event log at these paths."""
 
     def walked(docs: Documents) -> None:
         for log in logs(docs, *places)[0]:
             entries(docs, log)
 
-    return Walk("the Entries of those that log events: one page, or the first and the last", walked)
+    return Walk("the Entries of event logs: one page, or the first and the last", walked)
 
 
 def named(log: Resource) -> str:
-    """Return the name of a log by its place: `Managers/BMC/SEL`; two logs of one name are common (`Log1`)."""
+    """Return the path of a log as its name: `Managers/BMC/SEL`; several logs often have the same Id (`Log1`)."""
     return log.uri.removeprefix("/redfish/v1/").replace("/LogServices/", "/")
 
 
 @dataclass(frozen=True)
 class LogEntries:
-    """What was read of a log: its number of entries, the newest of them, and why those could not be read."""
+    """What was read of a log: its number of entries and its newest entries, or why these could not be read."""
 
     source: str
     count: int | Unknown
@@ -120,8 +124,25 @@ class LogEntries:
             return Sourced(Unknown(mute[0].reason, some), self.source)
         return Sourced(len(self._open(word)), self.source)
 
+    def age(self, word: str, now: datetime | None) -> Sourced:
+        """Return the age in hours of the newest open entry of one severity, by the BMC's clock; absent if none is open.
+
+        If the time of any such entry is unreadable, or the BMC's clock is, the age is unknown.
+        """
+        number = self.severe(word)
+        if isinstance(number.reading, Unknown):
+            return number
+        times = [_time(entry) for entry in self._open(word)]
+        if not times:
+            return Sourced(Absent(f"no open entry is {word}"), self.source)
+        known = [time for time in times if time is not None]
+        if now is None or len(known) < len(times):
+            what = "the BMC's clock" if now is None else f"the time of an entry that is {word}"
+            return Sourced(Unknown(Reason.NOT_COLLECTED, f"{what} was not reported"), self.source)
+        return Sourced(max(0.0, (now - max(known)).total_seconds() / 3600), self.source)
+
     def quoted(self) -> Sourced:
-        """Quote the newest entries that are Critical or Warning and open, the newest first."""
+        """Quote the newest open entries that are Critical or Warning, the newest first."""
         if self.trouble is not None:
             return Sourced(self.trouble, self.source)
         return Sourced(tuple(_line(entry) for entry in self._open("Critical", "Warning")[:SHOWN]), self.source)
@@ -131,9 +152,9 @@ class LogEntries:
 
 
 def entries(docs: Documents, log: Resource) -> LogEntries:
-    """Read a log's newest entries: of a log in pages only the first and the last page.
+    """Read a log's newest entries; if the log has several pages, only the first and the last page are read.
 
-    The entries must be in the page itself, as in all recorded BMCs: one GET for each would take minutes.
+    A page must contain the entries themselves, as on all recorded BMCs: one GET for each entry would take minutes.
     """
     pages, trouble = gather(docs.at("Entries", log))
     source = pages[0].uri if pages else log.uri
@@ -160,9 +181,9 @@ def _lying_in(page: Resource) -> Iterator[Resource]:
         )
     for number, member in enumerate(members):
         if not isinstance(member, Mapping):
-            raise Unreadable(f"{page.uri}: a member is no entry: {clean(repr(member))}")
+            raise Unreadable(f"{page.uri}: a member is not an entry: {clean(repr(member))}")
         if not any(not name.startswith("@") for name in member):
-            raise Unreadable(f"{page.uri} gives links alone; its entries were not read", Reason.NOT_READ_FURTHER)
+            raise Unreadable(f"{page.uri} lists links only; its entries were not read", Reason.NOT_READ_FURTHER)
         yield Resource(f"{page.uri}#/Members/{number}", member, above=page)
 
 
@@ -176,12 +197,12 @@ def _entry_count(page: Resource) -> int | None:
 def _count(page: Resource, held: int) -> int:
     value = counted(page, "Members")
     if _next(page) is not None and (value is None or value <= held):
-        raise Unreadable(f"{page.uri} goes on and does not count its entries", Reason.NOT_READ_FURTHER)
+        raise Unreadable(f"{page.uri} has a next page and does not count its entries", Reason.NOT_READ_FURTHER)
     return held if value is None else max(value, held)
 
 
 def _next(page: Resource) -> object:
-    """Return the link to the next page; None on the last page, and where a page links to itself."""
+    """Return the link to the next page; None on the last page, and if a page links to itself."""
     link = next((page.body[name] for name in NEXT if page.body.get(name) is not None), None)
     return None if isinstance(link, str) and link.rstrip("/") == page.uri.rstrip("/") else link
 
@@ -191,7 +212,7 @@ def _last(docs: Documents, first: Resource, held: list[Resource], count: int) ->
     link = _next(first)
     base, query = (link.partition("?")[0], link[link.find("?") :]) if isinstance(link, str) else ("", "")
     if base.rstrip("/") != first.uri.rstrip("/") or not _SKIP.fullmatch(query):
-        raise Unreadable(f"{first.uri} counts {count} entries and gives {len(held)}", Reason.NOT_READ_FURTHER)
+        raise Unreadable(f"{first.uri} counts {count} entries and lists {len(held)}", Reason.NOT_READ_FURTHER)
     skipped = max(len(held), count - NEWEST)
     page = docs.fetched(f"{base}?$skip={skipped}", first)
     if page.unread is not None:
@@ -206,28 +227,40 @@ def _last(docs: Documents, first: Resource, held: list[Resource], count: int) ->
 
 
 def _newest(first: list[Resource], last: list[Resource]) -> list[Resource]:
-    """Return the newest entries, newest first: some BMCs list them from the oldest, some from the newest.
+    """Return the newest entries, newest first: some BMCs list the oldest entry first, some the newest.
 
-    Their times decide, from entry to entry: setting a clock once does not reverse a list. Where the times cannot
-    decide, and there are more entries than are read, the newest are unknown.
+    The order is found by comparing the times of neighbouring entries, so that setting the clock once does not reverse
+    it. If the times do not show the order, and there are more entries than are read, the newest are unknown.
     """
     listed = first if first is last else [*first, *last]
     pairs = [(_time(one), _time(other)) for one, other in pairwise(listed)]
     steps = [one < other for one, other in pairs if one is not None and other is not None and one != other]
     upward = sum(steps)
     if len(listed) > NEWEST and (len(steps) < len(listed) // 10 or not 4 * abs(2 * upward - len(steps)) >= len(steps)):
-        raise Unreadable("its entries do not tell which are the newest", Reason.NOT_READ_FURTHER)
+        raise Unreadable("its entries do not show which are the newest", Reason.NOT_READ_FURTHER)
     newest = first[:NEWEST] if 2 * upward < len(steps) else last[::-1][:NEWEST]
     times = {entry.uri: _time(entry) for entry in newest}
     known = {uri: time for uri, time in times.items() if time is not None}
-    # Two entries of one second may be in either order, and clocks are set while a log is kept.
+    # Two entries of the same second may be in either order, and a clock may be set while a log is kept.
     return sorted(newest, key=lambda e: known[e.uri], reverse=True) if len(known) == len(newest) else newest
 
 
-def _time(entry: Resource) -> datetime | None:
-    created = entry.body.get("Created")
+def _clock(log: Resource) -> datetime | None:
+    """Return the BMC's time when a log was read: the log's own, else that of the manager above it."""
+    at: Resource | None = log
+    while at is not None:
+        time = _time(at, "DateTime")
+        if time is not None:
+            return time
+        at = at.above
+    return None
+
+
+def _time(resource: Resource, name: str = "Created") -> datetime | None:
+    """Return a time of a resource; a time without a zone counts as UTC."""
+    written = resource.body.get(name)
     try:
-        time = datetime.fromisoformat(created) if isinstance(created, str) else None
+        time = datetime.fromisoformat(written) if isinstance(written, str) else None
     except ValueError:
         return None
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time

@@ -11,14 +11,14 @@ STACKED = ("HBM", "GDDR")
 """Prefixes of Redfish's MemoryDeviceType for memory that is soldered to a GPU."""
 
 RATES = 64
-"""Number of rates of one module, at most."""
+"""Maximum number of rates of one module."""
 
 
 def modules(docs: Documents, hosts: Gathered) -> Gathered:
-    """Return the memory of the hosts that is not a GPU's.
+    """Return the memory modules of the hosts, without GPU memory.
 
-    Most BMCs do not list a GPU's there, and some of them report no module's type. Where one does list it, a module
-    without a type may be a GPU's.
+    Most BMCs do not list GPU memory there, and some of them report no type for any module. If a BMC does list GPU
+    memory, a module without a type may be GPU memory.
     """
     systems, trouble = hosts
     found, cut = below(docs, systems, "Memory")
@@ -26,9 +26,9 @@ def modules(docs: Documents, hosts: Gathered) -> Gathered:
     trouble = trouble or cut
     if len(kept) < len(found):
         for each in kept:
-            untold = isinstance(each.read("MemoryDeviceType").reading, Unknown)
-            if untold and each.read("Status.State").reading != "Absent":
-                why = f"{each.uri} does not say its type, and may be a GPU's memory"
+            missing = isinstance(each.read("MemoryDeviceType").reading, Unknown)
+            if missing and each.read("Status.State").reading != "Absent":
+                why = f"{each.uri} reports no type, and may be a GPU's memory"
                 trouble = trouble or Unknown(Reason.NOT_COLLECTED, why)
     return has_some(kept, trouble, "memory")
 
@@ -48,6 +48,6 @@ def _highest(value: object) -> float:
 
 
 def locator(memory: Resource) -> Sourced:
-    """Read the board's name for a slot; an empty slot has one too."""
+    """Read the board's name for a slot; an empty slot has such a name, too."""
     older = "DeviceLocator" in memory.body
     return memory.read("DeviceLocator" if older else "Location.PartLocation.ServiceLabel")

@@ -1,4 +1,4 @@
-"""Metric reports of a BMC: present values of many sensors in one body."""
+"""Metric reports of a BMC: current values of many sensors in one body."""
 
 import re
 from collections import Counter
@@ -14,18 +14,18 @@ from rackcheck.parse.bmc.item import gather, members
 from rackcheck.parse.bmc.power import drawn
 
 SENSOR = re.compile(r"/redfish/v1/Chassis/(?P<chassis>[^/#]{1,200})/Sensors/(?P<sensor>[^/#]{1,200})")
-"""A property that is a whole sensor. One with a fragment belongs to something else, often its history."""
+"""Path of a property that is a whole sensor. A path with a fragment names something else, often the history."""
 
 KINDS: Mapping[str, re.Pattern[str]] = {
     word: re.compile(rf"(?i:{end})(_[0-9]+)?\Z")
     for word, end in {"temperature": "temp", "power": "power", "voltage": "voltage"}.items()
 }
-"""Kind by the end of a sensor's name: reports have no units. `..._TempLimit_0` and `..._Energy_0` are none of these."""
+"""Kind by the end of a sensor's name, as reports have no units; `..._TempLimit_0` and `..._Energy_0` match none."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """The present value of one sensor, from one report."""
+    """The current value of one sensor, from one report."""
 
     name: str
     kind: str
@@ -34,11 +34,11 @@ class Metric:
 
     @property
     def value(self) -> Sourced:
-        """The value; unknown if it is stale, or if there are several."""
+        """The value; unknown if it is stale, or if the reports have several values."""
         if not self.alone:
-            return Sourced(Unknown(Reason.NOT_COLLECTED, "reports give several values of it"), self.entry.uri)
+            return Sourced(Unknown(Reason.NOT_COLLECTED, "the reports have several values of it"), self.entry.uri)
         if _stale(self.entry.body):
-            return Sourced(Unknown(Reason.NOT_READY, "its report calls the value stale"), self.entry.uri)
+            return Sourced(Unknown(Reason.NOT_READY, "its report marks the value as stale"), self.entry.uri)
         return self.entry.read("MetricValue", drawn if self.kind == "power" else measured)
 
 
@@ -54,12 +54,14 @@ def metrics(docs: Documents) -> tuple[list[Metric], Unknown | None]:
             if isinstance(place, str) and SENSOR.fullmatch(place):
                 found.setdefault(place, []).append(entry)
             elif not isinstance(place, str) and "MetricProperty" in entry.body:
-                trouble = trouble or Unknown(Reason.UNPARSABLE, f"{entry.uri} names {clean(repr(place), 60)}")
+                trouble = trouble or Unknown(
+                    Reason.UNPARSABLE, f"{entry.uri}: MetricProperty is {clean(repr(place), 60)}"
+                )
     return list(_named(found)), trouble
 
 
 def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
-    """Yield each metric with the name of its sensor; names that two chassis share get the chassis' before."""
+    """Yield each metric with its sensor's name, preceded by the chassis' name if two chassis have this sensor name."""
     parted = {place: SENSOR.fullmatch(place) for place in found}
     names = Counter(match["sensor"] for match in parted.values() if match)
     for place, match in parted.items():
@@ -71,7 +73,7 @@ def _named(found: Mapping[str, list[Resource]]) -> Iterator[Metric]:
 
 
 def _stale(entry: Mapping[str, object]) -> bool:
-    """Return whether a vendor's property marks a value as stale, or cannot be read; False if it is missing."""
+    """Return whether a vendor's property marks a value as stale; True if it is unreadable, False if it is missing."""
     oem = entry.get("Oem", {})
     vendors = list(oem.values()) if isinstance(oem, Mapping) else [oem]
     return any(not isinstance(vendor, Mapping) or vendor.get(STALE, False) is not False for vendor in vendors)

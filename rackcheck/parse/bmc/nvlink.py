@@ -18,7 +18,7 @@ STATUSES = (*UP, "LinkDown", "Down", "NoLink", "Starting", "Training")
 def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
     """Return the NVLink ports of one GPU, and why the list may be incomplete.
 
-    Without a port and a model of the GPU, the BMC has not detected it yet: the ports are unknown.
+    If there is neither a port nor a model of the GPU, the BMC has not detected the GPU yet: the ports are unknown.
     """
     ports, trouble = read_ones(*gather(docs.at("Ports/*", gpu.resource)))
     if "Ports" not in gpu.resource.body:
@@ -36,19 +36,19 @@ def nvlinks(docs: Documents, gpu: Gpu) -> Gathered:
 
 
 def count(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
-    """Count the ports, up or not."""
+    """Count all ports, whether up or not."""
     return trouble or len(ports)
 
 
 def count_up(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
-    """Count the ports that are up; unknown if one does not report its state."""
+    """Count the ports that are up; unknown if any port does not report its state."""
     rows = [port.read("LinkStatus", _status).reading for port in ports]
     mute = trouble or next((each for each in rows if isinstance(each, Unknown)), None)
     return mute if mute is not None else sum(each in UP for each in rows)
 
 
 def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
-    """Return the lowest speed of the ports that are up, in Gb/s; absent where none is up."""
+    """Return the lowest speed of the ports that are up, in Gb/s; absent if no port is up."""
     up = count_up(ports, trouble)
     if isinstance(up, Unknown):
         return up
@@ -60,5 +60,5 @@ def slowest(ports: Sequence[Resource], trouble: Unknown | None) -> Reading:
 def _status(value: object) -> str:
     text = text_of(value)
     if text not in STATUSES:
-        raise Unreadable(f"no status of a link: {clean(text, 60)!r}")
+        raise Unreadable(f"not a link status: {clean(text, 60)!r}")
     return text

@@ -1,4 +1,4 @@
-"""Shared by the resources of parts: properties with two names, numbers on a label, resources below another."""
+"""Shared helpers for resources of parts: properties with two names, numbers on a label, resources below another."""
 
 from rackcheck.model.documents import Documents
 from rackcheck.model.fact import Reason, Unknown, Unreadable, clean
@@ -13,23 +13,23 @@ def named_first(resource: Resource, *names: str) -> str:
 
 
 def label(value: object) -> str:
-    """Return a number or tag as printed on a label; one that was never written is all zeros, or `nil`."""
+    """Return a number or tag as printed on a label; all zeros or `nil` mean that it was never written."""
     word = text_of(value)
     if not word.strip("0"):
-        raise Unreadable(f"says {word[:40]!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is {word[:40]!r}", Reason.NOT_COLLECTED)
     return revision(word)
 
 
 def revision(value: object) -> str:
-    """Return a version or number as spelled; `nil` (AMI's firmware of a part that does not respond) is none."""
+    """Return a version or number as spelled; `nil` (AMI's firmware, if a part does not respond) counts as no value."""
     word = text_of(value)
     if word.casefold() == "nil":
-        raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)
     return word
 
 
 def listed(value: object) -> list[object]:
-    """Return a list of bounded length; null and other types are unknown."""
+    """Return a list of limited length; null and other types are unknown."""
     if not isinstance(value, list):
         reason = Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         raise Unreadable(f"not a list: {clean(repr(value))}", reason)
@@ -42,12 +42,12 @@ def whole(value: object) -> int:
     """Return a whole number that is not below zero."""
     number = measured(value)
     if number != int(number) or number < 0:
-        raise Unreadable(f"no whole number: {number:g}")
+        raise Unreadable(f"not a whole number: {number:g}")
     return int(number)
 
 
 def only(docs: Documents, link: str, start: Resource) -> Resource | Unknown:
-    """Return the one resource that a link leads to; else why there is none."""
+    """Return the resource that a link leads to, or the first of several; if there is none, return the reason."""
     found, trouble = gather(docs.at(link, start))
     if found and found[0].unread is None:
         return found[0]
@@ -59,7 +59,7 @@ def only(docs: Documents, link: str, start: Resource) -> Resource | Unknown:
 def below(docs: Documents, start: Resource, *links: str) -> tuple[list[Resource], Unknown | None]:
     """Return the members of the first of these collections that has any, and why the list may be incomplete.
 
-    A later one, of the older schema, is used only if the earlier ones are missing or empty.
+    A later collection, of the older schema, is used only if the earlier collections are missing or empty.
     """
     trouble: Unknown | None = None
     known = False

@@ -10,14 +10,14 @@ from rackcheck.parse.bmc.item import gather, in_chassis, members, not_there, rea
 from rackcheck.parse.bmc.systems import Gathered, has_some
 
 SLOTS = ("Slot.Location.PartLocation.ServiceLabel", "Location.PartLocation.ServiceLabel")
-"""Where a device has the label of its slot: the standard's place, and that of other parts."""
+"""Properties with the label of a device's slot: the standard's property, and the property that other parts use."""
 
 
 def devices(docs: Documents) -> Gathered:
     """Return the PCIe devices of every chassis, else of the systems, and why the list may be incomplete.
 
-    Several BMCs list the same devices twice, under different URIs: the systems' list is used if no chassis has one.
-    Every machine has such devices: an empty list means that the BMC has not detected them (yet).
+    Several BMCs list the same devices twice, under different URIs, so the systems' lists are used only if no chassis
+    lists devices. Every machine has such devices: an empty list means that the BMC has not detected them (yet).
     """
     listed, lost = gather(docs.at("Chassis/*/PCIeDevices/*"))
     if listed or (lost is not None and not not_there(lost)):
@@ -31,9 +31,9 @@ def devices(docs: Documents) -> Gathered:
 
 
 def generation(value: object) -> int:
-    """Return the generation of PCIe: 5 of `Gen5`."""
+    """Return the PCIe generation: 5 for `Gen5`."""
     word = text_of(value)
     match = re.fullmatch(r"(?i)gen ?([1-9])", word)
     if match is None:
-        raise Unreadable(f"no generation of PCIe: {clean(word, 60)!r}")
+        raise Unreadable(f"not a PCIe generation: {clean(word, 60)!r}")
     return int(match[1])

@@ -1,4 +1,4 @@
-"""Where a machine stands, and what kind of chassis it is, as configured in its BMC."""
+"""The location of a machine and the type of its chassis, as configured in its BMC."""
 
 from collections.abc import Callable
 
@@ -18,21 +18,21 @@ PLACES: dict[str, tuple[str, ValueReader]] = {
     "room": ("Location.PostalAddress.Room", text_of),
     "building": ("Location.PostalAddress.Building", text_of),
 }
-"""The properties of a place, by fact."""
+"""The properties of a location, by fact."""
 
 
 def kind(value: object) -> str:
-    """Return the type of a chassis; AMI returns the property's own name where it has none."""
+    """Return the type of a chassis; for a chassis without a type, AMI returns the property's own name."""
     word = text_of(value)
     if word == "ChassisType":
-        raise Unreadable(f"says {word!r}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is {word!r}", Reason.NOT_COLLECTED)
     return word
 
 
 def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the chassis that the host is in, and why the list may be incomplete.
 
-    The host is the system with a BIOS: a GPU baseboard does not have the property.
+    The host is the system with a BIOS: a GPU baseboard does not have the BIOS properties.
     """
     systems, trouble = members(docs, "Systems")
     hosts = [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
@@ -48,7 +48,7 @@ def host_chassis(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def place(chassis: list[Resource], trouble: Unknown | None, fact: str) -> Unknown | Sourced:
-    """Return one property of the host's place, if all its chassis that have one agree."""
+    """Return one property of the host's location, if all its chassis with a location agree."""
     if trouble is not None:
         return trouble
     name, reader = PLACES[fact]

@@ -8,36 +8,36 @@ from rackcheck.parse.bmc.part import listed
 
 LINKS = {"linkup": "up", "up": "up", "linkdown": "down", "down": "down", "nolink": "down"}
 LINKS |= {"starting": "starting", "training": "training"}
-"""LinkStatus of the DMTF's Port and NetworkPort schemas, by its word in lower case."""
+"""State of a link by LinkStatus, in lower case, of the DMTF's Port and NetworkPort schemas."""
 
 _ADDRESS = re.compile(r"[0-9a-f]{12}|[0-9a-f]{16}")
 
 
 def link(value: object) -> str:
-    """Return the state of a link in one set of words."""
+    """Return the state of a link, in the same words for both schemas."""
     word = text_of(value)
     if word.casefold() not in LINKS:
-        raise Unreadable(f"no state of a link: {clean(word, 60)!r}")
+        raise Unreadable(f"not a link state: {clean(word, 60)!r}")
     return LINKS[word.casefold()]
 
 
 def gbps(value: object) -> float:
-    """Return a speed in Gb/s; zero is unknown: BMCs return it for no link, and for one they cannot read."""
+    """Return a speed in Gb/s; zero is unknown: BMCs return it without a link, and if they cannot read the speed."""
     number = amount(value)
     if not number:
-        raise Unreadable("says 0", Reason.NOT_COLLECTED)
+        raise Unreadable("is 0", Reason.NOT_COLLECTED)
     return number
 
 
 def mbps(value: object) -> float:
-    """Return a speed in Gb/s from one in Mb/s."""
+    """Convert a speed in Mb/s to Gb/s."""
     return gbps(value) / 1000
 
 
 def addresses(value: object) -> tuple[str, ...]:
     """Return hardware addresses as Linux spells them: MACs `aa:bb:cc:dd:ee:ff`, GUIDs `aabb:ccdd:eeff:0011`.
 
-    An address of zeros is an unused place.
+    An address of zeros marks an unused entry.
     """
     found = [_address(each) for each in listed(value)]
     kept = tuple(dict.fromkeys(each for each in found if each.strip("0:")))
@@ -50,6 +50,6 @@ def _address(value: object) -> str:
     word = text_of(value)
     digits = re.sub(r"[:.-]", "", word).casefold()
     if not _ADDRESS.fullmatch(digits):
-        raise Unreadable(f"no hardware address: {clean(word, 60)!r}")
+        raise Unreadable(f"not a hardware address: {clean(word, 60)!r}")
     step = 2 if len(digits) == 12 else 4
     return ":".join(digits[at : at + step] for at in range(0, len(digits), step))

@@ -1,4 +1,4 @@
-"""Power of a BMC's chassis: redundancy groups, power drawn and its limits, in the older and the newer form."""
+"""Power of a BMC's chassis: redundancy groups, power drawn and its limits, in the older and the newer schema."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from rackcheck.parse.bmc.item import LinkForm, gather, in_chassis, members, not_
 
 SUPPLIES: tuple[LinkForm, LinkForm] = (("PowerSubsystem/PowerSupplies", "*"), ("Power", "PowerSupplies"))
 SHELVES = "PowerEquipment/PowerShelves/*/PowerSupplies/*"
-"""Where a power shelf lists its supplies, which no chassis lists."""
+"""Path of a power shelf's supplies, which no chassis lists."""
 
 GROUPS: tuple[LinkForm, LinkForm] = (("PowerSubsystem", "PowerSupplyRedundancy"), ("Power", "Redundancy"))
 
@@ -22,21 +22,21 @@ METRICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "input_power": ("InputPowerWatts", ("PowerInputWatts",)),
     "output_power": ("OutputPowerWatts", ("PowerOutputWatts", "LastPowerOutputWatts")),
 }
-"""Where a measure is in the metrics of a power supply, and where in the older form."""
+"""The property of each measure in a power supply's metrics, and the properties in the older schema."""
 
 
 def drawn(value: object) -> float:
-    """Return watts that flow; zero is unknown: a machine that is off returns it, and one that does not measure."""
+    """Return the power drawn in W; zero is unknown: a machine that is off, or does not measure power, returns zero."""
     watts = amount(value)
     if watts == 0:
-        raise Unreadable("says 0, as one does that does not know", Reason.NOT_COLLECTED)
+        raise Unreadable("is 0, which BMCs return for an unknown value", Reason.NOT_COLLECTED)
     return watts
 
 
 def supplies(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the power supplies of every chassis, else of the power shelves, and why the list may be incomplete.
 
-    A member that its BMC does not find, though the collection holds its body, is read from that body.
+    If the BMC does not find a member whose body is in the collection, that body is used.
     """
     found, trouble = in_chassis(docs, *SUPPLIES)
     if found or not any("PowerEquipment" in root.body for root in docs.at("")):
@@ -69,7 +69,7 @@ def _embedded(supply: Resource) -> Resource:
 def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
     """Return the redundancy groups of every chassis, and why the list may be incomplete.
 
-    A chassis without power supplies may omit redundancy; with supplies, a missing one is unknown.
+    A chassis without power supplies may omit redundancy; in a chassis with supplies, missing redundancy is unknown.
     """
     supplies, trouble = in_chassis(docs, *SUPPLIES)
     fed = {owner.uri for supply in supplies if (owner := supply.owner) is not None}
@@ -85,7 +85,7 @@ def groups(docs: Documents) -> tuple[list[Resource], Unknown | None]:
 
 
 def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resource], Unknown | None]:
-    """Return the groups of one chassis in the first form that lists any, or why none does."""
+    """Return the groups of one chassis from the first schema that lists any, or why none lists any."""
     failed: Unknown | None = None
     known = False
     for link, name in GROUPS:
@@ -99,19 +99,19 @@ def _redundancy_groups(docs: Documents, chassis: Resource) -> tuple[list[Resourc
             return parts, unread
         failed = failed or unread
     names = " or ".join(name for _, name in GROUPS)
-    return [], None if known else failed or Unknown(Reason.NOT_COLLECTED, f"{chassis.uri} tells no {names}")
+    return [], None if known else failed or Unknown(Reason.NOT_COLLECTED, f"{chassis.uri} reports no {names}")
 
 
 def count(value: object) -> int:
-    """Return a number of things."""
+    """Return a count."""
     number = amount(value)
     if number != int(number):
-        raise Unreadable(f"no number of things: {number:g}")
+        raise Unreadable(f"not a whole number: {number:g}")
     return int(number)
 
 
 def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]]) -> Sourced | Reading:
-    """Read one measure of a supply: from its Metrics if it has them, else from itself, as in the older form."""
+    """Read one measure of a supply: from its Metrics if it has them, else from the supply, as in the older schema."""
     newer, older = places
     reader = amount if "Voltage" in newer else drawn
     if supply.read("Status.State").reading == "Absent":
@@ -123,7 +123,7 @@ def flow(docs: Documents, supply: Resource, places: tuple[str, tuple[str, ...]])
 
 
 def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown | None]:
-    """Return every chassis that has EnvironmentMetrics with that resource, and why the list may be incomplete."""
+    """Return every chassis together with its EnvironmentMetrics, and why the list may be incomplete."""
     chassis, trouble = members(docs, "Chassis")
     found: list[tuple[Resource, Resource]] = []
     for place in chassis:
@@ -136,10 +136,11 @@ def metrics(docs: Documents) -> tuple[list[tuple[Resource, Resource]], Unknown |
 
 
 def cap(environment: Resource) -> Sourced:
-    """Return the power cap of a chassis, if it names its control.
+    """Return the power cap of a chassis, if the property names its control.
 
-    One recorded machine has TDP for its first processor and EDPp for its second in this property, and names neither: a
-    value without a purpose, and the set point of one device, are left to the controls.
+    On one recorded machine, this property holds the TDP of the first processor and the EDPp of the second, but does not
+    name the control. So the cap is unknown if the property names no control, or names the control of one device. The
+    facts of the controls have these set points.
     """
     sourced = environment.read("PowerLimitWatts.SetPoint", drawn)
     if isinstance(sourced.reading, Unknown):
@@ -151,30 +152,31 @@ def cap(environment: Resource) -> Sourced:
     found = [kind for kind in sorted(DEVICES) if re.search(PURPOSES[kind], last)]
     if found:
         return Sourced(
-            Unknown(Reason.NOT_COLLECTED, f"tells {' and '.join(found)} of a device, no cap"), sourced.source
+            Unknown(Reason.NOT_COLLECTED, f"a device's {' and '.join(found)}, not a power cap"), sourced.source
         )
     return sourced
 
 
 def listed(group: Resource) -> Sourced:
-    """Count the supplies of one group, by the links it lists; several links to one count once."""
+    """Count the supplies of one group by its links; repeated links count once."""
     name = "RedundancyGroup" if "RedundancyGroup" in group.body else "RedundancySet"
     return group.read(name, _links)
 
 
 def _links(value: object) -> int:
     if not isinstance(value, list):
-        raise Unreadable(f"is no list of links: {clean(repr(value), 60)}", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is not a list of links: {clean(repr(value), 60)}", Reason.NOT_COLLECTED)
     uris = [member.get("@odata.id") if isinstance(member, dict) else None for member in value]
     if not all(isinstance(uri, str) and uri for uri in uris):
-        raise Unreadable("lists what is no link")
+        raise Unreadable("has an item that is not a link")
     return len(set(uris))
 
 
 def controls(docs: Documents) -> tuple[list[Resource], Unknown | None]:
-    """Return the first PowerControl of every chassis, which covers the whole of it, and why the list may be incomplete.
+    """Return the first PowerControl of every chassis, and why the list may be incomplete.
 
-    The others, if any, are those of subsystems (processors, memory): they are parts of the first.
+    The first entry covers the whole chassis. Further entries, if any, are for subsystems (processors, memory),
+    which are parts of the first.
     """
     chassis, trouble = members(docs, "Chassis")
     found: dict[str, Resource] = {}
@@ -198,14 +200,14 @@ def whole(
     if trouble is not None:
         return trouble
     if not resources:
-        return Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has a PowerControl to tell {name}")
+        return Unknown(Reason.NOT_COLLECTED, f"no chassis of this BMC has a PowerControl with {name}")
     if len(resources) > 1:
         places = ", ".join(resource.uri for resource in resources)
-        return Unknown(Reason.NOT_COLLECTED, f"several chassis tell {name}: {clean(places)}")
+        return Unknown(Reason.NOT_COLLECTED, f"several chassis report {name}: {clean(places)}")
     return resources[0].read(name, reader)
 
 
 def first(resource: Resource, names: Sequence[str], reader: Callable[[object], Value]) -> Sourced:
-    """Read the first of these properties that the body has; the first of all where it has none."""
+    """Read the first of these properties that the body has; if the body has none of them, read the first name."""
     there = next((name for name in names if name.partition(".")[0] in resource.body), names[0])
     return resource.read(there, reader)

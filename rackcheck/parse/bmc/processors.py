@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.systems import Gathered, below, has_some
 
 
 def of_type(docs: Documents, systems: Gathered, kind: str) -> Gathered:
-    """Return the processors of one ProcessorType; one without a type may be one more."""
+    """Return the processors of one ProcessorType; a processor without a type makes the list incomplete."""
     places, trouble = systems
     processors, cut = below(docs, places, "Processors")
     trouble = trouble or cut
@@ -28,7 +28,7 @@ def cpus(docs: Documents, hosts: Gathered) -> Gathered:
 
 
 def count(states: Iterable[Reading], trouble: Unknown | None) -> Reading:
-    """Count what is fitted, by state; unknown if a place does not report whether it is empty."""
+    """Count the slots that are not empty, by their states; unknown if a slot does not report its state."""
     rows = list(states)
     mute = trouble or next((state for state in rows if isinstance(state, Unknown)), None)
     return mute if mute is not None else sum(state != "Absent" for state in rows)

@@ -45,17 +45,17 @@ READERS: Mapping[str, Callable[[object], float]] = {
 
 
 def above_zero(value: object) -> float:
-    """Return a threshold; BMCs return 0 for one that is not set."""
+    """Return a threshold; BMCs return 0 for a threshold that is not set."""
     number = measured(value)
     if number <= 0:
-        raise Unreadable(f"says {number:g}, as for one that is not set", Reason.NOT_COLLECTED)
+        raise Unreadable(f"is {number:g}, which marks a threshold that is not set", Reason.NOT_COLLECTED)
     return number
 
 
 def kind(sensor: Resource) -> Sourced:
-    """Return what a sensor measures; `other` for what has no kind here (a share, a frequency, an energy).
+    """Return what a sensor measures; `other` for kinds that are not collected (a share, a frequency, an energy).
 
-    The unit decides: one recorded BMC returns Current for a sensor in watts, and AirFlow for a fan's.
+    The unit decides, not ReadingType: one recorded BMC returns Current for a sensor in watts, and AirFlow for a fan.
     """
     unit, kind_ = sensor.read("ReadingUnits"), sensor.read("ReadingType")
     if isinstance(unit.reading, Unknown):
@@ -70,15 +70,15 @@ def kind(sensor: Resource) -> Sourced:
 def value(sensor: Resource, what: str) -> Sourced:
     """Read a sensor of a known kind; unknown for a flag, whose unit is an empty text."""
     if sensor.body.get("ReadingUnits") == "":
-        return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, no measure"), sensor.uri)
+        return Sourced(Unknown(Reason.NOT_COLLECTED, "its unit is empty: a flag, not a measurement"), sensor.uri)
     return fitted(sensor, "Reading", READERS[what])
 
 
 def air(docs: Documents, context: str) -> Sourced | Reading:
     """Return the temperature of the air at Intake or Exhaust.
 
-    It is in the summary of one chassis; else in the only sensor of that context. It is unknown if several sensors have
-    that context: one recorded BMC returns Intake for all its 120 sensors.
+    The temperature is read from the summary of a chassis, else from the only sensor with this context. It is unknown if
+    several sensors have this context: one recorded BMC returns Intake for all its 120 sensors.
     """
     chassis, trouble = members(docs, "Chassis")
     rows: list[Sourced] = []
@@ -96,8 +96,8 @@ def air(docs: Documents, context: str) -> Sourced | Reading:
     if trouble is not None:
         return trouble
     if len(rows) != 1:
-        found = f"{len(rows)} sensors say" if rows else "no sensor says"
-        return Unknown(Reason.NOT_COLLECTED, f"{found} that they sit at {context}")
+        found = f"{len(rows)} sensors report" if rows else "no sensor reports"
+        return Unknown(Reason.NOT_COLLECTED, f"{found} the context {context}")
     return rows[0]
 
 
@@ -106,7 +106,7 @@ TEMPERATURES = (("Thermal", "Temperatures"), ("ThermalSubsystem/ThermalMetrics",
 
 
 def _has(metrics: Resource, context: str) -> bool:
-    """Return whether a summary has this context; a null summary may have it."""
+    """Return whether a summary has this context; a null summary counts, since it may have this context."""
     if "TemperatureSummaryCelsius" not in metrics.body:
         return False
     summary = metrics.body["TemperatureSummaryCelsius"]
@@ -116,7 +116,7 @@ def _has(metrics: Resource, context: str) -> bool:
 def sorted_by_kind(
     sensors: Sequence[tuple[str, Resource]],
 ) -> tuple[dict[str, list[tuple[str, Resource]]], Unknown | None]:
-    """Group sensors by kind, and return why the groups may be incomplete: a sensor of unknown kind may be in any."""
+    """Group sensors by kind, and return why groups may be incomplete: a sensor of unknown kind may belong to any."""
     found: dict[str, list[tuple[str, Resource]]] = {what: [] for what in READERS}
     mute: list[str] = []
     for key, sensor in sensors:
@@ -127,4 +127,4 @@ def sorted_by_kind(
             found[str(what)].append((key, sensor))
     if not mute:
         return found, None
-    return found, Unknown(Reason.NOT_COLLECTED, f"{len(mute)} sensors do not say what they measure: {clean(mute[0])}")
+    return found, Unknown(Reason.NOT_COLLECTED, f"{len(mute)} sensors report no kind of reading: {clean(mute[0])}")

@@ -14,10 +14,10 @@ NAMES = frozenset(
         *("SSH", "Telnet", "VirtualMedia"),
     }
 )
-"""Protocols of the DMTF's ManagerNetworkProtocol schema: a null under one of these names is a service."""
+"""Protocols of the DMTF's ManagerNetworkProtocol schema: such a property is a service even if it is null."""
 
 _CLIENT = "NTP"
-"""A protocol too, but one where the controller is the client; it has facts of its own."""
+"""A protocol in which the controller is the client; it is not a service, and has separate facts."""
 
 
 def services(network: Resource) -> tuple[list[str], Unknown | None]:
@@ -31,22 +31,22 @@ def services(network: Resource) -> tuple[list[str], Unknown | None]:
         if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name):
             found.append(name)
         else:
-            trouble = Unknown(Reason.UNPARSABLE, f"{network.uri}: a service is called {clean(name, 60)!r}")
+            trouble = Unknown(Reason.UNPARSABLE, f"{network.uri}: invalid service name {clean(name, 60)!r}")
     if not found and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"{network.uri} names no service")
     return found[:MEMBERS], trouble
 
 
 def port(value: object) -> int:
-    """Return a port of TCP or UDP; 0 is none."""
+    """Return a TCP or UDP port; 0 means that there is none."""
     number = whole(value)
     if not 0 < number < 65536:
-        raise Unreadable(f"no port: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)
+        raise Unreadable(f"not a port: {number}", Reason.UNPARSABLE if number else Reason.NOT_COLLECTED)
     return number
 
 
 def servers(value: object) -> tuple[str, ...]:
-    """Return the time servers that are set; empty places (null, blank) of a list of fixed length are none."""
+    """Return the configured time servers; empty entries (null, blank) of a list of fixed length are left out."""
     return tuple(dict.fromkeys(_server(each) for each in listed(value) if each is not None and not _blank(each)))
 
 
@@ -63,5 +63,5 @@ def _blank(value: object) -> bool:
 def _server(value: object) -> str:
     word = text_of(value)
     if len(word) > 253 or any(c.isspace() or not c.isprintable() for c in word):
-        raise Unreadable(f"no name of a server: {clean(word, 60)!r}")
+        raise Unreadable(f"not a server name: {clean(word, 60)!r}")
     return word

@@ -11,9 +11,9 @@ KINDS = {NVSWITCH: "NVLink switch", PCIE_SWITCH: "PCIe switch", RETIMER: "PCIe r
 
 
 def switches(docs: Documents) -> dict[str, Gathered]:
-    """Return the switches of all fabrics by kind; those of another protocol (a storage backplane's) are left out.
+    """Return the switches of all fabrics by kind, without switches of other protocols (a storage backplane's).
 
-    A switch without a type may be of any kind. An empty list does not prove that there is none: most BMCs have no
+    A switch without a type may be of any kind. An empty list does not prove that there is no switch: most BMCs have no
     fabrics at all.
     """
     fabrics, trouble = members(docs, "Fabrics")
@@ -33,6 +33,6 @@ def switches(docs: Documents) -> dict[str, Gathered]:
 
 
 def _retimes(switch: Resource, fabric: Resource) -> bool:
-    """Return whether it is a retimer, by its own name or its fabric's: Redfish has no type for retimers."""
+    """Return whether a switch is a retimer, by its own name or its fabric's: Redfish has no type for retimers."""
     names = (switch.id, fabric.id, switch.body.get("Name"))
     return any(isinstance(name, str) and "retimer" in name.casefold() for name in names)

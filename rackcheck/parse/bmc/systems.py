@@ -16,7 +16,7 @@ Gathered = tuple[list[Resource], Unknown | None]
 def hosts(docs: Documents) -> Gathered:
     """Return the systems that have a BIOS; a GPU baseboard does not have the property.
 
-    If none has one, as on a switch tray, all of them are hosts; one that could not be read may be the host.
+    If no system has a BIOS, as on a switch tray, all are hosts. A system that could not be read may be the host.
     """
     systems, trouble = members(docs, "Systems")
     trouble = trouble or next((system.unread for system in systems if system.unread is not None), None)
@@ -25,9 +25,9 @@ def hosts(docs: Documents) -> Gathered:
 
 
 def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
-    """Return the members of one collection of each system; a missing collection does not mean that there are none.
+    """Return the members of one collection of each system; a missing collection makes the list incomplete.
 
-    What several systems share is listed once.
+    Resources shared by several systems are listed once.
     """
     found: dict[str, Resource] = {}
     trouble: Unknown | None = None
@@ -45,14 +45,14 @@ def below(docs: Documents, systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def has_some(found: list[Resource], trouble: Unknown | None, what: str) -> Gathered:
-    """Return items that every machine has; if the BMC lists none, it has not detected them (yet)."""
+    """Return items of a kind that every machine has; if the BMC lists none, it has not detected them (yet)."""
     if not found and trouble is None:
         trouble = Unknown(Reason.NOT_COLLECTED, f"this BMC lists no {what}")
     return found, trouble
 
 
 def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = text_of) -> Sourced | Unknown:
-    """Read one property on which the hosts of a BMC must agree; unknown where one does not report it."""
+    """Read one property on which the hosts of a BMC must agree; unknown if one does not report it."""
     found, trouble = systems
     if trouble is not None:
         return trouble
@@ -67,7 +67,7 @@ def agreed(systems: Gathered, name: str, reader: Callable[[object], Value] = tex
 
 
 def parts(systems: Sequence[Resource], name: str) -> Gathered:
-    """Return the parts of one list inside each system; a missing list does not mean that there are none."""
+    """Return the parts of one list inside each system; a missing list does not mean that there are no parts."""
     found: list[Resource] = []
     trouble: Unknown | None = None
     for system in systems:
@@ -79,10 +79,10 @@ def parts(systems: Sequence[Resource], name: str) -> Gathered:
 
 
 def entries(value: object, most: int) -> list[object]:
-    """Return the entries of a list that must hold some; BMCs return an empty one for unknown."""
+    """Return the entries of a list that must not be empty; BMCs return an empty list for unknown entries."""
     if not isinstance(value, list):
         raise Unreadable(
-            f"is no list: {clean(repr(value))}", Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
+            f"is not a list: {clean(repr(value))}", Reason.NOT_COLLECTED if value is None else Reason.UNPARSABLE
         )
     if not value:
         raise Unreadable("is empty", Reason.NOT_COLLECTED)
@@ -92,10 +92,10 @@ def entries(value: object, most: int) -> list[object]:
 
 
 def some(value: object) -> float:
-    """Return an amount that must be above zero; BMCs return zero for unknown."""
+    """Return an amount that must be above zero; BMCs return zero for an unknown amount."""
     number = amount(value)
     if number == 0:
-        raise Unreadable("is 0, which nothing has", Reason.NOT_COLLECTED)
+        raise Unreadable("is 0, which BMCs return for an unknown value", Reason.NOT_COLLECTED)
     return number
 
 

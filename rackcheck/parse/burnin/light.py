@@ -1,6 +1,6 @@
-"""The speed of light: upper limits from observed clocks, units and links, and what may explain a gap to them. Pure.
+"""Theoretical limits of rates (speed of light), from observed clocks, units and links, and reasons for a gap. Pure.
 
-A limit is computed from what the machine itself reports, never looked up by its name. If a number is missing, or no
+A limit is computed from what the machine itself reports, never looked up by a model name. If a number is missing, or no
 source documents what a unit does per clock, there is no limit: None.
 """
 
@@ -18,12 +18,13 @@ PER_CLOCK: Mapping[str, Mapping[str, int]] = MappingProxyType(
         "9.0": {"tf32": 2048, "bf16": 4096, "fp16": 4096, "fp8": 8192, "int8": 8192},
     }
 )
-"""Dense FLOP (or OP) a clock and SM on tensor cores, by compute capability and type.
+"""Dense FLOP (or OP) per clock and SM on tensor cores, by compute capability and type.
 
 bf16 and fp16: a moderator of NVIDIA's forum, from the white papers of A100 and H100, with the arithmetic that leads to
 the published peaks (forums.developer.nvidia.com/t/how-to-calculate-the-tensor-core-fp16-performance-of-h100/244727).
-The other types stand to bf16 as their published dense peaks do: on A100 156 (tf32), 312 and 624 (int8), on H100 494.5,
-989 and 1979 TFLOP/s (FLR-001 to 004 in facts; the table of peaks in NVIDIA's Hopper post, as quoted in thread 218102).
+The values of the other types are in proportion to bf16, as are the published dense peaks of tf32, bf16 and int8: 156,
+312 and 624 TFLOP/s on A100, 494.5, 989 and 1979 TFLOP/s on H100 (FLR-001 to 004 in facts; the table of peaks in
+NVIDIA's Hopper post, as quoted in thread 218102).
 No source was found for 10.0 and 12.0.
 """
 
@@ -31,11 +32,11 @@ STACK = 1024
 """Bits of one stack of HBM: narrower memory is of another kind, with a different number of transfers per clock."""
 
 TRANSFERS = 2
-"""Transfers of HBM a memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM; NVIDIA's clocks are counted alike:
-2619 MHz and 5120 bits make the 3.35 TB/s that are published for H100)."""
+"""Transfers of HBM per memory clock (Linux, drm/amdgpu/powerplay, "data rate" of HBM). NVIDIA counts clocks the same
+way: 2619 MHz and 5120 bits give the 3.35 TB/s that are published for H100."""
 
 GIGATRANSFERS = tuple(sorted(CODING))
-"""GT/s of a lane, from PCIe 1 on."""
+"""Rate of one lane in GT/s, by PCIe generation, starting with generation 1."""
 
 REASONS = {
     0x1: "GPU idle",
@@ -48,19 +49,19 @@ REASONS = {
     0x80: "hardware power brake",
     0x100: "display clocks are set",
 }
-"""Why clocks are not higher: NVML's bits (NVML API reference R550, NvmlClocksEventReasons)."""
+"""Reasons why clocks are not higher, by NVML's bits (NVML API reference R550, NvmlClocksEventReasons)."""
 
 SMALL = 0.02
-"""Part by which a clock or a cap may be below its maximum without explaining anything."""
+"""Fraction by which a clock or a cap may be below its maximum without being reported as an explanation."""
 
 MEMORY, COMPUTE, PCIE, NVLINK = "memory", "compute", "pcie", "nvlink"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Values observed of one GPU while it worked; None where not reported. Clocks in Hz, caps in W.
+    """Values observed of one GPU while it worked; None if not reported. Clocks in Hz, caps in W.
 
-    `gen`, `width` and their maxima are of its PCIe link, `reasons` are NVML's bits, collected over the piece of work.
+    `gen`, `width` and their maxima describe its PCIe link; `reasons` are NVML's bits, collected during the work.
     """
 
     clock: float | None = None
@@ -80,14 +81,14 @@ class Observed:
 
 
 def memory(clock: float | None, width: int | None) -> float | None:
-    """Return what HBM of so many bits carries at most at a memory clock in Hz, in B/s; None for other memory."""
+    """Return the peak rate of HBM in B/s, for a bus of `width` bits and a memory clock in Hz; None for other memory."""
     if not _known(clock) or not _known(width) or width < STACK:
         return None
     return clock * TRANSFERS * width / 8
 
 
 def tensor(capability: str, sms: int | None, clock: float | None, kind: str = "bf16") -> float | None:
-    """Return what the tensor cores of so many SMs do at most at a clock in Hz, dense, in FLOP/s or OP/s."""
+    """Return the peak dense rate of the tensor cores of `sms` SMs at a clock in Hz, in FLOP/s or OP/s."""
     per_clock = PER_CLOCK.get(capability, {}).get(kind)
     if per_clock is None or not _known(sms) or not _known(clock):
         return None
@@ -95,7 +96,7 @@ def tensor(capability: str, sms: int | None, clock: float | None, kind: str = "b
 
 
 def pcie(gen: int | None, width: int | None) -> float | None:
-    """Return what a link of a PCIe generation and so many lanes carries one way at most, in B/s, less the coding."""
+    """Return the peak one-way rate of a PCIe link in B/s, by generation and lanes, without the encoding overhead."""
     if gen is None or not 1 <= gen <= len(GIGATRANSFERS) or not _known(width):
         return None
     speed = GIGATRANSFERS[gen - 1]
@@ -103,17 +104,17 @@ def pcie(gen: int | None, width: int | None) -> float | None:
 
 
 def nvlink(links: int | None, rate: float | None) -> float | None:
-    """Return what so many NVLinks of a rate in B/s carry one way at most."""
+    """Return the peak one-way rate of `links` NVLinks, each with a rate in B/s."""
     return links * rate if _known(links) and _known(rate) else None
 
 
 def reached(rate: float | None, limit: float | None) -> float | None:
-    """Return the part of a limit that a rate reached; above 1 the rate, the limit or a clock is wrong."""
+    """Return the fraction of a limit that a rate reached; if it is above 1, the rate, the limit or a clock is wrong."""
     return rate / limit if _known(limit) and rate is not None and math.isfinite(rate) and rate >= 0 else None
 
 
 def reasons(bits: int) -> tuple[str, ...]:
-    """Return the names of the bits that are set, the lowest bit first; a bit without a name as its number."""
+    """Return the names of the bits that are set, the lowest bit first; a bit without a name is returned as a number."""
     each = (1 << n for n in range(max(0, bits).bit_length()))
     return tuple(REASONS.get(bit, f"reason {bit:#x}") for bit in each if bits & bit)
 
@@ -121,12 +122,12 @@ def reasons(bits: int) -> tuple[str, ...]:
 def explanations(of: str, seen: Observed) -> tuple[str, ...]:
     """Return the observations that may explain why a rate is below its limit or its peers: one sentence each.
 
-    `of` is what the rate is of: `memory`, `compute`, `pcie` or `nvlink`. A missing value neither explains nor excludes
+    `of` names the rate: `memory`, `compute`, `pcie` or `nvlink`. A missing value neither explains nor excludes
     anything. Raises ValueError for another word.
     """
     ways = {MEMORY: _of_memory, COMPUTE: _of_compute, PCIE: _of_pcie, NVLINK: _of_nvlink}
     if of not in ways:
-        raise ValueError(f"a rate of {of!r} was asked for; it is of one of {', '.join(ways)}")
+        raise ValueError(f"unknown rate {of!r}: not one of {', '.join(ways)}")
     return tuple(ways[of](seen))
 
 
@@ -134,24 +135,24 @@ def _of_memory(seen: Observed) -> Iterator[str]:
     if _below(seen.memory_clock, seen.memory_clock_max):
         yield f"the memory clock was {_mhz(seen.memory_clock)} of {_mhz(seen.memory_clock_max)}"
     if seen.ecc:
-        yield "ECC is on, which costs where memory keeps its check bits among the data"
+        yield "ECC is on, which costs bandwidth where memory stores its check bits among the data"
     yield from _of_compute(seen)
 
 
 def _of_compute(seen: Observed) -> Iterator[str]:
     if _below(seen.limit, seen.limit_default):
-        yield f"the power cap is {seen.limit:.0f} W, by default {seen.limit_default:.0f} W"
+        yield f"the power cap is {seen.limit:.0f} W, its default {seen.limit_default:.0f} W"
     why = reasons(seen.reasons) if seen.reasons is not None else ()
-    text = f": {', '.join(why)}" if why else "" if seen.reasons is not None else ", and nobody told why"
+    text = f": {', '.join(why)}" if why else "" if seen.reasons is not None else ", reason not reported"
     if _below(seen.clock, seen.clock_max):
         yield f"the clock was {_mhz(seen.clock)} of {_mhz(seen.clock_max)}{text}"
     elif why:
-        yield f"the clock was held back at times{text}"
+        yield f"the clock was reduced at times{text}"
 
 
 def _of_pcie(seen: Observed) -> Iterator[str]:
     if seen.gen is not None and seen.gen_max is not None and seen.gen < seen.gen_max:
-        yield f"the link ran as PCIe {seen.gen}, and can as PCIe {seen.gen_max}"
+        yield f"the link ran as PCIe {seen.gen}, its maximum is PCIe {seen.gen_max}"
     if seen.width is not None and seen.width_max is not None and seen.width < seen.width_max:
         yield f"the link had {seen.width} lanes of {seen.width_max}"
 

@@ -1,11 +1,11 @@
-"""Rates between pairs of ends: a schedule of pairs, and which end or which link is slow by their rates. Pure.
+"""Rates between pairs of ends: a schedule of the pairs, and which ends or links are slow by these rates. Pure.
 
-An end is whatever is paired: a node, or one NIC of a rail. Every round pairs each end at most once, so that no end is
-shared. A slow end makes all its pairs slow, a slow link one. Medians split the table of pairs into a level, an effect
-of each end and a rest of each link, which distinguishes the two. An end's effect is the median of its pairs, so slow
-partners change it only where they are half of all; one sweep is enough.
+An end is a node, or one NIC of a rail. In every round, each end is in at most one pair, so that pairs do not share an
+end. A slow end makes all its pairs slow, a slow link makes only one pair slow. Medians split the table of pairs into a
+level, an effect of each end and a remainder for each link, which distinguishes the two cases. An end's effect is the
+median of its pairs, so slow partners change it only if they are at least half of them; one pass is enough.
 
-A pair without a value may have any: see `spans`.
+A pair without a value may have any value: see `spans`.
 """
 
 import math
@@ -18,19 +18,22 @@ from statistics import median
 from rackcheck.parse.burnin.spans import HOLE, NumberRange, scale
 
 FEWEST = 3
-"""Pairs of one end below which it is unknown whether it or its partners are odd."""
+"""Minimum number of pairs of one end: with fewer, it is unknown whether the end or its partners are slow."""
 
 ENDS = 4
-"""Ends below which it is unknown which are odd: of three ends each pair shares an end with each other."""
+"""Minimum number of ends: with three ends, any two pairs share an end, so it is unknown which end is slow."""
 
 SLOW = -0.1
-"""An end or a link is slow at this part below the level, or more."""
+"""An end or a link is slow if it is below the level by this fraction or more."""
 
 Z_END, Z_LINK = -4.0, -6.0
-"""Number of standard deviations below that rules out chance; a link is one of many, and measured once."""
+"""Numbers of standard deviations below the level that rule out chance, for an end and for a link.
+
+The number is higher for a link, since there are many links, and each link is measured once.
+"""
 
 LinkEnds = tuple[str, str]
-"""Two ends, the lesser name first."""
+"""Two ends, sorted by name."""
 
 
 class PairOutcome(StrEnum):
@@ -43,7 +46,11 @@ class PairOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairEffect:
-    """An end or a link: `effect` is the part above or below the level, for a link beyond what its ends explain."""
+    """An end or a link, compared with the rate that is expected of it.
+
+    `effect` is the relative difference from the expected rate. The expected rate of an end is the level, and the
+    expected rate of a link is the rate that the effects of its two ends explain.
+    """
 
     outcome: PairOutcome
     effect: float | None = None
@@ -61,10 +68,10 @@ class Solved:
 
 
 def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEnds, ...], ...]:
-    """Return random pairings of all ends, one per round, without repeated pairs; of an odd number one end rests.
+    """Return random pairings of all ends, one per round, without repeated pairs; with an odd number, one end rests.
 
-    Rounds of a round-robin over shuffled ends, so there are at most as many as `round_robin` has. The same ends in any
-    order and the same seed give the same pairs. Raises ValueError if an end is repeated.
+    The rounds are those of a round-robin over shuffled ends, so there are at most as many as in `round_robin`. The same
+    ends in any order and the same seed give the same pairs. Raises ValueError if an end is repeated.
     """
     order = sorted(ends)
     rng = random.Random(seed)  # noqa: S311  a schedule, no secret
@@ -74,7 +81,7 @@ def matchings(ends: Sequence[str], rounds: int, seed: int) -> tuple[tuple[LinkEn
 
 
 def round_robin(ends: Sequence[str]) -> tuple[tuple[LinkEnds, ...], ...]:
-    """Pair every end with every other once: one round less than there are ends, or as many if their number is odd.
+    """Pair every end with every other end once: in n - 1 rounds for n ends, or n rounds if n is odd.
 
     Raises ValueError if an end is repeated.
     """
@@ -82,7 +89,7 @@ def round_robin(ends: Sequence[str]) -> tuple[tuple[LinkEnds, ...], ...]:
 
 
 def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
-    """Find the slow ends and links; None, or a value that is not a positive finite number, is a pair without a rate.
+    """Find the slow ends and links; a pair has no rate if its value is None, or not a positive finite number.
 
     Raises ValueError if a pair is in the table in both orders, or an end is paired with itself.
     """
@@ -90,7 +97,7 @@ def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
         if one == other:
             raise ValueError(f"{one} is paired with itself")
         if (other, one) in rates:
-            raise ValueError(f"the pair {one} and {other} is given in both orders")
+            raise ValueError(f"the pair {one} and {other} is listed in both orders")
     logs = {pair: _log(rate) for pair, rate in rates.items()}
     lines: dict[str, list[LinkEnds]] = {}
     for pair in logs:
@@ -98,9 +105,9 @@ def solve(rates: Mapping[LinkEnds, float | None]) -> Solved:
             lines.setdefault(end, []).append(pair)
     known = {end for pair, log in logs.items() if log is not HOLE for end in pair}
     if len(known) < ENDS:
-        why = f"{len(known)} ends tell a rate: under {ENDS} nobody knows which is odd"
-        untold = PairEffect(PairOutcome.NOT_TESTED, why=why)
-        return Solved(None, dict.fromkeys(lines, untold), dict.fromkeys(rates, untold))
+        why = f"{len(known)} ends with a rate: at least {ENDS} are needed to find which one is slow"
+        missing = PairEffect(PairOutcome.NOT_TESTED, why=why)
+        return Solved(None, dict.fromkeys(lines, missing), dict.fromkeys(rates, missing))
     level = _median(logs.values())
     off = {pair: log.less(level) for pair, log in logs.items()}
     effects = {end: _median([off[pair] for pair in line]) for end, line in lines.items()}
@@ -126,7 +133,7 @@ def _median(spans: Iterable[NumberRange]) -> NumberRange:
 def _end(effect: NumberRange, pairs: int, noise: NumberRange, spread: NumberRange) -> PairEffect:
     if pairs < FEWEST:
         return PairEffect(
-            PairOutcome.NOT_TESTED, why=f"it is in {pairs} pairs: under {FEWEST} nobody knows who of them is odd"
+            PairOutcome.NOT_TESTED, why=f"it is in {pairs} pairs: at least {FEWEST} are needed to find which is slow"
         )
     root = math.sqrt(pairs)
     return _judged(effect, NumberRange(max(noise.low / root, spread.low), max(noise.high / root, spread.high)), Z_END)
@@ -134,30 +141,30 @@ def _end(effect: NumberRange, pairs: int, noise: NumberRange, spread: NumberRang
 
 def _link(left: NumberRange, noise: NumberRange, hole: bool, ends: Sequence[PairEffect]) -> PairEffect:
     if hole:
-        return PairEffect(PairOutcome.NOT_TESTED, why="it told no rate")
+        return PairEffect(PairOutcome.NOT_TESTED, why="no rate was reported")
     few = [end for end in ends if end.effect is None]
-    return replace(few[0], why="of an end of it nothing is known") if few else _judged(left, noise, Z_LINK)
+    return replace(few[0], why="one of its ends has no result") if few else _judged(left, noise, Z_LINK)
 
 
 def _judged(left: NumberRange, by: NumberRange, z: float) -> PairEffect:
-    """Return slow if it is slow for all values of the holes, fine if it is slow for none of them."""
+    """Return slow if the value is slow for all possible missing values, fine if it is slow for none of them."""
     half, line = left.middle, math.log1p(SLOW)
     if left.high < line and left.high < z * by.high:
         outcome = PairOutcome.SLOW
     elif left.low >= line or left.low >= z * by.low:
         outcome = PairOutcome.FINE
     else:
-        return PairEffect(PairOutcome.NOT_TESTED, why="pairs that told nothing could make it either")
+        return PairEffect(PairOutcome.NOT_TESTED, why="pairs without a rate could make it slow or fine")
     if half is None:
         return PairEffect(outcome)
     return PairEffect(outcome, math.expm1(half), half / by.high if by.high > 0 else None)
 
 
 def _circle(order: Sequence[str]) -> list[tuple[LinkEnds, ...]]:
-    """Pair by the circle method: the first end stays, the others move on by one; an empty seat is a rest."""
+    """Pair by the circle method: the first end stays, the others move on by one; an end facing the empty seat rests."""
     if len(set(order)) < len(order):
         twice = next(end for end in order if order.count(end) > 1)
-        raise ValueError(f"{twice} is given twice")
+        raise ValueError(f"{twice} is listed twice")
     seats: list[str | None] = [*order, *([None] if len(order) % 2 else [])]
     rounds: list[tuple[LinkEnds, ...]] = []
     for _ in range(len(seats) - 1):

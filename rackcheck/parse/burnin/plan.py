@@ -1,7 +1,7 @@
-"""What a burn-in does when: its tiers, as a schedule that is sent to the node. Pure.
+"""The schedule of a burn-in: its tiers and their stages, and the plan that is sent to the node. Pure.
 
-Everything runs at once on all processors and GPUs of a node, and on all nodes: supplies, airflow and cross-talk fail
-under the whole load. CPU and GPU have schedules of their own on one clock.
+The load runs on all processors and GPUs of a node, and on all nodes, at the same time: faults of power supplies,
+airflow and cross-talk occur under full load. CPU and GPU have separate schedules with a common clock.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StageSlot:
-    """A stage on all things of a kind, with start and end in seconds after the load began."""
+    """A stage that runs on all things of a kind, with start and end in seconds after the load began."""
 
     of: str
     stage: str
@@ -44,44 +44,44 @@ _LENGTHS: dict[Tier, dict[str, tuple[tuple[str, float], ...]]] = {
         "cpu": (("fingerprint", 2), ("crypto", 5), ("fma", 13), ("triad", 13), ("ram", 16), ("fma", 10)),
         "gpu": (("memory", 10), ("tensor", 30), ("scalar", 4), ("links", 8), ("together", 7)),
     },
-    Tier.SOAK: {  # a minute of it, ten times: memory and links are tested again while they are hot
+    Tier.SOAK: {  # one minute, repeated ten times: memory and links are tested again while they are hot
         "cpu": (("fingerprint", 2), ("crypto", 4), ("fma", 12), ("triad", 8), ("ram", 16), ("fma", 18)),
         "gpu": (("memory", 6), ("tensor", 30), ("scalar", 6), ("links", 6), ("together", 12)),
     },
 }
-"""Seconds of each stage; in the last stages all parts work together.
+"""Duration of each stage, in seconds; in the last stages all parts work together.
 
-The rest of a tier is for starting, for counters and for returning the results.
+The remaining time of a tier is used for starting, for reading counters and for returning the results.
 """
 
 STEP = 0.15
-"""Seconds between two GPUs of a node that begin or end, so that a rack's supplies see small steps of load."""
+"""Time, in seconds, between the starts or ends of two GPUs of a node, so that a rack's load changes in small steps."""
 
 RAMP = 10.0
-"""Seconds over which the nodes of a run begin, at most."""
+"""Maximum time, in seconds, over which the starts of the nodes of a run are spread."""
 
 START = 8.0
-"""Seconds that a driver may take to be ready, before the load begins."""
+"""Maximum time, in seconds, until a driver is ready, before the load begins."""
 
 AGAIN = 25.0
-"""Seconds in which a GPU repeats failed work, hot and then cold; not used if nothing failed."""
+"""Time, in seconds, in which a GPU repeats failed work, hot and then cold; not used if nothing failed."""
 
 SCRATCH = 16 << 30
-"""Bytes of a scratch file, at most: what half of the tier's time takes."""
+"""Maximum size of a scratch file, in bytes; the node writes no more than it can in half of the tier's time."""
 
 PULSE = 5.0
-"""Seconds without a message to the node after which it ends the load by itself."""
+"""Time, in seconds, without a message to the node after which the node ends the load by itself."""
 
 
 TOOLS: dict[str, float] = {
     "dcgm-1": 120.0, "dcgm-2": 600.0, "dcgm-3": 2400.0, "nvbandwidth": 300.0, "all_reduce": 180.0, "ib_write_bw": 300.0,
     "fio": 300.0, "stress-ng": 60.0, "cublas": 180.0,
 }  # fmt: skip
-"""Tools that may be installed on a node, and how many seconds each may take there."""
+"""Tools that may be installed on a node, and the time limit of each there, in seconds."""
 
 
 def slots(tier: Tier) -> Iterator[StageSlot]:
-    """Yield every stage of a tier in its order, the CPU's and then the GPUs'."""
+    """Yield every stage of a tier in order, first the stages of the CPU and then those of the GPUs."""
     rounds = 10 if tier is Tier.SOAK else 1
     for of, stages in _LENGTHS[tier].items():
         for number in range(rounds):
@@ -92,7 +92,7 @@ def slots(tier: Tier) -> Iterator[StageSlot]:
 
 
 def starts(nodes: Sequence[str]) -> dict[str, float]:
-    """Return when each node begins, in seconds after the first: half a second apart, all within the ramp."""
+    """Return the start of each node, in seconds after the first: half a second apart or less, all within the ramp."""
     step = min(0.5, RAMP / max(1, len(nodes) - 1))
     return {name: round(number * step, 3) for number, name in enumerate(nodes)}
 
@@ -103,7 +103,8 @@ def document(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the plan as it is sent; `line` is where the node detects the end of the connection.
 
-    `scratch` names a file that does not exist, used to write and read the disk below it; without it no disk is tested.
+    `scratch` is the path of a file that does not exist yet, to test its disk by writing and reading; if `scratch` is
+    empty, no disk is tested.
     """
     stages = [
         {"of": slot.of, "stage": slot.stage, "from": slot.begin, "until": slot.until}

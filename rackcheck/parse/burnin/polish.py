@@ -1,8 +1,8 @@
-"""A table of rows and columns with holes, split by medians: a level, row and column effects, and a rest. Pure.
+"""A table of rows and columns, split by medians into a level, row and column effects, and a remainder. Pure.
 
-Tukey's median polish, which one wild cell cannot bend. A cell that was not measured is left out of the table: this is
-for sparse tables, most of which was never measured. For a table that should be full, where a hole is a missing value,
-see `spans`.
+The method is Tukey's median polish, in which one outlier has no effect on the rest. A cell that was not measured is
+left out of the table: the method is for sparse tables, most of whose cells were never measured. For a table that
+should be complete, in which a hole is a missing value, see `spans`.
 """
 
 import math
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from statistics import median
 
 NORMAL = 1.4826
-"""The standard deviation of a normal distribution by its median absolute deviation, 1 / 0.67449."""
+"""Factor from the median absolute deviation to the standard deviation of a normal distribution, 1 / 0.67449."""
 
 SETTLED = 1e-9
-"""A polish ends when no effect moves by more."""
+"""The polish ends when no effect changes by more than this."""
 
 MOST = 20
-"""Rounds after which a polish ends: with an even number of cells the medians may oscillate forever."""
+"""Maximum number of rounds: with an even number of cells, the medians may oscillate without end."""
 
 CellKey = tuple[str, str]
-"""The row and the column."""
+"""The row and the column of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Polished:
 
 
 def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
-    """Split a table; effects of rows, and of columns, have a median of 0.
+    """Split a table, so that the row effects and the column effects each have a median of 0.
 
-    The effect of a row with one known cell takes up any oddity of that cell: judge no such row or cell. Raises
-    ValueError if no cell is known or one is not a finite number.
+    If a row has only one known cell, the row's effect absorbs any deviation of this cell: neither row nor cell can be
+    judged. Raises ValueError if no cell is known, or if a value is not a finite number.
     """
     _finite(cells)
     by_row, by_column = _lines(cells, 0), _lines(cells, 1)
@@ -58,11 +58,11 @@ def polish(cells: Mapping[CellKey, float], rounds: int = MOST) -> Polished:
 def scale(values: Iterable[float], centre: float | None = None) -> float:
     """Return the robust standard deviation of values about their median, or about a known centre.
 
-    0 if more than half of them are the same. Raises ValueError if there are none.
+    The result is 0 if more than half of the values are the same. Raises ValueError if there are no values.
     """
     known = list(values)
     if not known:
-        raise ValueError("the scale of no values was asked for")
+        raise ValueError("no values to compute a scale of")
     about = median(known) if centre is None else centre
     return NORMAL * median(abs(value - about) for value in known)
 
@@ -72,7 +72,7 @@ def _finite(cells: Mapping[CellKey, float]) -> None:
         raise ValueError("a table without a known cell cannot be polished")
     wild = next((cell for cell, value in cells.items() if not math.isfinite(value)), None)
     if wild is not None:
-        raise ValueError(f"{' '.join(wild)}: {cells[wild]} is no finite number; leave a hole out of the table")
+        raise ValueError(f"{' '.join(wild)}: {cells[wild]} is not a finite number; leave the cell out of the table")
 
 
 def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
@@ -84,7 +84,7 @@ def _lines(cells: Iterable[CellKey], end: int) -> dict[str, list[CellKey]]:
 
 
 def _sweep(left: dict[CellKey, float], lines: Mapping[str, list[CellKey]], effects: dict[str, float]) -> float:
-    """Move each line's median from the rest into its effect; return the largest move."""
+    """Move each line's median from the remainder into its effect; return the largest move."""
     moved = 0.0
     for name, line in lines.items():
         by = median(left[cell] for cell in line)

@@ -1,6 +1,6 @@
-"""Readings from a burn-in's records: figures of stages, counters that moved, and why something was not tested. Pure.
+"""Readings from a burn-in's records: figures of stages, increases of counters, and why something was not tested. Pure.
 
-A fault that was found counts, however little was tested; finding none counts only if all was tested.
+Any fault is reported, however little was tested; the absence of faults is reported only if everything was tested.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from rackcheck.model.burn_record import Burn, Fault, Record, Stage
 from rackcheck.model.fact import Absent, Reading, Reason, Sourced, Unknown
 
 VERIFYING = ("mismatch", "disagree", "not finite", "alias")
-"""Names of findings of a wrong value that was computed, stored or moved."""
+"""Names of findings that mean a wrong value was computed, stored or moved."""
 
 
 def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
@@ -19,25 +19,25 @@ def untested(burn: Burn, stages: Iterable[Stage]) -> Unknown:
     why = next((stage.why for stage in stages if not stage.done), "")
     if not why and not burn.whole:
         why = f"the burn-in ended early: {burn.why}" if burn.why else "the burn-in ended early"
-    return Unknown(Reason.NOT_TESTED, why or "the burn-in does not tell of it")
+    return Unknown(Reason.NOT_TESTED, why or "the burn-in does not report it")
 
 
 def figure(burn: Burn, stages: Sequence[Stage], name: str, pick: str = "median") -> Reading:
-    """Return a figure of stages, the middle one of several or the lowest; unknown if any of them was not tested."""
+    """Return the median or the lowest value of a figure over stages; unknown if any of the stages was not tested."""
     if not stages or not all(stage.done for stage in stages):
         return untested(burn, stages)
     found = [value for stage in stages if (value := stage.number(name)) is not None]
     if len(found) < len(stages):
-        return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell its {name}")
+        return Unknown(Reason.NOT_TESTED, f"the burn-in does not report its {name}")
     return float(min(found) if pick == "lowest" else median(found))
 
 
 def mismatches(
     burn: Burn, things: Iterable[str], stages: Sequence[Stage], wanted: Iterable[str], beside: Sequence[Stage] = ()
 ) -> Reading:
-    """Count the faults of some things; a count of 0 is returned only if every wanted stage was tested.
+    """Count the faults of some things; 0 is returned only if every wanted stage was tested.
 
-    Work `beside` counts as the stages do, and replaces none of the wanted ones.
+    Faults in the stages `beside` are counted too, but these stages do not replace wanted stages.
     """
     named = set(things)
     wrong = [fault for of in named for fault in burn.of_thing(of) if fault.name in VERIFYING]
@@ -46,14 +46,14 @@ def mismatches(
     if count:
         return count
     verified = {stage.stage for stage in stages if stage.done and stage.number("mismatches") is not None}
-    untold = next((name for name in wanted if name not in verified), "")
+    missing = next((name for name in wanted if name not in verified), "")
     if not burn.whole or not all(stage.done for stage in (*stages, *beside)):
         return untested(burn, (*stages, *beside))
-    return Unknown(Reason.NOT_TESTED, f"the burn-in does not tell of {untold}") if untold else 0
+    return Unknown(Reason.NOT_TESTED, f"the burn-in does not report {missing}") if missing else 0
 
 
 def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[Record]:
-    """Yield the samples of a thing that were taken within spans of time, each once."""
+    """Yield the samples of a thing that were taken within any of these spans of time, without repetition."""
     kept = sorted(spans)
     at = 0
     for row in sorted(burn.samples.get(of, ()), key=lambda each: each.t):
@@ -64,18 +64,18 @@ def rows(burn: Burn, of: str, spans: Iterable[tuple[float, float]]) -> Iterator[
 
 
 def begun(stage: Stage) -> float:
-    """Return when some work began."""
+    """Return when the work of a stage began."""
     begin = stage.number("from")
     return begin if begin is not None else stage.t
 
 
 def span(stage: Stage, settle: float = 0.0) -> tuple[float, float]:
-    """Return when a stage began and ended its work, without its first seconds if those are to settle."""
+    """Return start and end of the work of a stage, without the first `settle` seconds."""
     return begun(stage) + settle, stage.t
 
 
 def stretch(work: Sequence[Stage]) -> tuple[float, float]:
-    """Return start and end of the first unbroken stretch of some work: records of one stage follow each other."""
+    """Return start and end of some work up to its first gap of more than a second."""
     begin, end = span(work[0])
     for stage in work[1:]:
         if begun(stage) - end > 1.0:
@@ -90,46 +90,46 @@ def column(found: Iterable[Record], name: str) -> list[float]:
 
 
 EDGE = 2.0
-"""Seconds before and after some work within which a sample of once a second must lie, to cover all of it."""
+"""Maximum time, in seconds, from the work's start to the first sample, and from the last sample to the work's end."""
 
 
 def beside(burn: Burn, of: str, wanted: Iterable[str], name: str) -> Unknown | None:
-    """Return why samples of a thing do not cover the load: it did not do all of it, or they do not span it."""
+    """Return why samples of a thing do not cover the load: some work was not done, or the samples do not span it."""
     work = [stage for stage in burn.work_of(of) if stage.stage != "again"]
     undone = next((each for each in wanted if not any(stage.done for stage in work if stage.stage == each)), "")
     if not burn.whole or undone or not all(stage.done for stage in work):
         return untested(burn, [stage for stage in work if not stage.done])
     times = [row.t for row in burn.samples.get(of, ()) if row.number(name) is not None]
     if not times or min(times) > min(map(begun, work)) + EDGE or max(times) < max(stage.t for stage in work) - EDGE:
-        return Unknown(Reason.NOT_TESTED, f"its samples of {name} do not reach from before the load to its end")
+        return Unknown(Reason.NOT_TESTED, f"its samples of {name} do not cover the whole load")
     return None
 
 
 def moved(burn: Burn, of: str, name: str, wanted: Iterable[str] | None = None) -> Reading:
-    """Return how far a counter moved meanwhile; unknown if it was reported once, or went back.
+    """Return the increase of a counter during the load; unknown if it was reported only once, or decreased.
 
-    With `wanted`, stages that are the load, a move of 0 is returned only if it was read before them and after.
+    If `wanted` lists the load's stages, an increase of 0 is returned only if it was read before and after them.
     """
     values = column(burn.samples.get(of, ()), name)
     if len(values) < 2:
-        return Unknown(Reason.NOT_TESTED, "it was not told before and after")
+        return Unknown(Reason.NOT_TESTED, "it was not reported before and after")
     if any(later < earlier for earlier, later in pairwise(values)):
-        return Unknown(Reason.COUNTER_RESET, f"{name} went back")
+        return Unknown(Reason.COUNTER_RESET, f"{name} decreased")
     why = beside(burn, of, wanted, name) if wanted is not None else None
     return int(values[-1] - values[0]) or why or 0
 
 
 def described(fault: Fault) -> str:
-    """Return one line on a fault: on what, in which test, where, and the wrong and the right value."""
+    """Describe a fault in one line: the thing, the test, the address, the expected and the actual value."""
     parts = [f"{fault.of} {fault.name}"]
     test = " ".join(dict.fromkeys(word for word in (fault.word("stage"), fault.word("test")) if word))
     parts += [f"in {test}"] if test else []
     address, want, got = (fault.word(name) for name in ("address", "want", "got"))
     parts += [f"at {address}"] if address else []
-    parts += [f"wanted {want}, got {got}"] if want and got else []
+    parts += [f"expected {want}, got {got}"] if want and got else []
     if (bits := fault.number("bits")) is not None:
         parts.append(f"{int(bits)} {'bit' if bits == 1 else 'bits'}")
-    parts += [f"the place of {fault.word('other')}"] if fault.word("other") else []
+    parts += [f"content of {fault.word('other')}"] if fault.word("other") else []
     parts += [f"SM {int(sm)}"] if (sm := fault.number("sm")) is not None else []
     parts += [fault.word("said")] if fault.word("said") else []
     if (seed := fault.number("seed")) is not None:
@@ -142,7 +142,7 @@ def again(burn: Burn, of: str) -> Reading:
     items = [stage for stage in burn.of_stage("again", of) if stage.number("rounds")]
     if not items:
         wrong = any(fault.name in VERIFYING for fault in burn.of_thing(of))
-        return Unknown(Reason.NOT_TESTED, "it was not done again") if wrong else Absent("nothing was wrong")
+        return Unknown(Reason.NOT_TESTED, "the work was not repeated") if wrong else Absent("no fault was found")
     came = {heat: [s for s in items if s.test.endswith(heat) and s.number("found")] for heat in ("hot", "cold")}
     if not came["hot"] or not came["cold"]:
         return next((heat for heat, found in came.items() if found), "never")
@@ -150,22 +150,22 @@ def again(burn: Burn, of: str) -> Reading:
 
 
 def cited(burn: Burn, things: Iterable[str], reading: Reading, stage: str = "") -> Reading | Sourced:
-    """Return a count with the first thing that it counted as its source."""
+    """Return a count with the first fault that it counts as its source."""
     wanted = set(things)
     of_stage = (fault for fault in burn.faults if not stage or fault.word("stage") == stage)
     found = [fault for fault in of_stage if fault.of in wanted and fault.name in VERIFYING]
     if not found or not isinstance(reading, int) or not reading:
         return reading
     seed = burn.hello.get("seed")
-    more = f"; --seed {seed} does it again" if isinstance(seed, int) else ""
+    more = f"; --seed {seed} repeats it" if isinstance(seed, int) else ""
     came = again(burn, found[0].of)
-    more += f"; done again at once and after cooling, it came: {came}" if isinstance(came, str) else ""
+    more += f"; repeated at once and after cooling, it recurred: {came}" if isinstance(came, str) else ""
     return Sourced(reading, f"burn-in: {described(found[0])}{more}")
 
 
 def mean(values: Sequence[float]) -> Reading:
     """Return the mean; unknown if there are no values."""
-    return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken meanwhile")
+    return sum(values) / len(values) if values else Unknown(Reason.NOT_TESTED, "no sample was taken during it")
 
 
 def highest(values: Sequence[float]) -> Reading:

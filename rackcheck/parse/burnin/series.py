@@ -1,7 +1,7 @@
 """A burn-in as curves: samples of each thing over time, thinned so that a spike of one sample survives. Pure.
 
 Times are seconds since the load began on that node, so that curves of nodes that began at different times align.
-Everything is bounded: a node may report any number of things, at any rate.
+All sizes are limited, as a node may report any number of things at any rate.
 """
 
 import math
@@ -14,25 +14,25 @@ from rackcheck.model.burn_record import Burn, Stage
 from rackcheck.model.text import natural
 
 MOST = 300
-"""Points of one curve."""
+"""Maximum number of points of one curve."""
 
 THINGS = 64
-"""Curves of one kind that are kept of a node, in the order of their names."""
+"""Maximum number of things of one kind (GPUs, fans) whose curves are kept for a node, the first ones by name."""
 
 BANDS = 64
-"""Spans of stages that are kept of a node's GPUs, and as many of its processors."""
+"""Maximum number of spans of stages kept for a node's GPUs, and for its processors."""
 
 PAUSE = 1.0
-"""Seconds between two pieces of one stage that do not separate them."""
+"""Maximum time, in seconds, between two pieces of one stage that still form one span."""
 
 WILD = 1e8
-"""Seconds, degrees, watts, MHz and rounds a minute beyond any real value: such a sample is dropped."""
+"""Limit of plausible seconds, degrees, watts, MHz and rounds per minute; a sample above this limit is dropped."""
 
 BINS = 100
-"""Points of an envelope."""
+"""Number of points of an envelope."""
 
 HERTZ = 1e-6
-"""One Hz in the unit in which clocks are drawn."""
+"""Factor from Hz to the unit in which clocks are drawn."""
 
 SeriesPoints = tuple[tuple[float, float], ...]
 
@@ -41,7 +41,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, float], ...]] = {
     "node": (("temp", 1.0), ("clock", HERTZ), ("load", 1.0)),
     "bmc": (("inlet", 1.0), ("power", 1.0)),
 }
-"""The columns drawn of each kind of thing, and the factor of each: degrees C, W, MHz."""
+"""The columns drawn for each kind of thing, each with its factor to degrees C, W or MHz."""
 
 FAN = "fan "
 
@@ -71,7 +71,7 @@ def began(burn: Burn) -> float:
 
 
 def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
-    """Yield every curve of a node that has any point, things in their natural order."""
+    """Yield every curve of a node that has at least one point, ordered by the names of the things."""
     zero = began(burn)
     for kind, columns in COLUMNS.items():
         things = sorted((of for of in burn.samples if of.partition("/")[0] == kind), key=natural)
@@ -84,7 +84,7 @@ def series(burn: Burn, most: int = MOST) -> Iterator[Series]:
 
 
 def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoints:
-    """Return at most so many of the points, at least 4: of each stretch its lowest and its highest, and both ends."""
+    """Return at most `most` (at least 4) of the points: the lowest and highest of each stretch, and the two ends."""
     if len(points) <= most:
         return tuple(points)
     inner = points[1:-1]
@@ -99,9 +99,9 @@ def thin(points: Sequence[tuple[float, float]], most: int = MOST) -> SeriesPoint
 
 
 def bands(burn: Burn) -> tuple[Band, ...]:
-    """Return what ran when: pieces of one stage that follow each other are one span.
+    """Return which stages ran at what time: successive pieces of one stage form one span.
 
-    It ends where the next one begins: things of a node begin one after the other, and so their spans overlap.
+    A span ends where the next one begins: the things of a node begin one after the other, so their spans overlap.
     """
     zero = began(burn)
     found: list[Band] = []
@@ -144,7 +144,7 @@ def _points(burn: Burn, of: str, name: str, factor: float, zero: float) -> list[
     rows = ((row.t - zero, row.number(name)) for row in burn.samples[of])
     found = [(t, value * factor) for t, value in rows if value is not None]
     kept = [(t, value) for t, value in found if abs(t) < WILD and abs(value) < WILD]
-    # Samples come in the order of their times; if a node reports them in another order, a curve would run back.
+    # Samples are normally in the order of time; if a node reports them in another order, a curve would run backwards.
     return kept if all(a[0] <= b[0] for a, b in pairwise(kept)) else sorted(kept)
 
 

@@ -1,12 +1,14 @@
-"""A table that should be full, split so that a missing value cannot change a judgement. Pure.
+"""Split a table that should be complete, so that a missing value cannot reverse a verdict. Pure.
 
-A hole may hold any value. So every result is a span: the least and the most that any values in the holes could make of
-it. Without holes the ends meet; a hole can only widen. A rule that blames only if the whole span is beyond the limit,
-and clears only if none of it is, is never turned from one to the other by a missing value.
+A hole is a missing value and may have any value. So every result is a range: the lowest and the highest result over all
+values of the holes. Without holes both ends are identical; a hole can only widen the range. A rule blames only if the
+whole range is beyond the limit, and clears only if no part of the range is beyond the limit. A missing value never
+reverses the verdict of such a rule.
 
-The level of a short line is the mean of the middle half of its cells, which varies less than the median does; a quarter
-of them may be wild or holes. Of a long line the median varies little enough, and half may be wild. A row's effect is
-shrunk by one cell of 0 for every four that it has: rows are taken as alike unless most of a row differs.
+The level of a short line (a row or a column) is the mean of the middle half of its cells, which varies less than the
+median; a quarter of the cells may be outliers or holes. The level of a long line is the median, which varies little
+enough; up to half of the cells may be outliers. For a row's effect, one cell of 0 is added for every four cells of the
+row: rows are taken as identical unless most of a row differs.
 """
 
 import math
@@ -16,33 +18,33 @@ from dataclasses import dataclass
 from rackcheck.parse.burnin.polish import NORMAL
 
 FEWEST = 3
-"""Cells of a line below which it has no effect of its own: of two cells it is unknown which is the odd one."""
+"""Minimum number of cells of a line with its own effect: with two cells, it is unknown which cell deviates."""
 
 FINEST = 1e-6
-"""Smallest scale: rates are not reported finer, and equal ones have a scale of 0."""
+"""Minimum scale: rates are not reported more precisely than this, and identical rates would have a scale of 0."""
 
 SHORT = range(4, 33)
-"""Numbers of cells for which the mean of the middle half is better than the median."""
+"""Numbers of cells for which the mean of the middle half varies less than the median."""
 
 DRAWN = 4
-"""Cells of a row for each 0 that is added to them."""
+"""Number of cells of a row for each 0 that is added."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """The least and the most that a number may be; equal if it is known."""
+    """The lowest and the highest value that a number may have; identical if the number is known."""
 
     low: float
     high: float
 
     @property
     def middle(self) -> float | None:
-        """The middle; None if an end is open."""
+        """The middle of the range; None if an end is infinite."""
         half = (self.low + self.high) / 2
         return half if math.isfinite(half) else None
 
     def less(self, other: "NumberRange") -> "NumberRange":
-        """Return this range less the other."""
+        """Return this range minus the other."""
         return NumberRange(self.low - other.high, self.high - other.low)
 
 
@@ -61,10 +63,10 @@ class CellTable:
 
 @dataclass(frozen=True, slots=True)
 class PolishedTable:
-    """A split table: the columns' levels, the rows' effects, and the rest of each cell, with its scale.
+    """A split table: the columns' levels, the rows' effects, the remainder of each cell, and the remainders' scale.
 
-    A row or column of fewer than three cells has none of its own: a row's effect is then 0, and a column's level is
-    that of the whole table.
+    A row of fewer than three cells has an effect of 0. A column of fewer than three cells has the level of the whole
+    table.
     """
 
     columns: Sequence[NumberRange]
@@ -90,9 +92,9 @@ def apart(table: CellTable, by_row: bool) -> PolishedTable:
 
 
 def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
-    """Return the robust standard deviation of the rest, about 0.
+    """Return the robust standard deviation of the remainders, about 0.
 
-    `taken` is the number of levels and effects taken from the same cells, which make the rest look too small.
+    `taken` is the number of levels and effects computed from the same cells, which make the remainders look too small.
     """
     free = math.sqrt(len(left) / max(1, len(left) - taken))
     least = _median([max(0.0, cell.low, -cell.high) for cell in left])
@@ -103,7 +105,7 @@ def scale(left: Sequence[NumberRange], taken: int = 0) -> NumberRange:
 def middle(values: Sequence[float]) -> float:
     """Return the level of a line of at least one value: the mean of the middle half, or the median (see the module).
 
-    It never falls when a value rises, so the least values give its least. Their order changes nothing.
+    The level never falls when a value rises, so the lowest values give the lowest level. The order does not matter.
     """
     if len(values) not in SHORT:
         return _median(values)

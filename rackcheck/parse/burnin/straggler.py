@@ -1,15 +1,16 @@
-"""Which GPUs of a fleet of equal ones are slower than their peers, and which slots and nodes. Pure.
+"""GPUs, slots and nodes of a uniform fleet that are slower than their peers. Pure.
 
-Two things are judged separately. *Work per clock* is near-constant by physics, so little is much: every GPU is compared
-with the whole fleet. *The rate at the power cap* is that times the clock, which depends on the chip and its cooling: it
-is compared with what its slot and its node let expect, and a finding of it is a weaker one. A slot that is low on every
-node (airflow) and a node whose GPUs are all low (inlet air, a cap) are findings of their own and no fault of the GPUs.
+Two values are judged separately. *Work per clock* is near-constant by physics, so a small difference matters: every GPU
+is compared with the whole fleet. *The rate at the power cap* is work per clock times the clock, which depends on the
+chip and its cooling: this rate is compared with the rate expected from the GPU's slot and node, and a low rate is the
+weaker finding. A slot that is low on every node (airflow) and a node whose GPUs are all low (inlet air, a cap) are
+separate findings, not faults of the GPUs.
 
-Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here,
-but by limits of a profile and the speed of light.
+Only GPUs of one model that did the same work may be in one fleet. A fleet that is slow as a whole is not detected here;
+the limits of a profile and the speed of light detect it.
 
-A missing value is a hole: it may be anything. A GPU is slow if it is slow for all values of the holes, fine if it is
-fine for any, and otherwise not tested. So removing a value never blames or clears a GPU.
+A missing value is a hole: it may have any value. A GPU is slow if it is slow for all values of the holes, fine if it is
+slow for none of them, and otherwise not tested. So removing a value never blames or clears a GPU.
 """
 
 import math
@@ -20,7 +21,7 @@ from enum import StrEnum
 from rackcheck.parse.burnin.spans import FEWEST, HOLE, CellTable, NumberRange, apart, middle, scale
 
 FLEET = 16
-"""GPUs that must report a number before its spread over a fleet means anything."""
+"""Minimum number of GPUs that report a number, for its spread over a fleet to be meaningful."""
 
 
 class StragglerOutcome(StrEnum):
@@ -33,7 +34,7 @@ class StragglerOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Slow is what is below both: so many standard deviations (robust), and so large a part of what was expected."""
+    """A value is slow if it is below both limits: `z` robust standard deviations and `effect`, a relative change."""
 
     z: float
     effect: float
@@ -47,7 +48,7 @@ FAR = Limit(-6.0, -0.06)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One GPU: `rate` in work a second, the same work on all, `clock` in Hz over the same time; None if not reported.
+    """One GPU: `rate` in work per second, the same work on all, `clock` in Hz over that time; None if not reported.
 
     A value that is not a positive finite number counts as not reported.
     """
@@ -62,8 +63,9 @@ class Measured:
 class PeerComparison:
     """One thing compared with its peers: a GPU (`node` and `slot`), a slot (`node` empty) or a node (`slot` empty).
 
-    `effect` is the part above (+) or below (-) what was expected, `z` the same in standard deviations; None where holes
-    leave them open. `far` is the outcome by the limit `FAR`. `why` is the reason why something was not tested.
+    `effect` is the relative difference from the expected value, `z` is this difference in standard deviations; both are
+    None if holes leave them open. `far` is the outcome by the limit `FAR`. `why` is the reason why something was not
+    tested.
     """
 
     node: str
@@ -77,7 +79,7 @@ class PeerComparison:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """The result for a fleet: of each GPU by work per clock and by rate, in the order of the input."""
+    """The result for a fleet: GPUs by work per clock and by rate, in the order of the input; slots; nodes."""
 
     work_per_clock: tuple[PeerComparison, ...]
     rate: tuple[PeerComparison, ...]
@@ -88,13 +90,13 @@ class Fleet:
 def judge(gpus: Iterable[Measured]) -> Fleet:
     """Compare every GPU, slot and node with its peers; the order of the GPUs affects only the order of the result.
 
-    Every expected GPU must be in the input, also one without values. Raises ValueError if one is repeated.
+    Every expected GPU must be in the input, even if it has no values. Raises ValueError if a GPU is repeated.
     """
     given = list(gpus)
     seen: set[tuple[str, str]] = set()
     for gpu in given:
         if (gpu.node, gpu.slot) in seen:
-            raise ValueError(f"{gpu.node} {gpu.slot} is given twice")
+            raise ValueError(f"{gpu.node} {gpu.slot} is listed twice")
         seen.add((gpu.node, gpu.slot))
     rates = [_log(gpu.rate) for gpu in given]
     clocks = [_log(gpu.clock) for gpu in given]
@@ -104,7 +106,7 @@ def judge(gpus: Iterable[Measured]) -> Fleet:
 
 
 def _log(value: float | None) -> NumberRange:
-    """Return the logarithm, so that a factor that is the same for all changes nothing."""
+    """Return the logarithm, so that a common factor of all values changes nothing."""
     if value is None or not value > 0 or math.isinf(value):
         return HOLE
     return NumberRange(math.log(value), math.log(value))
@@ -148,10 +150,10 @@ def _at_cap(
 def _lines(
     names: dict[str, int], numbers: Sequence[int], levels: Sequence[NumberRange], spread: NumberRange, node: bool
 ) -> tuple[PeerComparison, ...]:
-    """Compare slots, or nodes, with each other: those that have enough cells for a level of their own.
+    """Compare slots, or nodes, with each other, if they have enough cells for a separate level.
 
-    Slots are few and their differences are systematic: they are judged by how well their level is known, nodes also by
-    how much nodes differ.
+    Slots are few and their differences are systematic, so a slot is judged only by the uncertainty of its level. A node
+    is also judged by how much the nodes differ.
     """
     cells = [0] * len(names)
     for number in numbers:
@@ -165,10 +167,10 @@ def _lines(
     for name, n in names.items():
         place = (name, "") if node else ("", name)
         if cells[n] < FEWEST:
-            rows.append(_not_measured(*place, f"it has {cells[n]} {of}: under {FEWEST} nobody knows which is odd"))
+            rows.append(_not_measured(*place, f"it has {cells[n]} {of}: at least {FEWEST} needed to find a slow one"))
         elif len(large) < FEWEST:
             rows.append(
-                _not_measured(*place, f"{len(large)} {word}s to compare: under {FEWEST} nobody knows which is odd")
+                _not_measured(*place, f"{len(large)} {word}s to compare: at least {FEWEST} needed to find a slow one")
             )
         else:
             own = NumberRange(spread.low / math.sqrt(cells[n]), spread.high / math.sqrt(cells[n]))
@@ -185,17 +187,17 @@ def _centre(levels: Sequence[NumberRange]) -> NumberRange:
 
 def _held(node: str, slot: str, left: NumberRange, spread: NumberRange, limit: Limit, missing: str) -> PeerComparison:
     if missing:
-        return _not_measured(node, slot, f"it does not tell {missing}")
+        return _not_measured(node, slot, f"it does not report {missing}")
     outcome, far = _outcome(left, spread, limit), _outcome(left, spread, FAR)
     half, wide = left.middle, spread.middle
     effect = None if half is None else math.expm1(half)
     z = None if half is None or wide is None else half / spread.high
-    why = "its peers that tell too little could make it either" if outcome is StragglerOutcome.NOT_TESTED else ""
+    why = "missing values of its peers could make it slow or fine" if outcome is StragglerOutcome.NOT_TESTED else ""
     return PeerComparison(node, slot, outcome, far, effect, z, why)
 
 
 def _outcome(left: NumberRange, spread: NumberRange, limit: Limit) -> StragglerOutcome:
-    """Return slow if it is slow for all values of the holes, fine if it is slow for none of them."""
+    """Return slow if the value is slow for all possible missing values, fine if it is slow for none of them."""
     line = math.log1p(limit.effect)
     if left.high < line and left.high < limit.z * spread.high:
         return StragglerOutcome.SLOW
@@ -209,11 +211,11 @@ def _not_measured(node: str, slot: str, why: str) -> PeerComparison:
 
 
 def _small(values: Sequence[NumberRange], what: str) -> str:
-    """Return why a fleet is too small to have a spread; empty if it is not."""
+    """Return why a fleet is too small to have a spread; empty if it is large enough."""
     known = sum(value is not HOLE for value in values)
-    return "" if known >= FLEET else f"{known} GPUs tell {what}: under {FLEET} a fleet has no spread to judge by"
+    return "" if known >= FLEET else f"{known} GPUs report {what}: at least {FLEET} are needed for a spread"
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
-    """Number the names in the order they come."""
+    """Number the names in the order in which they first occur."""
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

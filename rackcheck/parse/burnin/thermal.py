@@ -1,17 +1,18 @@
 """The temperature a GPU will reach, from the first minute of load: a first-order fit. Pure.
 
-Under a steady power a part warms as `T(t) = end - (end - start) exp(-t / tau)`, and its thermal resistance is `(end -
-inlet) / power`: the effect of its heatsink and the air, whatever the power. The fit is a straight line in `exp(-t /
-tau)` for each tau, so the best tau is a search in one dimension. Sensors report whole degrees, and a fit of rounded
-numbers looks more exact than it is: no spread is taken as less than the rounding's, and no more samples as independent
-than degrees were reported. The first seconds, in which the chip itself jumps on its heatsink, are left out.
+At steady power, a part warms as `T(t) = end - (end - start) exp(-t / tau)`. Its thermal resistance is `(end - inlet) /
+power`: it depends on the heatsink and the air, not on the power. For each tau, the fit is a straight line in `exp(-t /
+tau)`, so finding the best tau is a search in one dimension. Sensors report whole degrees, and a fit of rounded numbers
+looks more exact than it is. So the spread is taken as at least the rounding error, and the number of independent
+samples as at most the number of distinct degrees reported. The first seconds, in which the chip itself warms quickly on
+its heatsink, are left out.
 
-What warms over minutes, as a chassis does, does not show in one: where 4 degrees come with a time constant of 150 s,
-the temperature after ten minutes is up to 3 degrees above what the first minute lets expect
+Parts that warm over minutes, as a chassis does, do not show in the first minute: if they add 4 degrees with a time
+constant of 150 s, the temperature after ten minutes is up to 3 degrees above the prediction of the first minute
 (tests/burnin/test_thermal.py).
 
-A fit is refused if it would be a guess: too short, power not steady, no measurable warming, an end that the data do not
-determine, a poor fit.
+A fit is refused if it would be a guess: the samples span too little time, the power is not steady, there is no
+measurable warming, the data do not determine the final temperature, or the fit is poor.
 """
 
 import math
@@ -21,34 +22,34 @@ from itertools import pairwise
 from statistics import fmean, pstdev
 
 AHEAD = 600.0
-"""Seconds after the load began for which a temperature is predicted."""
+"""Time after the load began, in seconds, for which a temperature is predicted."""
 
 JUMP = 3.0
-"""Seconds at the beginning that are left out."""
+"""Time at the beginning that is left out, in seconds."""
 
 POINTS = 60
-"""Means of equal times that replace the samples: as many as a fit needs, so that a hall of GPUs is fitted soon."""
+"""Number of means over equal times that replace the samples: enough for a fit, and quick for a hall of GPUs."""
 
 FARTHEST = 20.0
-"""Longest time constant that is tried, in lengths of the samples."""
+"""Longest time constant that is tried, as a multiple of the time that the samples span."""
 
 SHORTEST = 25.0
-"""Seconds of samples below which nothing is fitted."""
+"""Minimum time that the samples must span for a fit, in seconds."""
 
 FEWEST = 20
-"""Samples below which nothing is fitted."""
+"""Minimum number of samples for a fit."""
 
 UNSTEADY = 0.05
-"""Standard deviation of the power, as a part of it, above which it was not one step."""
+"""Standard deviation of the power, as a fraction of the mean, above which the power is not steady."""
 
 POOR = 1.5
-"""Root mean square in degrees between the fit and the samples above which it is not of this shape."""
+"""Root mean square, in degrees, between the fit and the samples, above which the samples do not have this shape."""
 
 SEEN = 0.6
-"""Part of the way to its end that a temperature must have gone in the samples: farther ends are a guess."""
+"""Minimum fraction of the warming that the samples must cover; with less, the final temperature is a guess."""
 
 WARMING = 3.0
-"""Degrees that it must have warmed for a time constant to be measurable."""
+"""Minimum warming, in degrees, for a measurable time constant."""
 
 ROUNDING = 1 / math.sqrt(12)
 """Standard deviation of the error from rounding to whole degrees."""
@@ -57,7 +58,7 @@ WILD = 1e10
 """Limit of seconds, degrees and watts of a plausible sample."""
 
 SURE = 1.96
-"""Standard deviations to each side that hold 95 %."""
+"""Number of standard deviations on each side that include 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class TemperatureSample:
 class ThermalFit:
     """A first-order fit: `end` and `ahead` (at 600 s) in degrees C, `tau` in s, mean `power` in W, `rms` in degrees.
 
-    `give` is how far `ahead` may be off, with 95 % certainty if the part is of first order. `resistance` is in K/W,
+    `give` is the possible error of `ahead`, at 95 % confidence if the part is of first order. `resistance` is in K/W,
     None if the inlet's temperature was not reported.
     """
 
@@ -106,13 +107,13 @@ def fit(samples: Sequence[TemperatureSample], inlet: float | None = None) -> The
     power = [(s.t - known[0].t, s.power) for s in known if s.power is not None and 0 < s.power < WILD]
     steady = [watts for t, watts in power if t >= JUMP]  # drivers average over a second
     if len(power) * 2 < len(known) or not steady:
-        return Refused(f"power is told by {len(power)} of {len(known)} samples")
+        return Refused(f"power is reported by {len(power)} of {len(known)} samples")
     mean = fmean(steady)
     if pstdev(steady) > UNSTEADY * mean:
-        return Refused(f"power is not steady: {mean:.0f} W, give or take {pstdev(steady):.0f} W")
+        return Refused(f"power is not steady: {mean:.0f} W, standard deviation {pstdev(steady):.0f} W")
     rise = known[-1].temp - known[0].temp
     if rise < WARMING:
-        return Refused(f"it warmed by {rise:.1f} degrees: under {WARMING:g} no time constant is seen", longer=True)
+        return Refused(f"it warmed by {rise:.1f} degrees: {WARMING:g} are needed for a time constant", longer=True)
     return _fitted(known, mean, inlet)
 
 
@@ -131,12 +132,12 @@ class _Line:
 
 def _short(known: Sequence[TemperatureSample]) -> str:
     if len(known) < FEWEST:
-        return f"{len(known)} samples: under {FEWEST} nothing is fitted"
+        return f"{len(known)} samples: at least {FEWEST} are needed"
     span = known[-1].t - known[0].t
     if span < SHORTEST:
-        return f"{span:.0f} s of samples: under {SHORTEST:g} s nothing is fitted"
+        return f"{span:.0f} s of samples: at least {SHORTEST:g} s are needed"
     hole = max(later.t - earlier.t for earlier, later in pairwise(known))
-    return f"a hole of {hole:.0f} s in {span:.0f} s of samples" if hole > span / 4 else ""
+    return f"a gap of {hole:.0f} s in {span:.0f} s of samples" if hole > span / 4 else ""
 
 
 def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | None) -> ThermalFit | Refused:
@@ -145,16 +146,16 @@ def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | Non
     line = _best(times, temps, span)
     rms = math.sqrt(line.squares / len(times))
     if rms > POOR:
-        return Refused(f"the fit is poor: {rms:.1f} degrees off in the root mean square")
+        return Refused(f"the fit is poor: root mean square error of {rms:.1f} degrees")
     gone = 1 - math.exp(-span / line.tau)
-    unseen = f"its end is not in sight: it went {gone:.0%} of the way in {span:.0f} s"
+    unseen = f"its final temperature is not determined: {span:.0f} s of samples cover {gone:.0%} of the warming"
     if line.slope >= 0 or gone < SEEN:
-        return Refused(f"{unseen}, and {SEEN:.0%} are asked for", longer=True)
+        return Refused(f"{unseen}, {SEEN:.0%} are needed", longer=True)
     value = len({sample.temp for sample in known})
     noise = max(ROUNDING, rms) ** 2 * max(1.0, len(times) / value)
     ends = [_edge(times, temps, line, tau, line.squares + SURE**2 * noise) for tau in (span / 1000, span * FARTHEST)]
     if ends[1] is None:
-        return Refused(f"{unseen}, by the best fit alone; a much slower one is nearly as good", longer=True)
+        return Refused(f"{unseen} by the best fit, but a much slower fit is nearly as good", longer=True)
     ahead = line.at(AHEAD)
     give = max([abs(edge.at(AHEAD) - ahead) for edge in ends if edge is not None])
     give = math.hypot(give, SURE * math.sqrt(noise / len(times)))
@@ -163,7 +164,7 @@ def _fitted(known: Sequence[TemperatureSample], power: float, inlet: float | Non
 
 
 def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float]]:
-    """Return the means of equal times, from the load's beginning on."""
+    """Return the mean time and mean temperature of equal stretches of time after the first seconds of the load."""
     begun, last = known[0].t, known[-1].t
     bins: list[list[TemperatureSample]] = [[] for _ in range(POINTS)]
     for sample in known:
@@ -175,7 +176,7 @@ def _points(known: Sequence[TemperatureSample]) -> tuple[list[float], list[float
 
 
 def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
-    """Return the line of the best tau: the best of a coarse ladder, then a golden section around it, in logarithms."""
+    """Return the line of the best tau: a coarse grid of log(tau), then a golden-section search around its best."""
     rungs = 24
     step = math.log(FARTHEST * 100) / rungs
     ladder = [math.log(span / 100) + n * step for n in range(rungs + 1)]
@@ -191,7 +192,7 @@ def _best(times: Sequence[float], temps: Sequence[float], span: float) -> _Line:
 
 
 def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: float, limit: float) -> _Line | None:
-    """Return the line between the best tau and another where the squares reach the limit; None if they do not."""
+    """Return the line for a tau between the best and `tau` whose sum of squares reaches the limit; else None."""
     if _line(times, temps, tau).squares <= limit:
         return None
     near, far = math.log(best.tau), math.log(tau)
@@ -205,7 +206,7 @@ def _edge(times: Sequence[float], temps: Sequence[float], best: _Line, tau: floa
 
 
 def _line(times: Sequence[float], temps: Sequence[float], tau: float) -> _Line:
-    """Return the least squares of the temperature on `exp(-t / tau)`."""
+    """Return the least-squares fit of the temperature to `exp(-t / tau)`."""
     falling = [math.exp(-t / tau) for t in times]
     middle, mean = fmean(falling), fmean(temps)
     spread = math.fsum((x - middle) ** 2 for x in falling)

@@ -1,13 +1,14 @@
-"""Results that must be the same bits wherever they are computed: the odd ones, by votes and by a golden. Pure.
+"""Find wrong results of work that must return the same bits wherever it runs, by votes and a golden result. Pure.
 
-Equal work runs on the SMs of a GPU, the GPUs of a node, the nodes of a fleet. At each level the result of more than
-half of the expected voters is right; a voter without a result counts as if it differed, so missing results can cost a
-majority and never make one. With two voters a disagreement blames neither. The golden is the result that was computed
-when the kernels were built, and outranks the votes; but if most of a fleet differs from it, that is a finding of its
-own: the kernels, the driver or the golden is wrong, and no part.
+The same work runs on the SMs of a GPU, the GPUs of a node and the nodes of a fleet. Each of these SMs, GPUs or nodes is
+a voter. At each level the result of more than half of the expected voters is right. A voter without a result counts as
+if it differed, so missing results can prevent a majority but never create one. If two voters disagree, neither is
+blamed. The golden result was computed when the kernels were built, and takes precedence over the votes. But if most of
+a fleet differs from the golden result, that is a separate finding: the kernels, the driver or the golden result is
+wrong, not a part.
 
-The result of the widest majority counts: if most of a node's GPUs err alike, the fleet blames the node and not those
-GPUs of it that are right.
+The result of the widest majority counts: if most GPUs of a node return the same wrong result, the fleet's majority
+blames the node, not the GPUs of the node that are right.
 """
 
 from collections import Counter
@@ -38,11 +39,11 @@ class Name(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VoteFinding:
-    """One finding: an odd voter, voters that disagree without one to blame, or a majority against the golden.
+    """One finding: a voter differs, voters disagree so none is blamed, or a majority contradicts the golden result.
 
-    `at` is the odd one, or whose voters disagree (empty: the fleet's). `got` is the hash it has, `want` the one it
-    should have, empty if unknown. `agree` of `voters` have `want`, those expected beside it; 0 of 0 if only the golden
-    has it.
+    `at` is the voter that differs, or the group whose voters disagree (empty: the fleet). `got` is its hash, `want` the
+    right hash, empty if unknown; for voters that disagree, these are the two most common hashes. `agree` is how many of
+    the `voters` expected there have the most common hash; both are 0 if only the golden result has the right hash.
     """
 
     name: Name
@@ -58,19 +59,19 @@ class Count:
     """The votes on one piece of work: the right result, the outcome of every voter, and the findings."""
 
     right: str | None
-    said: Mapping[VotePlace, VoteOutcome]
+    outcomes: Mapping[VotePlace, VoteOutcome]
     findings: tuple[VoteFinding, ...]
 
 
 def count(results: Mapping[VotePlace, str | None], golden: str | None = None) -> Count:
     """Count the votes on one piece of work: the hash of every expected voter, None if it has no result.
 
-    The order of the voters affects only the order of the result. Raises ValueError if places are of different depths,
-    as an SM is no peer of a GPU, or empty.
+    The order of the voters affects only the order of the result. Raises ValueError if places are empty, or of different
+    depths: an SM is no peer of a GPU.
     """
     depths = {len(place) for place in results}
     if len(depths) > 1 or 0 in depths:
-        raise ValueError(f"voters must stand at one level: places have {', '.join(map(str, sorted(depths)))} parts")
+        raise ValueError(f"voters must be at one level: places have {', '.join(map(str, sorted(depths)))} parts")
     fleet = _grown(results, ())
     alike = Counter(word for word in results.values() if word is not None)
     if golden is not None and fleet.right not in (None, golden) and len(results) > 1:
@@ -83,11 +84,11 @@ def count(results: Mapping[VotePlace, str | None], golden: str | None = None) ->
         counting.apart(fleet)
     else:
         counting.hold(fleet, right, fleet)
-    return Count(right, {place: counting.said[place] for place in results}, tuple(counting.findings))
+    return Count(right, {place: counting.outcomes[place] for place in results}, tuple(counting.findings))
 
 
 def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", golden: str) -> Count:
-    """Return the count for a majority against the golden; only a voter with neither result is odd."""
+    """Return the count for a majority that differs from the golden result; a voter with a third result is `ODD`."""
     right = fleet.right or ""
     findings = [VoteFinding(Name.CONTRADICTED, (), right, golden, fleet.agree, len(fleet.parts))]
     values: dict[VotePlace, VoteOutcome] = {}
@@ -101,21 +102,21 @@ def _contradicted(results: Mapping[VotePlace, str | None], fleet: "_Group", gold
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A voter, or voters that are peers: the result of more than half of those expected, and how many have it."""
+    """A voter, or a group of peers: the result of more than half of the expected voters, and how many have it."""
 
     at: VotePlace
     right: str | None
     agree: int = 1
     parts: Sequence["_Group"] = ()
 
-    def could_say(self, word: str) -> bool:
-        """Return whether this would be its result if all missing results were this one."""
+    def could_be(self, word: str) -> bool:
+        """Return whether `word` would be the group's result if all missing results were `word`."""
         if not self.parts:
             return self.right in (None, word)
-        return sum(part.could_say(word) for part in self.parts) * 2 > len(self.parts)
+        return sum(part.could_be(word) for part in self.parts) * 2 > len(self.parts)
 
     def voters(self) -> Iterator["_Group"]:
-        """Yield every voter below."""
+        """Yield every voter of the group."""
         if not self.parts:
             yield self
         for part in self.parts:
@@ -123,7 +124,7 @@ class _Group:
 
 
 def _grown(results: Mapping[VotePlace, str | None], at: VotePlace) -> _Group:
-    """Group voters by their places, from the parts up."""
+    """Group voters by place; the result of each group is computed from its parts."""
     if at in results:
         return _Group(at, results[at])
     below: dict[VotePlace, dict[VotePlace, str | None]] = {}
@@ -143,32 +144,32 @@ class _Counting:
     golden: str | None
     alike: Counter[str]
     alone: bool
-    said: dict[VotePlace, VoteOutcome] = field(default_factory=dict)
+    outcomes: dict[VotePlace, VoteOutcome] = field(default_factory=dict)
     findings: list[VoteFinding] = field(default_factory=list)
 
     def hold(self, group: _Group, right: str, peers: _Group) -> None:
-        """Compare a group with the result that wider votes, or the golden, found right."""
+        """Compare a group with the right result, which a wider vote or the golden result determined."""
         if group.right not in (None, right):
             blamed = self._blamable(group.right or "", right)
             name = Name.ODD if blamed else Name.DISPUTED
             agree, voters = (peers.agree, len(peers.parts)) if peers.right == right else (0, 0)
             self.findings.append(VoteFinding(name, group.at, group.right or "", right, agree, voters))
             for voter in group.voters():
-                self.said[voter.at] = self._word(voter, right, VoteOutcome.ODD if blamed else VoteOutcome.DISPUTED)
+                self.outcomes[voter.at] = self._word(voter, right, VoteOutcome.ODD if blamed else VoteOutcome.DISPUTED)
         elif not group.parts:
-            self.said[group.at] = self._word(group, right, VoteOutcome.ODD)
+            self.outcomes[group.at] = self._word(group, right, VoteOutcome.ODD)
         for part in group.parts if group.right in (None, right) else ():
             self.hold(part, right, group)
 
     def apart(self, group: _Group, above: VoteOutcome = VoteOutcome.NOT_TESTED) -> None:
-        """Judge a group without a right result from a wider one: by its own majority, if it has one."""
+        """Judge a group for which no wider vote has determined the right result: by its own majority, if it has one."""
         words = Counter(part.right for part in group.parts if part.right is not None)
         if group.right is None and len(words) > 1:
             above = VoteOutcome.DISPUTED
             (got, agree), (want, _) = sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:2]
             self.findings.append(VoteFinding(Name.DISPUTED, group.at, got, want, agree, len(group.parts)))
         if not group.parts:
-            self.said[group.at] = above if group.right is not None else VoteOutcome.NOT_TESTED
+            self.outcomes[group.at] = above if group.right is not None else VoteOutcome.NOT_TESTED
         for part in group.parts:
             if group.right is None or part.right is None:
                 self.apart(part, above)
@@ -178,8 +179,8 @@ class _Counting:
                 self.apart(part, above)
 
     def _blamable(self, word: str, right: str) -> bool:
-        """Return whether this result cannot become the fleet's, against the golden, once the missing ones are known."""
-        return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_say(word)
+        """Return whether the voter can be blamed: missing results cannot give its result the fleet's majority."""
+        return self.alone or right != self.golden or self.fleet.right == right or not self.fleet.could_be(word)
 
     def _word(self, voter: _Group, right: str, otherwise: VoteOutcome) -> VoteOutcome:
         if voter.right is None:

@@ -1,4 +1,4 @@
-"""From a file's tree to a typed profile: parents merged, params filled in, facts and operands read by their kind."""
+"""Compiles a file's tree to a typed profile: merges parents, fills in params, reads facts and operands by kind."""
 
 import hashlib
 import json
@@ -15,16 +15,16 @@ from rackcheck.profile.layers import Layers, did_you_mean, entries, listed, text
 from rackcheck.profile.schema import profile as profile_schema
 from rackcheck.profile.schema_check import deviations
 
-# A profile's own rules win over the majority of nodes: consensus is only for the facts left open. Pure.
+# A profile's other rules take precedence over consensus, which only judges facts that no rule pins. Pure.
 
 PINS = frozenset({"is", "one-of", "like", "matches", "same-as", "within", "mask"})
-"""Operators that state what a fact must be, and not only what it must not be."""
+"""Operators that state which values are right, not only which are wrong."""
 
 
 def unpinned(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """Remove from each rule across nodes the facts that another rule pins on all of them, in every run.
+    """Remove from each rule across nodes the facts that another rule always pins on all of these nodes.
 
-    Decided by the profile and its params alone: a rule with an unset param or a condition pins nothing.
+    Only the profile and its params decide: a rule with an unset param or a condition pins nothing.
     """
     found = tuple(rules)
     pins = {(fact, role) for rule in found for fact in _pinned(rule) for role in rule.roles}
@@ -53,11 +53,11 @@ def _without(rule: Rule, pins: set[tuple[Path, str]]) -> Rule:
     return replace(rule, across=replace(rule.across, shared=kept))
 
 
-# Checks the `needs` of rules: they name rules of the same kind, without a circle.
+# Checks the `needs` of rules: they name rules of the same scope, without a cycle.
 
 
 def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None:
-    """Check that `needs` name rules and contain no circle."""
+    """Check that `needs` name rules of the same scope and contain no cycle."""
     tables = found.rules
     for rule in rules.values():
         for need in texts(tables[rule.id], "needs"):
@@ -68,13 +68,13 @@ def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None
             elif need.text not in rules:
                 ctx.note(need.place, f"no rule {need.text}{did_you_mean(need.text, list(rules))}")
             elif rules[need.text].scope is not rule.scope:
-                ctx.note(need.place, f"{need.text} is judged of a {rules[need.text].scope}, not of a {rule.scope}")
+                ctx.note(need.place, f"{need.text} judges a {rules[need.text].scope}, not a {rule.scope}")
             elif rules[need.text].across is not None and rule.across is None:
-                message = f"{need.text} looks across nodes: it is judged when all of them are, after this rule"
+                message = f"{need.text} compares nodes: it is judged after this rule, when all nodes are read"
                 ctx.note(need.place, message)
     done: set[str] = set()
     for first in rules:
-        # The rules that lead here, each with those of its needs that are still to be followed.
+        # The rules on the path to this rule, each with the `needs` that have not been followed yet.
         trail = {} if first in done else {first: iter(rules[first].needs)}
         while trail:
             at = next(reversed(trail))
@@ -84,7 +84,7 @@ def order(ctx: CompileContext, rules: Mapping[str, Rule], found: Layers) -> None
                 del trail[at]
             elif then in trail:
                 circle = [*trail][[*trail].index(then) :]
-                ctx.note(tables[then].place, f"needs run in a circle: {' -> '.join((*circle, then))}")
+                ctx.note(tables[then].place, f"`needs` are circular: {' -> '.join((*circle, then))}")
             elif then in rules and then not in done:
                 trail[then] = iter(rules[then].needs)
 
@@ -107,7 +107,7 @@ def compile_profile(
     if ctx.problems:
         raise BadFile(ctx.problems)
     applies = {key: tuple(text.text for text in listed(node)) for key, node in found.applies.items()}
-    # Built-in rules belong to the law, which every run names; dropping one belongs to the profile.
+    # Built-in rules belong to the law, whose version every run contains; a profile's digest lists those it drops.
     own = {i: plain(t) for i, t in found.rules.items() if i not in found.built_in}
     resolved = {"rules": own, "params": ctx.params, "name": found.name}
     without = sorted(found.built_in & found.dropped.keys())
@@ -124,7 +124,7 @@ def compile_profile(
 
 
 def _built_in(rule: Rule, found: Layers) -> Rule:
-    """Mark a rule of every profile: its unknown verdicts do not decide, because the profile did not require it."""
+    """Mark a built-in rule: its unknown verdicts do not decide, because the profile did not require the rule."""
     return replace(rule, built_in=True, unknown_is_minor=True) if rule.id in found.built_in else rule
 
 
@@ -137,16 +137,16 @@ def _params(found: Layers, values: Mapping[str, str]) -> dict[str, str | None]:
     for name, node in found.params.items():
         default = word(node, "default", "unset") if isinstance(node, YamlMapping) else "unset"
         if default.startswith("$"):
-            raise BadFile([Problem(node.place, f"param {name} is {default}: a default is a value, and no other param")])
+            raise BadFile([Problem(node.place, f"param {name} is {default}: a default cannot be a param")])
         value = values.get(name, default)
         params[name] = None if value == "unset" else value
     return params
 
 
 def read_profile(node: YamlNode) -> tuple[YamlMapping, list[Problem]]:
-    """Return a profile file's table without the rules of wrong shape, and the problems of those.
+    """Return a profile file's table without the rules that do not match the schema, and the problems of these rules.
 
-    So the problems of the other rules can be reported together; raises BadFile if the head is wrong.
+    The other rules can then be compiled, and all problems reported together. Raises BadFile if the head is wrong.
     """
     found = list(deviations(node, profile_schema()))
     spoilt = {path[1] for path, _ in found if len(path) > 1 and path[0] == "rules"}

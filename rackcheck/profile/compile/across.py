@@ -1,4 +1,4 @@
-"""Reads the `across` of a rule: which nodes it compares, and the facts on which they must agree."""
+"""Reads the `across` of a rule: the nodes it compares, and the facts on which they must agree."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from rackcheck.profile.layers import LEAVES, did_you_mean, texts, word
 from rackcheck.profile.schema import LOOKS, NARROWING
 
 HALF, WHOLE = 50.0, 100.0
-"""Bounds of a quorum, as shares of the expected nodes in %."""
+"""Bounds of a quorum, in % of the expected nodes; a quorum must be above the first."""
 
 
 def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
-    """Read which nodes a rule compares, and on which facts; a wrong entry is noted and the rest still read."""
+    """Read which nodes a rule compares, and on which facts; a wrong entry is reported and the rest is still read."""
     node, agree = table.get("across"), table.get("agree")
     if not isinstance(node, YamlMapping):
         if agree is not None:
@@ -28,13 +28,13 @@ def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
         if key in table.items:
             ctx.note(table.keys[key], f"`{key}` does not go with `across`: it has `facts`, `except` and `agree`")
     if ctx.scope is not Scope.NODE:
-        ctx.note(table.items["scope"].place, "`across` looks at nodes: its scope is `node`")
+        ctx.note(table.items["scope"].place, "`across` compares nodes: its scope must be `node`")
     if word(table, "severity", "major") == "blocker":
-        ctx.note(table.items["severity"].place, "what others say is at most `major`: sameness is not rightness")
+        ctx.note(table.items["severity"].place, "a rule across nodes is at most `major`: most nodes may be wrong")
     role = word(node, "role", "compute")
     for given in texts(table, "role"):
         if given.text != role:
-            ctx.note(given.place, f"`role` is {given.text}, and `across` looks at {role}")
+            ctx.note(given.place, f"`role` is {given.text}, and `across` compares {role}")
     shared = [each for fact in texts(node, "facts") for each in _shared(ctx, fact)]
     left = {each.fact for fact in texts(node, "except") for each in _shared(ctx, fact)}
     quorum = _quorum(ctx, table, agree)
@@ -65,9 +65,9 @@ def _quorum(ctx: CompileContext, table: YamlMapping, agree: YamlNode | None) -> 
 
 
 def _shared(ctx: CompileContext, node: Scalar) -> Iterator[AgreedFact]:
-    """Yield the fact, or with a last segment `*` every fact below it that is configuration or a version.
+    """Yield the fact; if the last segment is `*`, yield all configuration and version facts below it.
 
-    A view of other facts is skipped: it repeats them, and a machine without such a view lacks nothing.
+    Views are skipped: a view only repeats other facts, and a machine without the view lacks no fact.
     """
     if node.text.endswith(".*"):
         below = node.text.removesuffix("*")
@@ -80,7 +80,7 @@ def _shared(ctx: CompileContext, node: Scalar) -> Iterator[AgreedFact]:
         ]  # fmt: skip
         if not found:
             near = did_you_mean(below[:-1], sorted({e.partition(".")[0] for e in ctx.catalogue.entries}))
-            ctx.note(node.place, f"no probe gives configuration or versions below {below[:-1]}{near}")
+            ctx.note(node.place, f"no probe provides configuration or versions below {below[:-1]}{near}")
         yield from found
         return
     try:

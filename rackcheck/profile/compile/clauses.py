@@ -36,9 +36,9 @@ def clauses_of(
         parts = node.items if isinstance(node, YamlSequence) else (node,)
         leaves = [part for part in parts if isinstance(part, YamlMapping)]
         for op in operators:
-            ctx.note(table.keys[op], f"`{op}` stands beside `{given[0]}`; it belongs to a fact inside")
+            ctx.note(table.keys[op], f"`{op}` is beside `{given[0]}`; it belongs to a fact inside")
     if look is None and any(mode in table.items for mode in LOOKS):
-        return (), "all"  # the look itself is wrong and has been reported
+        return (), "all"  # the selection itself is wrong and has been reported
     only = "no" if look is not None and look.mode == "no" else ""
     found = [ctx.quiet(lambda leaf=leaf: clause_of(ctx, leaf, within, plain_only=only)) for leaf in leaves]  # type: ignore[misc]
     for leaf in leaves:
@@ -62,23 +62,23 @@ def _count(ctx: CompileContext, table: YamlMapping, operators: list[str], given:
 
 
 def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, plain_only: str) -> Clause:
-    """Read one fact with its operators; `plain_only` names a place that does not allow warnings. Raises Bad."""
+    """Read one fact with its operators; `plain_only` is the key (`no`, `where`) that forbids warnings. Raises Bad."""
     node = table.items["fact"]
     assert isinstance(node, Scalar)
     entry, path = ctx.fact(node, within)
     if entry.kind.type is Type.COLLECTION:
-        ctx.note(node.place, f"{node.text} is a collection; look at its items with {', '.join(LOOKS)}")
+        ctx.note(node.place, f"{node.text} is a collection; select its items with {', '.join(LOOKS)}")
         raise Bad
     tests: list[Test] = []
     other: Path | None = None
     other_plane, at_item, inputs = entry.plane, False, entry.inputs
     for op in (op for op in WORDS if op in table.items):
         if op in WARNING and plain_only:
-            ctx.note(table.keys[op], f"`{op}` does not go with `{plain_only}`, which has no middle")
+            ctx.note(table.keys[op], f"`{op}` does not go with `{plain_only}`, which cannot warn")
             continue
         if op in TWICE and (plain_only or ctx.scope is not Scope.NODE):
             place = f"`{plain_only}`" if plain_only else f"a rule of a {ctx.scope}"
-            ctx.note(table.keys[op], f"`{op}` compares two readings of a node, and {place} is asked of one")
+            ctx.note(table.keys[op], f"`{op}` compares two readings of a node, and {place} is evaluated on one")
             continue
         if op == "same-as":
             other, found, at_item = _other(ctx, table.items[op], entry, within)
@@ -88,8 +88,8 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
             tests.append(test)
     relative = path if within is None else Path(path.segments[len(within.segments) :])
     if any(segment.key == EVERY for segment in relative.segments):
-        ctx.note(node.place, f"`*` stands in a look; {node.text} is one fact")
-    # Under `no`, or with only `present`, absence would excuse an item.
+        ctx.note(node.place, f"`*` is only allowed in a selection; {node.text} is one fact")
+    # Under `no`, or if `present` is the only operator, an absent fact would excuse an item.
     excuses = bool(plain_only) or (bool(tests) and all(test.op == "present" for test in tests))
     siblings = _siblings(ctx, within, relative) if excuses else None
     beside = _siblings(ctx, within if at_item else None, other) if other is not None and plain_only else None
@@ -99,7 +99,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
 
 
 def _siblings(ctx: CompileContext, within: Path | None, fact: Path) -> Siblings | None:
-    """Return the siblings that also have the fact, if its absence among them means that it was not reported."""
+    """Return the siblings that have the same fact, if an absent fact can mean that it was not reported."""
     whole = fact if within is None else within.item(EVERY) + fact
     entry = ctx.catalogue.find(whole)
     return None if entry is None or entry.kind.final else siblings_of(ctx.catalogue, whole)
@@ -109,12 +109,12 @@ def _other(ctx: CompileContext, node: YamlNode, entry: Entry, within: Path | Non
     assert isinstance(node, Scalar)
     at_item = node.text.startswith(".")
     if at_item and within is None:
-        ctx.note(node.place, f"{node.text} starts at the item of a look, and this rule has none")
+        ctx.note(node.place, f"{node.text} starts at the item of a selection, and this rule has none")
         raise Bad
     target = Scalar(node.text.removeprefix("."), node.place)
     other, path = ctx.fact(target, within if at_item else None)
     if any(segment.key == EVERY for segment in path.segments[len(within.segments) if at_item and within else 0 :]):
-        ctx.note(node.place, f"`*` stands in a look; {node.text} is to be one fact")
+        ctx.note(node.place, f"`*` is only allowed in a selection; {node.text} must be one fact")
         raise Bad
     if (other.kind.type, other.kind.unit) != (entry.kind.type, entry.kind.unit):
         ctx.note(node.place, f"{node.text} is {other.kind}, and what it is compared with is {entry.kind}")

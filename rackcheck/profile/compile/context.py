@@ -14,18 +14,18 @@ from rackcheck.profile.layers import did_you_mean
 T = TypeVar("T")
 
 GROUPS = frozenset({Scope.RACK.value, Scope.FLEET.value})
-"""First words of facts that do not belong to a node."""
+"""First words of facts of a rack or of the fleet."""
 
 
 class Bad(Exception):
-    """A part of a rule cannot be read; its problem has been noted."""
+    """A part of a rule cannot be read; the problem has already been added."""
 
 
 @dataclass
 class CompileContext:
-    """The context of a rule; problems are collected in `problems` instead of stopping the reading.
+    """The context of a rule; a problem does not stop the reading, it is added to `problems`.
 
-    `unset` and `scope` belong to the current rule: the params it uses that have no value, and what it judges.
+    `unset` and `scope` belong to the current rule: the params without a value that it uses, and its scope.
     """
 
     catalogue: Catalogue
@@ -40,7 +40,7 @@ class CompileContext:
         self.problems.append(Problem(place, text))
 
     def quiet(self, read: Callable[[], T]) -> T | None:
-        """Return what can be read, or None if a problem has been noted."""
+        """Return the result of `read`, or None if it raised Bad."""
         try:
             return read()
         except Bad:
@@ -59,7 +59,7 @@ class CompileContext:
         return self.params[name]
 
     def fact(self, node: Scalar, within: Path | None) -> tuple[Entry, Path]:
-        """Find a fact in the catalogue; inside a look its path starts at the item."""
+        """Find a fact in the catalogue; inside a selection its path starts at the item."""
         try:
             path = paths.parse(node.text)
         except paths.BadPath as error:
@@ -72,14 +72,14 @@ class CompileContext:
             near = [n.removeprefix(prefix) for n in self.catalogue.near(prefix + node.text, within=prefix)]
             hint = f"; did you mean {near[0]}?" if near else ""
             inside = f" in {within}" if within is not None else ""
-            self.note(node.place, f"no probe gives {node.text}{inside}{hint}")
+            self.note(node.place, f"no probe provides {node.text}{inside}{hint}")
             raise Bad
         if not self.held(node.place, whole):
             raise Bad
         return entry, path if within is None else within + path
 
     def held(self, place: SourcePlace, whole: Path) -> bool:
-        """Note a fact of a rack in a rule of a node, or the reverse; return whether the scopes match."""
+        """Return whether a fact has the rule's scope; if not, add a problem (a fact of a rack in a rule of a node)."""
         first = whole.segments[0].word
         holder = Scope(first) if first in GROUPS else Scope.NODE
         if holder is not self.scope:

@@ -1,4 +1,4 @@
-"""Reads an operator with its operand, by the kind of the fact that it judges."""
+"""Reads an operator with its operand, by the kind of its fact."""
 
 import math
 
@@ -10,7 +10,7 @@ from rackcheck.profile.document import Scalar, YamlMapping, YamlNode, YamlSequen
 
 
 def test_of(ctx: CompileContext, op: str, node: YamlNode, kind: Kind) -> Test | None:
-    """Read one operator; None if a param has no value, or if a problem has been noted."""
+    """Read one operator; None if a param has no value, or if a problem has been added."""
     try:
         operator.allowed(op, kind)
         operand = _operand(ctx, op, node, kind)
@@ -19,7 +19,7 @@ def test_of(ctx: CompileContext, op: str, node: YamlNode, kind: Kind) -> Test | 
         message = str(error)
         ctx.note(node.place, message if message.startswith(f"`{op}`") else f"`{op}`: {message}")
     except Bad:
-        pass  # noted where it was found
+        pass  # the problem has already been added
     return None
 
 
@@ -57,7 +57,7 @@ def _compound(ctx: CompileContext, op: str, node: YamlMapping, kind: Kind) -> Op
         bits, wanted = (operator.value(texts[k], Kind(Type.INTEGER, "")) for k in ("bits", "is"))
         assert isinstance(bits, int) and isinstance(wanted, int)  # noqa: PT018
         if wanted & ~bits:
-            raise BadOperand(f"{wanted:#x} has bits outside {bits:#x}: it can never hold")
+            raise BadOperand(f"{wanted:#x} has bits outside {bits:#x}: it can never pass")
         return operator.Mask(bits, wanted)
     if op == "spread":
         return unit.parse(texts["at-most"]).to("%")
@@ -78,9 +78,9 @@ def _rate(text: str) -> float:
     try:
         most = unit.parse(text).to("/h")
     except unit.BadUnit as error:
-        raise BadOperand(f"a rate is a number by the hour, minute or second, as 5/h: {error}") from None
+        raise BadOperand(f"a rate is a number per hour, minute or second, as 5/h: {error}") from None
     if most < 0:
-        raise BadOperand(f"a counter does not fall: {text!r} can never hold")
+        raise BadOperand(f"a counter does not fall: {text!r} can never pass")
     return most
 
 

@@ -20,7 +20,7 @@ from rackcheck.profile.schema import LOOKS, NARROWING
 
 
 def rule_of(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
-    """Read one rule; its problems are noted, and the rest is still read."""
+    """Read one rule; problems are added to the context, and the remaining keys are still read."""
     ctx.unset = []
     ctx.scope = Scope(word(table, "scope", "node"))
     across = across_of(ctx, table)
@@ -41,7 +41,7 @@ def rule_of(ctx: CompileContext, rule_id: str, table: YamlMapping) -> Rule:
         word(table, "title"), word(table, "why"), word(table, "fix"), refs,
         from_memory, tuple(dict.fromkeys(ctx.unset)), f"{table.place.file}:{table.place.line}",
         rule_digest(table, ctx.params, from_memory=from_memory, package=called.package if called is not None else ""),
-        ctx.scope, across, called,
+        ctx.scope, across, called, unknown_is_minor=word(table, "unknown") == "minor",
     )  # fmt: skip
 
 
@@ -55,18 +55,18 @@ def _refs(ctx: CompileContext, table: YamlMapping) -> tuple[str, ...]:
     return tuple(refs)
 
 
-# Reads the look of a rule: the collection, and which of its items count.
+# Reads the selection of a rule: the collection, and which of its items count.
 
 
 def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
-    """Read the look of a rule, if it has one; a wrong one is noted and the rest still read."""
+    """Read the selection of a rule, if it has one; a wrong key is reported and the rest is still read."""
     modes = [mode for mode in LOOKS if mode in table.items]
     if len(modes) > 1:
-        ctx.note(table.keys[modes[1]], f"`{modes[0]}` and `{modes[1]}`: a rule looks in one way")
+        ctx.note(table.keys[modes[1]], f"`{modes[0]}` and `{modes[1]}`: a rule has at most one selection")
     narrowing = [key for key in NARROWING if key in table.items]
     if not modes:
         for key in narrowing:
-            ctx.note(table.keys[key], f"`{key}` narrows a look, and this rule has none ({', '.join(LOOKS)})")
+            ctx.note(table.keys[key], f"`{key}` narrows a selection, and this rule has none ({', '.join(LOOKS)})")
         return None
     mode, node = modes[0], table.items[modes[0]]
     assert isinstance(node, Scalar)
@@ -75,7 +75,7 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     except Bad:
         return None
     if entry.kind.type is not Type.COLLECTION:
-        ctx.note(node.place, f"{node.text} is no collection but a fact of type {entry.kind}")
+        ctx.note(node.place, f"{node.text} is not a collection but a fact of type {entry.kind}")
         return None
     for key in narrowing:
         fits = {"where": True, "expect-count": mode in {"each", "any"}, "allow-failing": mode == "each"}
@@ -84,7 +84,7 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     where = table.get("where")
     expect = _whole(ctx, table, "expect-count")
     if expect == 0:
-        ctx.note(table.items["expect-count"].place, "expects none; `count:` with `is: 0` says that")
+        ctx.note(table.items["expect-count"].place, "expects none; write `count:` with `is: 0` instead")
     counts_all = mode == "count" and not isinstance(where, YamlMapping)
     siblings = None if counts_all or entry.kind.final else siblings_of(ctx.catalogue, path)
     return RuleSelection(
@@ -105,14 +105,14 @@ def _whole(ctx: CompileContext, table: YamlMapping, key: str) -> int | None:
         return None
     if text is None or text.isdecimal():
         return None if text is None else int(text)
-    ctx.note(node.place, f"`{key}` wants a whole number, not {text!r}")
+    ctx.note(node.place, f"`{key}` expects a whole number, not {text!r}")
     return None
 
 
-# What a waiver pins of a rule: a digest of all that decides its verdict, without the descriptive keys.
+# The digest by which a waiver pins a rule: it covers all keys that decide the verdict, not the descriptive keys.
 
 UNJUDGED = frozenset({"title", "why", "fix", "refs"})
-"""Keys that do not affect a verdict; whether every source is from memory is part of the digest separately."""
+"""Keys that do not affect a verdict; the digest separately covers whether all sources are `from memory`."""
 
 
 def rule_digest(table: YamlMapping, params: Mapping[str, str | None], *, from_memory: bool, package: str = "") -> str:
@@ -136,17 +136,17 @@ def _texts(node: object) -> Iterator[str]:
                 yield from _texts(value)
 
 
-# Reads the call of a rule that a package implements in Python.
+# Reads the `call` of a rule that a package implements in Python.
 
 
 def called_of(ctx: CompileContext, table: YamlMapping) -> Called | None:
-    """Find the called rule and the facts that it declares; a wrong one is noted and the rest still read."""
+    """Find the called rule and the facts that it declares; a wrong name is reported and the rest is still read."""
     node = table.get("call")
     if not isinstance(node, Scalar):
         return None
     for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS, "across"):
         if key in table.items:
-            ctx.note(table.keys[key], f"`{key}` does not go with `call`: what is called says itself what it looks at")
+            ctx.note(table.keys[key], f"`{key}` does not go with `call`: the called rule declares what it reads")
     try:
         found = installed.called(node.text).bound(ctx.catalogue)
     except LookupError as error:

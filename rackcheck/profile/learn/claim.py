@@ -1,6 +1,6 @@
-"""From the values of one fact on several machines to the claim of a rule, or the reason why there is no rule.
+"""Turns the values of one fact on several machines into the claim of a rule, or a reason why there is no rule.
 
-Pure. The class of the fact decides. A claim always holds on every machine it was learned from.
+Pure. The class of the fact decides. A claim is true on every machine it was learned from.
 """
 
 import math
@@ -19,13 +19,13 @@ ENOUGH = 3
 """Minimum number of machines or runs for the median and spread of a measurement."""
 
 LONGEST = 200
-"""Maximum characters of a text, and of a path, in a rule."""
+"""Maximum number of characters of a text, and of a path, in a rule."""
 
 MEMBERS = 40
-"""Maximum members of a list in a rule."""
+"""Maximum number of members of a list in a rule."""
 
 SHARE = 0.02
-"""Minimum width of a band around a median, as a share of it; else three times the median absolute deviation."""
+"""Minimum half-width of a band, as a share of the median; three times the median absolute deviation may be wider."""
 
 _ERRORS = re.compile(
     r"error|fault|fail|correct|panic|oops|crash|fatal|malformed|checksum|medium|machine check|\bbad\b|\bs?xids?\b"
@@ -33,27 +33,27 @@ _ERRORS = re.compile(
 """Words in a counter's name or help that show that it counts errors."""
 
 _IDLE = re.compile(r"\bidle|\bnow\b|\blately\b|\bdraws?\b|in use", re.IGNORECASE)
-"""Words in a fact's help that show that its value depends on the load."""
+"""Words in a fact's help which show that its value depends on the load."""
 
 
 class Why(StrEnum):
-    """Why a fact has no rule; the words describe what is counted."""
+    """Why a fact has no rule; each value describes the facts that are counted under it."""
 
-    IDENTITY = "facts that tell one machine from another"
-    COUNTER = "counters that are not 0, or that count no errors"
-    MEASUREMENT = "measurements that are others under load or another day"
-    FEW = f"measurements that want {ENOUGH} machines or runs"
-    ABSENT = "facts of what is not there"
+    IDENTITY = "facts that identify one machine"
+    COUNTER = "counters that are not 0, or do not count errors"
+    MEASUREMENT = "measurements that depend on load or day"
+    FEW = f"measurements that need {ENOUGH} machines or runs"
+    ABSENT = "facts that are absent"
     EMPTY = "collections without items"
-    LONG = "facts that are too long to be read in a rule"
-    UNSAYABLE = "facts whose values no operator can be given"
-    UNASKED = "facts that were not asked (rackcheck capture asks everything, and is learned from as a run is)"
+    LONG = "facts that are too long for a rule"
+    UNSAYABLE = "facts whose values no operator can express"
+    UNASKED = "facts that were not collected (rackcheck capture collects everything; learn from it as from a run)"
     STRANGE = "facts of probes that are not installed here"
     FULL = "facts that are too many for one file"
 
 
 class Doubt(StrEnum):
-    """Why a fact became a question: a person must decide, the values do not."""
+    """Why a fact became a question: the values do not decide, so a person must decide."""
 
     DIFFER = "differ"
     OUTSIDE = "are not all within the band around their median"
@@ -63,28 +63,28 @@ class Doubt(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A rule's claim about a fact: an operator and its operand as in a profile; a tuple contains a band's parts."""
+    """A rule's claim about a fact: an operator and its operand as in a profile; the tuple of `within` is (of, by)."""
 
     op: str
     operand: str | tuple[str, ...]
 
 
 def claimed(
-    kind: Kind, found: Sequence[Value], path: str, *, machines: int, at_least: bool, tells: Callable[[str], bool]
+    kind: Kind, found: Sequence[Value], path: str, *, machines: int, at_least: bool, identifies: Callable[[str], bool]
 ) -> Claim | Doubt | Why:
-    """Return the claim for a fact with these values on `machines` machines, or why there is none.
+    """Return the claim for a fact with these values on `machines` machines, or the reason why there is no claim.
 
-    `tells` returns whether a text identifies a single machine.
+    `identifies` is a function that returns whether a text identifies a single machine.
     """
     match kind.cls:
         case Class.IDENTITY:
             return Why.IDENTITY
         case Class.COUNTER:
-            zero = all(value in (0, ()) for value in found) and says_errors(path, kind)
+            zero = all(value in (0, ()) for value in found) and counts_errors(path, kind)
             return _held(_exactly(found[0], kind), found, kind) if zero else Why.COUNTER
         case Class.MEASUREMENT:
             return _measured(kind, found, machines)
-    if any(tells(text) for value in found for text in _texts(value)):
+    if any(identifies(text) for value in found for text in _texts(value)):
         return Why.IDENTITY
     if "pending/" in path and any(value not in (0, ()) for value in found):
         return Doubt.PENDING
@@ -94,18 +94,18 @@ def claimed(
         return Doubt.DIFFER
     if at_least and kind.type is Type.VERSION and kind.ordered:
         raised = _held(Claim("at-least", str(found[0])), found, kind)
-        if isinstance(raised, Claim):  # a version that cannot be ordered must stay equal
+        if isinstance(raised, Claim):  # a version that cannot be ordered gets an `is` below
             return raised
     return _held(_exactly(found[0], kind), found, kind)
 
 
-def says_errors(path: str, kind: Kind) -> bool:
+def counts_errors(path: str, kind: Kind) -> bool:
     """Whether a fact's name or its help shows that it counts errors."""
     return _ERRORS.search(f"{path.replace('_', ' ')} {kind.help}".lower()) is not None
 
 
 def spelt(value: float, kind: Kind) -> str:
-    """Format a quantity without loss: in its own unit, or if that is long, in the unit with the shortest text."""
+    """Format a quantity without loss: in its own unit, or if that text is long, in the unit with the shortest text."""
     if math.isinf(value):
         return "unlimited"
     own = _exact(value, kind.unit, kind)
@@ -150,7 +150,7 @@ def _exactly(value: Value, kind: Kind) -> Claim | Why:
     text = " ".join(str(value).split()) if kind.type is Type.SETTING else str(value)
     if len(text) > LONGEST:
         return Why.LONG
-    # A value that begins with a dollar would be read as a param's name.
+    # A value that begins with a dollar sign would be parsed as a param's name.
     return Claim("matches", f"^{_quoted(text)}$") if text.startswith("$") else Claim("is", text)
 
 
@@ -159,7 +159,7 @@ def _quoted(text: str) -> str:
 
 
 def _measured(kind: Kind, found: Sequence[Value], machines: int) -> Claim | Doubt | Why:
-    """Return a band around the median, for a rate of work and not for a momentary state."""
+    """Return a band around the median if the fact is a rate of work; a momentary state gets no rule."""
     numbers = [float(value) for value in found if isinstance(value, (int, float)) and math.isfinite(value)]
     if not kind.unit.endswith("/s") or _IDLE.search(kind.help) or len(numbers) < len(found):
         return Why.MEASUREMENT
@@ -179,7 +179,7 @@ def _rounded(number: float, kind: Kind) -> str:
 
 
 def _up(number: float) -> float:
-    """Round up to three digits: a band is never narrower than the measured one."""
+    """Round up to three digits: a band is never narrower than measured."""
     step = 10.0 ** (math.floor(math.log10(number)) - 2)
     return math.ceil(number / step) * step
 
@@ -204,7 +204,7 @@ def _operand(claim: Claim, kind: Kind) -> operator.Operand:
         case tuple() as members:
             return tuple(map(operator.member, members))
         case text if any("\ud800" <= character <= "\udfff" for character in text):
-            raise BadOperand("half a character, which no profile can hold")
+            raise BadOperand("half a character, which a profile cannot contain")
         case text if claim.op == "matches":
             return text
         case text:

@@ -1,4 +1,4 @@
-"""Writes a learned profile as a file that a person reads and edits; text from a node cannot break out of its value.
+"""Writes a learned profile as a file for a person to read and edit; text from a node cannot break out of its value.
 
 Pure. Every text from a node is quoted so that YAML returns it unchanged; in a comment it contains no line break.
 """
@@ -13,11 +13,11 @@ from rackcheck.profile.learn.claim import Claim, Why
 from rackcheck.profile.learn.rules import QUESTIONS, Learned, LearnQuestion, Lesson
 
 WIDTH = 120
-"""Maximum characters of a line, if its words allow."""
+"""Maximum number of characters of a line, unless a word is longer."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./+%-]+)*\Z")
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
-"""Texts that other YAML readers would convert to another type; for flags that type is the intended one."""
+"""Texts that other YAML readers convert to another type; flags are meant to be converted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,16 @@ def text(learned: Learned, head: LearnedHead) -> str:
 
 def _lines(learned: Learned, head: LearnedHead) -> Iterator[str]:
     yield from _comment(
-        f"Learned by rackcheck profile learn from {head.origin}. This says what those machines are, not what is right: "
-        "read every rule, answer every question (# ?), and delete what is only so by chance. Lists may hold more than "
-        "their rule names.",
+        f"Learned by rackcheck profile learn from {head.origin}. It describes these machines, not what is right: "
+        "read every rule, answer every question (# ?), and delete what is true only by chance. A list may have more "
+        "members than its rule names.",
     )
     yield "rackcheck: 1"
     yield f"profile: {quoted(head.name)}"
     yield f"version: {quoted(head.version)}"
     yield f"title: {quoted(clean(f'Learned from {head.origin}', 150))}"
-    yield "# Who has read every rule and answers for them writes `reviewed-by: NAME` in the place of the next line."
-    yield "# Until then the rules can fail a machine, and nothing that was judged by them can be signed."
+    yield "# After reading every rule, replace the next line with `reviewed-by: NAME`."
+    yield "# Until then the rules can fail a machine, but a run judged by them cannot be signed."
     yield "reviewed: false"
     applies = {"product": head.product, "role": head.role}
     given = [f"{key}: {quoted(value)}" for key, value in applies.items() if value]
@@ -122,7 +122,7 @@ def _escaped(character: str) -> str:
 
 
 def path(text: str) -> str:
-    """Format a fact's path; one with a quoted key in single quotes, because its own quotes are double."""
+    """Format a fact's path; in single quotes if it has a quoted key, because the key's quotes are double."""
     return (
         text
         if re.fullmatch(r"[A-Za-z0-9_./+-]*(?:\*[A-Za-z0-9_./+-]*)*", text)
@@ -143,9 +143,9 @@ def _asking(question: LearnQuestion) -> str:
 
 
 def _left(learned: Learned) -> Iterator[str]:
-    """Yield what has no rule: counts by reason, and the names of unknown facts."""
+    """Yield the lines about facts without a rule: counts by reason, and the names of unknown facts."""
     yield ""
-    yield "# No rule was made of these:"
+    yield "# No rule was written for these:"
     for why in Why:
         if learned.left.get(why):
             yield f"#   {learned.left[why]:5}  {why.value}"

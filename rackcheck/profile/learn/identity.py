@@ -1,4 +1,4 @@
-"""Which texts identify a single machine, whatever fact they are in: no rule is learned from them."""
+"""Finds texts that identify a single machine, whatever fact they are in: no rule is learned from them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -18,15 +18,15 @@ def telling(trees: Iterable[Tree]) -> Callable[[str], bool]:
     lengths = sorted({len(word) for word in inside})
 
     @cache
-    def tells(text: str) -> bool:
+    def identifies(text: str) -> bool:
         low = text.strip().casefold()
         if low in whole or re.sub("[:.-]", "", low) in identities.digits or _ADDRESS.search(low) is not None:
             return True
-        # Thousands of machines have as many serial numbers, but these have few distinct lengths.
+        # Thousands of machines have thousands of serial numbers, but these have few distinct lengths.
         return any(low[at : at + size] in inside for size in lengths for at in range(len(low) - size + 1))
 
-    return tells
+    return identifies
 
 
 _ADDRESS = re.compile(r"\b(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}\b|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-"""A hardware address, a GUID or a UUID, in small letters."""
+"""A hardware address, a GUID or a UUID, in lower case."""

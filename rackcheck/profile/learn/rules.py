@@ -1,6 +1,7 @@
-"""From the facts of known-good machines to the rules that hold on all of them, and to questions where they do not.
+"""Turns the facts of known-good machines into rules that pass on all of them, and into questions where they differ.
 
-Pure. Every rule holds on every machine it was learned from; otherwise the result contains a question for a person.
+Pure. Every rule passes on every machine it was learned from. Where no rule passes on all of them, the profile contains
+a question to a person.
 """
 
 import re
@@ -15,15 +16,15 @@ from rackcheck.model.fact import VOLATILE, Absent, Class, Reading, Unknown, Valu
 from rackcheck.model.path import EVERY, Path
 from rackcheck.model.text import natural
 from rackcheck.model.tree import ItemSelection, Tree
-from rackcheck.profile.learn.claim import LONGEST, Claim, Doubt, Why, claimed, says_errors
+from rackcheck.profile.learn.claim import LONGEST, Claim, Doubt, Why, claimed, counts_errors
 from rackcheck.profile.learn.identity import telling
 from rackcheck.profile.learn.words import family, folded, helped, small, values_by_count, words
 
 CLAIMS = 2000
-"""Maximum number of facts in the rules of a file: a person must be able to read it, and it must load."""
+"""Maximum number of facts in the rules of a file, so that a person can read it and rackcheck can load it."""
 
 QUESTIONS = 400
-"""Maximum number of questions, and of unknown facts that are named."""
+"""Maximum number of questions, and of unknown facts that are listed by name."""
 
 NEVER = "this run did not "
 """Prefix of the detail of a fact that a stored run did not collect."""
@@ -31,7 +32,7 @@ NEVER = "this run did not "
 
 @dataclass(frozen=True, slots=True)
 class LearnedRun:
-    """One known-good machine, as one run read it."""
+    """One known-good machine, as read in one run."""
 
     name: str
     tree: Tree = field(repr=False)
@@ -39,7 +40,7 @@ class LearnedRun:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One rule: `look` is each, count or empty, `at` its collection; claims by fact, and several must all hold."""
+    """One rule: `look` is each, count or empty, `at` the collection; all `claims`, which are by fact, must be true."""
 
     id: str
     title: str
@@ -49,26 +50,26 @@ class Lesson:
 
     @property
     def area(self) -> str:
-        """The first word of its subject."""
+        """The first word of the rule's collection or fact."""
         return re.split("[./]", self.at or next(iter(self.claims)))[0]
 
 
 @dataclass(frozen=True, slots=True)
 class LearnQuestion:
-    """A question to a person, as one line of text; `path` is a fact's or a pattern's."""
+    """A question to the user, as one line of text; `path` is the path of a fact or a pattern."""
 
     path: str
     text: str
 
     @property
     def area(self) -> str:
-        """The first word of its subject."""
+        """The first word of the path."""
         return re.split("[./]", self.path)[0]
 
 
 @dataclass(frozen=True)
 class Learned:
-    """All rules, all questions, the facts unknown on some machine, and the number of facts left out for each reason."""
+    """The rules, the questions, the facts unknown on some machine, and the number of facts left out by reason."""
 
     lessons: tuple[Lesson, ...]
     questions: tuple[LearnQuestion, ...]
@@ -77,7 +78,7 @@ class Learned:
 
 
 def learn(samples: Sequence[LearnedRun], catalogue: Catalogue, *, at_least: bool = False) -> Learned:
-    """Learn from known-good machines; with `at_least`, a rule on an ordered version accepts later ones."""
+    """Learn from known-good machines; with `at_least`, a rule on an ordered version also accepts later versions."""
     return _Learning(samples, catalogue, at_least).learned()
 
 
@@ -90,7 +91,7 @@ class _Learning:
 
     def __init__(self, samples: Sequence[LearnedRun], catalogue: Catalogue, at_least: bool) -> None:
         self.samples, self.catalogue, self.at_least = samples, catalogue, at_least
-        self.tells = telling(sample.tree for sample in samples)
+        self.identifies = telling(sample.tree for sample in samples)
         self.lessons: list[Lesson] = []
         self.questions: list[LearnQuestion] = []
         self.unknown: dict[str, None] = {}
@@ -130,7 +131,7 @@ class _Learning:
         return singles, items, collections
 
     def _select(self, pattern: str) -> list[ItemSelection] | None:
-        """Return each machine's items of a collection; None if the list of one is incomplete."""
+        """Return the items of a collection on each machine; None if they are incomplete on one machine."""
         if pattern not in self._chosen:
             path = paths.parse(pattern)
             entry = self.catalogue.find(path)
@@ -148,7 +149,7 @@ class _Learning:
             return
         counts = [len(selection.items) for selection in chosen]
         errors = self._is_volatile(pattern)
-        if not any(counts) and not (errors and says_errors(pattern, entry.kind)):
+        if not any(counts) and not (errors and counts_errors(pattern, entry.kind)):
             self.left[Why.EMPTY] += 1
         elif errors and any(counts):
             self.left[Why.COUNTER] += 1
@@ -159,11 +160,11 @@ class _Learning:
             self._ask(pattern, values_by_count([(name, f"{count} items") for name, count in seen]))
         else:
             claim = {"": Claim("is", str(counts[0]))}
-            title = f"How many there are: {small(helped(entry))}"
+            title = f"The number of items: {small(helped(entry))}"
             self._keep(Lesson(f"{words(pattern)}.count", title, claim, "count", pattern))
 
     def _is_volatile(self, pattern: str) -> bool:
-        """Whether a collection lists events, not components: the facts of its items are volatile, identities aside."""
+        """Whether a collection lists events, not components: all facts of its items are volatile, except identities."""
         classes = {
             entry.kind.cls
             for name, entry in self.catalogue.entries.items()
@@ -199,7 +200,7 @@ class _Learning:
         self._keep(Lesson(words(pattern), title, {str(fact): claim}, "each", str(at)))
 
     def _singles(self, singles: Mapping[str, Entry]) -> None:
-        """Combine the facts below one word into one rule, so that a person reads them together."""
+        """Combine facts with the same parent path into one rule, so that a person reads them together."""
         families: dict[str, dict[str, tuple[Claim, Entry]]] = {}
         for text, entry in singles.items():
             seen = [(s.name, s.tree.reading(paths.parse(text), entry.plane)) for s in self.samples]
@@ -224,13 +225,15 @@ class _Learning:
             self.left[Why.ABSENT] += 1
         elif len(path) > LONGEST:
             self.left[Why.LONG] += 1
-        elif self.tells(path):
+        elif self.identifies(path):
             self.left[Why.IDENTITY] += 1
         elif entry.kind.cls not in VOLATILE and len(known) < len(readings):
             self._differ(path, entry, seen)
         else:
             machines = len(self.samples)
-            claim = claimed(entry.kind, known, path, machines=machines, at_least=self.at_least, tells=self.tells)
+            claim = claimed(
+                entry.kind, known, path, machines=machines, at_least=self.at_least, identifies=self.identifies
+            )
             if isinstance(claim, Claim) and len(known) == len(readings):
                 return claim
             if isinstance(claim, Doubt):
@@ -244,7 +247,7 @@ class _Learning:
             (name, str(reading) if isinstance(reading, (Absent, Unknown)) else operator.spell(reading, entry.kind))
             for name, reading in seen
         ]
-        if any(self.tells(text) for _, text in spelt):
+        if any(self.identifies(text) for _, text in spelt):
             self.left[Why.IDENTITY] += 1
             return
         self._ask(path, values_by_count(spelt) + ("" if doubt is Doubt.DIFFER else f"; {doubt.value}"))

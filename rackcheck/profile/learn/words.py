@@ -1,4 +1,4 @@
-"""Wording of learned profiles: rule names, titles, and which node reports which value."""
+"""Texts of learned profiles: rule names, titles, and which nodes report which value."""
 
 import re
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 FEW = 3
-"""Maximum number of values, and of names of deviating nodes, in a question."""
+"""Maximum number of values in a question, and of nodes listed for one value."""
 
 
 def family(text: str, entry: Entry) -> str:
-    """Return the word that groups a fact; versions and error counters have their own groups."""
+    """Return the name of a fact's group; versions and error counters have separate groups."""
     words = [segment.word for segment in paths.parse(text).segments]
     inside = paths.parse(text).segments[-1].key is not None
     name = ".".join(words if inside else words[:-1] or words)
@@ -25,11 +25,11 @@ _ENDS = {Class.VERSION: ".versions", Class.COUNTER: ".errors"}
 
 
 def folded(name: str, count: int, entry: Entry) -> str:
-    """Format the title of a rule for several facts that share their first word."""
+    """Format the title of a rule for several facts of one group."""
     bare = name.removesuffix(_ENDS.get(entry.kind.cls, ""))
     if entry.kind.cls is Class.COUNTER:
-        return f"{bare}: {count} counters of errors are 0"
-    return f"{bare}: {count} {'versions' if entry.kind.cls is Class.VERSION else 'facts'} are as they were"
+        return f"{bare}: {count} error counters are 0"
+    return f"{bare}: {count} {'versions' if entry.kind.cls is Class.VERSION else 'facts'} are unchanged"
 
 
 def words(pattern: str) -> str:
@@ -43,12 +43,12 @@ def helped(entry: Entry) -> str:
 
 
 def small(text: str) -> str:
-    """Lowercase the first letter after a colon, unless it begins an abbreviation."""
+    """Return a text to follow a colon: the first letter in lower case, unless it begins an abbreviation."""
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
 def values_by_count(seen: Sequence[tuple[str, str]]) -> str:
-    """Format how many nodes report each value, the most common first; a small number of deviating nodes is named."""
+    """Format how many nodes report each value, the most common value first; if nodes are few, by name."""
     groups: dict[str, list[str]] = {}
     for name, text in seen:
         groups.setdefault(clean(text, 60), []).append(name)

@@ -1,4 +1,4 @@
-"""The report as one HTML file without network requests; all essential content works without script."""
+"""The report as one HTML file without network requests; all essential content is readable without script."""
 
 import base64
 import hashlib
@@ -22,13 +22,13 @@ from rackcheck.report.shared_causes import gaps, in_short, things
 from rackcheck.report.waiver_counts import in_force
 from rackcheck.views import locations
 from rackcheck.views.other_machines import apart
-from rackcheck.views.reasons import LONGEST, MOST, is_alone
+from rackcheck.views.reasons import LONGEST, MOST, beside_a_pass, is_alone
 from rackcheck.views.signs import OUTCOME
 from rackcheck.views.summary import COUNTED, several
 from rackcheck.views.terminal import GLYPHS
 
 PLANES = {"bmc", "os"}
-"""Planes of a whole audit; if fewer were collected, the verdict shows it."""
+"""Planes of a full audit; if one of them was not collected, the verdict shows this."""
 
 BOUNDS = {
     "nodes": 200,
@@ -41,13 +41,13 @@ BOUNDS = {
     "faults": 100,
     "things": 64,
 }
-"""Maximum rows in the page; the files beside it contain the rest.
+"""Maximum number of rows in the page; the files beside the page contain all rows.
 
-`open`: gates above which their list is folded; `set`: letters of a node set above which it is folded.
+`open`: number of gates above which the list is collapsed; `set`: length of a node set above which it is collapsed.
 """
 
 UNREAD = "not read"
-"""Shown for an empty serial, which could not be read; a withheld one is a pseudonym instead."""
+"""Shown for an empty serial, which could not be read. (A withheld serial is not empty: it has a pseudonym.)"""
 
 
 def page(dossier: Dossier, digest: str) -> str:
@@ -67,8 +67,9 @@ def page(dossier: Dossier, digest: str) -> str:
         shelves=reading.by_node(dossier.parts) if len(dossier.parts) <= BOUNDS["parts"] else (),
         drawn=burn.drawn(dossier), unverified=unverified(dossier),
         whys=[(names, clean(why, LONGEST)) for why, names in dossier.reasons[:MOST]],
+        beside=beside_a_pass(dossier.tally.outcome, dossier.tally.minor_failures),
         alone=is_alone(dossier.reasons, dossier.whole),
-        aside=apart(dossier.findings, dossier.others).said("findings.csv lists them"),
+        aside=apart(dossier.findings, dossier.others).text("findings.csv lists them"),
         as_whole={group.name: group.outcome for group in dossier.groups}, together=hardware_groups.together(dossier),
     )  # fmt: skip
 
@@ -83,7 +84,7 @@ def _environment(dossier: Dossier) -> Environment:
     made.filters.update(
         n=text.number, bounded=lambda value: clean(value, LONGEST),
         prose=text.prose, fold=fold, where=lambda names: text.where(names, of), several=several,
-        share=lambda names: locations.share(names, of), said=locations.names_text, in_force=in_force,
+        share=lambda names: locations.share(names, of), nodes_text=locations.names_text, in_force=in_force,
         origin=lambda source: source.removeprefix("from "), again=again, ended=ended, spans=chart.spans,
     )  # fmt: skip
     made.globals.update(
@@ -100,7 +101,7 @@ def _file(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Allow the one style, the one script and pictures that are part of the page; no request of any kind."""
+    """Return a content policy: allows the page's own style, script and pictures, and no request of any kind."""
     given = {"style-src": style, "script-src": script}
     hashes = {key: base64.b64encode(hashlib.sha256(value.encode()).digest()).decode() for key, value in given.items()}
     allowed = "; ".join(f"{key} 'sha256-{value}'" for key, value in hashes.items())
@@ -118,12 +119,12 @@ def _title(dossier: Dossier) -> str:
 
 
 def _mark(dossier: Dossier, digest: str) -> str:
-    """Return the mark shared by paper and file; the name is bounded so that it fits a QR code."""
+    """Return the identification that PDF and page share; the name is cut so that the text fits a QR code."""
     return f"rackcheck:{text.shown(dossier.subject.name, 100)}:{dossier.level}:sha256:{digest}"
 
 
 def _print_head(dossier: Dossier, digest: str) -> str:
-    """Return the style that prints name and digest on the margin of every page."""
+    """Return the style that prints the name and the digest in the margins of every page."""
     head, foot = text.css_string(_title(dossier)), text.css_string(f"sha256:{digest}")
     made_up = '@page { @top-center { content: "SIMULATION"; } }\n' if dossier.simulated else ""
     return f"@page {{ @top-left {{ content: {head}; }} @bottom-left {{ content: {foot}; }} }}\n{made_up}"

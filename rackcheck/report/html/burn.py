@@ -1,4 +1,4 @@
-"""The drawings of a burn-in for the page: SVG that takes the page's colours by its classes."""
+"""The charts of a burn-in for the HTML page: SVG with CSS classes for the page's colours."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from rackcheck.report.report_model import Dossier
 
 
 def drawn(dossier: Dossier) -> Mapping[tuple[int, BurnChart], Markup]:
-    """Draw every panel, by its place in its chart and the chart."""
+    """Return the drawing of every panel, by the panel's index and its chart."""
     if dossier.burned is None:
         return {}
     scales = chart.scales(dossier.burned.charts)

@@ -1,4 +1,4 @@
-"""The data of the page's script: nodes, their letters, their parts; compact, since it is most of the file."""
+"""The data for the page's script: nodes, their letters, their parts; compact, because it is most of the file."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,22 +9,22 @@ from rackcheck.report.html.text import prose, shown
 from rackcheck.report.report_model import LETTERS, Dossier, Hardware, NodeRow
 
 PARTS = 10_000
-"""Maximum parts included for the drill-down; if there are more, they are in inventory.csv."""
+"""Maximum number of parts in the data; if there are more, all parts are only in inventory.csv."""
 
 TEXT = 400
-"""Maximum characters of one text in the node table."""
+"""Maximum number of characters of one text in the node table."""
 
 
 FITS = {
-    Match.FITS: "the profile is for it", Match.OTHER: "another one than the profile is for",
-    Match.UNKNOWN: "not known whether the profile is for it", Match.NOT_STATED: "",
-    Match.FRAGMENT: "the profile is a fragment, for no machine by itself",
+    Match.FITS: "the profile is for this machine", Match.OTHER: "the profile is for another machine",
+    Match.UNKNOWN: "unknown whether the profile is for this machine", Match.NOT_STATED: "",
+    Match.FRAGMENT: "the profile is a fragment, not for a machine by itself",
 }  # fmt: skip
 """How the profile fits a machine, as text."""
 
 
 def script_data(dossier: Dossier, chapters: Sequence[Chapter], unread: str) -> dict[str, Any]:
-    """Return lists in a fixed order of columns, as in `report.js`; nodes and rules are referenced by index."""
+    """Return lists with a fixed order of columns (see `report.js`); nodes and rules are referenced by index."""
     places = {node.name: place for place, node in enumerate(dossier.nodes)}
     rules = {gate.id: place for place, gate in enumerate(dossier.gates)}
     vectors = {vector: i for i, vector in enumerate(dict.fromkeys(node.vector for node in dossier.nodes))}
@@ -70,7 +70,7 @@ def _make(part: Hardware) -> tuple[str, str, str]:
 def _parts(
     dossier: Dossier, parts: Iterable[Hardware], makes: dict[tuple[str, str, str], int]
 ) -> list[list[list[Any]]]:
-    """Return each node's parts: item, make, serial and other identities."""
+    """Return each node's parts: item, model, serial and other identities."""
     found: dict[str, list[list[Any]]] = {node.name: [] for node in dossier.nodes}
     for part in parts:
         other = " ".join(f"{key} {value}" for key, value in sorted(part.other.items()))
@@ -80,7 +80,7 @@ def _parts(
 
 
 def _ranges(places: Sequence[int]) -> list[int]:
-    """Encode sorted indexes as first, last, first, last, and so on."""
+    """Encode sorted indexes as ranges: first, last, first, last, and so on."""
     ends: list[int] = []
     for place in places:
         if ends and place == ends[-1] + 1:

@@ -1,4 +1,4 @@
-"""The rack at a glance: nodes with the same verdicts grouped, racks drawn small, outliers visible."""
+"""The rack at a glance: nodes grouped by verdicts, small drawings of racks in which outliers are visible."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ from rackcheck.report.hardware_groups import vectors
 from rackcheck.report.report_model import LETTERS, OUT, Dossier, Gate, NodeRow
 
 COMMON = 12
-"""Patterns shown from the common end, and as many from the rare one: the others are counted."""
+"""Number of the most common patterns that are shown; as many of the rarest are shown too, the others are counted."""
 
 COLUMNS = 40
-"""Maximum columns, each of rules that never differ; of more, those that fail or are unknown on most nodes are kept."""
+"""Maximum number of columns; if there are more, the columns that fail or are unknown on most nodes are kept."""
 
 QUIET = frozenset({LETTERS[Status.PASS], LETTERS[Status.NA], OUT})
-"""A rule with no other letters has no column."""
+"""A rule that has only these letters has no column."""
 
 HEAVY = LETTERS[Status.FAIL], LETTERS[Status.UNKNOWN]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Nodes with the same verdicts; `letters` are those of the matrix's columns."""
+    """Nodes with the same verdicts; `letters` are the letters in the matrix's columns."""
 
     nodes: tuple[str, ...]
     outcome: Outcome
@@ -34,22 +34,22 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Rules with the same letter on every node; the first represents them."""
+    """Rules with the same letters on all nodes; the first rule represents them."""
 
     gates: tuple[Gate, ...]
 
     @property
     def label(self) -> str:
-        """The rule, and how many more."""
+        """The first rule, and the number of the others."""
         more = len(self.gates) - 1
         return f"{self.gates[0].id} +{more}" if more else self.gates[0].id
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Patterns against the rules that do not pass everywhere; with counts of what is left out.
+    """A row for each pattern and a column for each rule that does not pass everywhere; what is left out is counted.
 
-    `rules` counts the rules about single nodes, and `passing` those that pass wherever they apply.
+    `rules` counts the rules about single nodes, `passing` the rules among them that pass wherever they apply.
     """
 
     columns: tuple[Column, ...]
@@ -69,7 +69,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class RackCell:
-    """One node in its rack: `place` in the dossier's order, `usual` if it has the most common pattern."""
+    """One node in its rack: `place` is its index in the dossier, `usual` is set if it has the most common pattern."""
 
     place: int
     node: NodeRow
@@ -78,7 +78,7 @@ class RackCell:
 
 @dataclass(frozen=True, slots=True)
 class OverviewRack:
-    """A rack, the highest unit first; nodes without one are in a rack without a name."""
+    """A rack, the highest unit first; nodes without a rack are in a rack without a name."""
 
     name: str
     cells: tuple[RackCell, ...]
@@ -91,7 +91,7 @@ def matrix(dossier: Dossier) -> Matrix:
     for vector, nodes in gathered:
         for count, letter in zip(counts, vector, strict=False):
             count[letter] += len(nodes)
-    judged = (i for i, count in enumerate(counts) if set(count) - {OUT})  # a rule not judged on any node passes nowhere
+    judged = (i for i, count in enumerate(counts) if set(count) - {OUT})  # a rule judged on no node passes nowhere
     single = [i for i in judged if dossier.gates[i].scope == Scope.NODE.value]
     telling = [i for i in single if set(counts[i]) - QUIET]
     alike: dict[str, list[int]] = {}
@@ -119,7 +119,7 @@ def matrix(dossier: Dossier) -> Matrix:
 
 
 def racks(nodes: Sequence[NodeRow]) -> tuple[OverviewRack, ...]:
-    """Sort nodes into their racks; the usual pattern is the most frequent one."""
+    """Sort nodes into their racks; the usual pattern is the most frequent pattern."""
     gathered = vectors([node for node in nodes if node.fit.match is not Match.OTHER])
     sizes = [len(alike) for _, alike in gathered[:2]] + [0, 0]
     usual = {node.name for node in gathered[0][1]} if sizes[0] > max(sizes[1], 1) else set[str]()

@@ -1,4 +1,4 @@
-"""Data that the page derives from the dossier before rendering: pure, and bounded where a node could inflate it."""
+"""Data that is derived from the dossier for the page. Pure; limited in length where a node could inflate it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,10 @@ from rackcheck.views.locations import names_text, share
 from rackcheck.views.other_machines import deciding
 
 FINDINGS = 500
-"""Maximum findings in the page; the annexes contain all."""
+"""Maximum number of findings in the page; the annexes contain all findings."""
 
 GRID = 12
-"""Nodes up to which the firmware matrix is drawn whole."""
+"""Maximum number of nodes for which the firmware matrix is shown node by node."""
 
 QUIET = frozenset({Status.PASS, Status.NA})
 
@@ -34,9 +34,9 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class SharedCause:
-    """One cause for many rules: their title, the cause, the rules by severity, the nodes.
+    """One cause for many rules: a title, the cause, the rules by severity, the nodes.
 
-    `before` are the nodes of a chapter that has listed these rules already.
+    `before` are the nodes of an earlier chapter that lists the same rules.
     """
 
     title: str
@@ -49,7 +49,7 @@ class SharedCause:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Findings of one rule with the same verdict, or, if `shared`, of rules that one cause makes unknown."""
+    """Findings of one rule with the same verdict; with `shared`, of several rules that are unknown for one reason."""
 
     gate: Gate
     status: Status
@@ -60,7 +60,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """Parts of one make: how many there are on which nodes, and how many have no serial."""
+    """Parts of one model: how many parts are on which nodes, and how many parts have no serial."""
 
     kind: str
     model: str
@@ -72,14 +72,14 @@ class PartKind:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """Components that differ, over all nodes: each cell's version and whether it differs from most."""
+    """One row of differing components: for each node the version, and whether it differs from most nodes."""
 
     component: ComponentGroup
     cells: tuple[tuple[str, bool], ...]
 
 
 def chapters(dossier: Dossier) -> tuple[tuple[Chapter, ...], int]:
-    """Group findings that are neither pass nor n/a by rule and verdict, in order, and count those left out."""
+    """Group findings by rule and verdict, without pass and n/a; also return the number of findings left out."""
     loud = deciding((f for f in dossier.findings if f.status not in QUIET), frozenset(dossier.others))
     known = {gate.id: gate for gate in dossier.gates}
     gathered: dict[object, list[Instance]] = {}
@@ -125,12 +125,12 @@ def _nodes(instances: Iterable[Instance]) -> set[str]:
 
 
 def _gone(rule: str) -> Gate:
-    """Return a placeholder for a gate that the profile no longer has, so that its finding is still shown."""
+    """Return a placeholder for a rule that the profile does not have, so that its finding is still shown."""
     return Gate(rule, "(this rule is not in the profile)", Severity.ADVISORY, "", (), (), "", "", (), {})
 
 
 def kinds(parts: Iterable[Hardware]) -> tuple[PartKind, ...]:
-    """Fold parts by kind, model and part number, with how many each node has of them."""
+    """Group parts by kind, model and part number, with their number on each node."""
     gathered: dict[tuple[str, str, str], list[Hardware]] = {}
     for part in parts:
         gathered.setdefault((part.kind, part.model, part.part_number), []).append(part)
@@ -150,7 +150,7 @@ def _spread(parts: Iterable[Hardware]) -> str:
 
 
 def by_node(parts: Iterable[Hardware]) -> tuple[tuple[PartShelf, ...], ...]:
-    """Return each node's parts, grouped by make."""
+    """Return each node's parts, grouped by model."""
     gathered: dict[str, list[PartShelf]] = {}
     for shelf in shelves(parts):
         gathered.setdefault(shelf.node, []).append(shelf)
@@ -158,7 +158,7 @@ def by_node(parts: Iterable[Hardware]) -> tuple[tuple[PartShelf, ...], ...]:
 
 
 def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]:
-    """Return the differing components by node, if there are few nodes; else nothing."""
+    """Return the differing components by node if there are few nodes, else nothing."""
     names = [node.name for node in dossier.nodes]
     if len(names) > GRID:
         return ()
@@ -166,7 +166,7 @@ def grid(dossier: Dossier, odd: Sequence[ComponentGroup]) -> tuple[GridRow, ...]
 
 
 def _cell(row: Versions, name: str) -> tuple[str, bool]:
-    """Return one node's version and whether it differs; a node in no group is unknown, and so differs."""
+    """Return one node's version, and whether it differs; a node in no group is unknown and counts as differing."""
     version = next((version for version, nodes in row.groups if name in nodes), "")
     return version, not version or version != row.groups[0][0]
 
@@ -186,6 +186,6 @@ def truths(dossier: Dossier) -> Mapping[str, tuple[tuple[Status, tuple[str, ...]
 def covered(
     exemption: Exemption, known: Mapping[str, tuple[tuple[Status, tuple[str, ...]], ...]]
 ) -> tuple[tuple[Status, str], ...]:
-    """Return the true verdicts on those nodes where this waiver was used."""
+    """Return the true verdicts on the nodes where this waiver was used."""
     met = ((s, [n for n in nodes if n in exemption.used]) for s, nodes in known.get(exemption.rule, ()))
     return tuple((status, names_text(nodes)) for status, nodes in met if nodes)

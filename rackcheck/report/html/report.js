@@ -1,5 +1,5 @@
 "use strict";
-// The table of nodes: find, sort, open. Every text goes in as text; nothing a node said is ever parsed as markup.
+// The table of nodes: find, sort, open. Every text is inserted as text; no text from a node is ever parsed as markup.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const SIGNS = {p: ["✔", "pass"], F: ["✘", "fail"], u: ["?", "unknown"], w: ["!", "warn"], v: ["~", "waived"],
@@ -37,9 +37,9 @@
   };
   const sign = (letter, word = SIGNS[letter][1]) =>
     el("span", {class: `v v-${letter}`}, el("span", {class: "sign", "aria-hidden": "true"}, SIGNS[letter][0]), ` ${word}`);
-  const told = (text) => text || el("span", {class: "unread"}, `? ${data.unread}`);
+  const shown = (text) => text || el("span", {class: "unread"}, `? ${data.unread}`);
 
-  // A node set as `dgx[01-18,20],sw1`: each part a test on names, so that a wide range costs nothing.
+  // A node set such as `dgx[01-18,20],sw1`: each part is a test on names, so that a wide range costs nothing.
   const nodeSet = (text) => (text.match(/(?:[^,[]|\[[^\]]*\]?)+/g) || []).map((part) => {
     const [, head, ranges, tail] = /^([^[]*)(?:\[([^\]]*)\]?(.*))?$/.exec(part.trim());
     if (ranges === undefined) return (name) => name === head;
@@ -80,8 +80,8 @@
     return el("tr", {"data-n": node.place}, el("th", {scope: "row"}, button),
       el("td", {}, sign(OUTCOMES[node.outcome], node.outcome), ...(node.reason ? [el("small", {class: "because"}, node.reason)] : [])),
       el("td", {}, node.rack || "-"),
-      el("td", {class: "num"}, String(node.u || "-")), el("td", {class: "any"}, told(node.product)),
-      el("td", {class: "serial"}, told(node.serial)), many("F", node.F), many("u", node["u!"]), many("w", node.w),
+      el("td", {class: "num"}, String(node.u || "-")), el("td", {class: "any"}, shown(node.product)),
+      el("td", {class: "serial"}, shown(node.serial)), many("F", node.F), many("u", node["u!"]), many("w", node.w),
       many("v", node.v));
   };
 
@@ -103,14 +103,14 @@
       return el("li", {}, sign(letter), " ", el("a", {href: `#${anchor}`}, id), ` ${at.querySelector(".reason").textContent}`);
     }));
     const parts = data.parts[node.place].map(([item, make, serial, other]) => el("tr", {}, el("th", {scope: "row"}, item),
-      el("td", {}, told(data.makes[make][1])), el("td", {}, told(data.makes[make][2])),
-      el("td", {class: "serial"}, told(serial)), el("td", {class: "serial"}, other)));
+      el("td", {}, shown(data.makes[make][1])), el("td", {}, shown(data.makes[make][2])),
+      el("td", {class: "serial"}, shown(serial)), el("td", {class: "serial"}, other)));
     const head = ["Part", "Model", "Part number", "Serial", "Other"].map((name) => el("th", {scope: "col"}, name));
     const cell = el("td", {colspan: table.tHead.rows[0].cells.length}, facts,
       el("p", {class: "what"}, `${several(data.rules.length, "rule")} in the profile's order`), letters,
-      found.length ? list : el("p", {class: "empty"}, "No finding on this node."),
+      found.length ? list : el("p", {class: "empty"}, "No findings on this node."),
       parts.length ? el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...parts))
-        : el("p", {class: "empty"}, data.parts_left_out ? "Its parts: inventory.csv." : "It did not tell its parts."));
+        : el("p", {class: "empty"}, data.parts_left_out ? "Parts: inventory.csv." : "No part with an identity was read."));
     return el("tr", {class: "detail"}, cell);
   };
 

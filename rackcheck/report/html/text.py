@@ -1,4 +1,4 @@
-"""Formats texts of unknown origin for the page: visible, bounded, and never as markup."""
+"""Formats texts of unknown origin for the page: all characters visible, limited in length, never as markup."""
 
 import re
 from collections.abc import Sequence
@@ -10,22 +10,22 @@ from rackcheck.model.fold import fold
 from rackcheck.views.locations import Whole, counted_names, names_text
 
 LIMIT = 4000
-"""Maximum characters shown of one text; record and annexes contain all of it."""
+"""Maximum number of characters shown of one text; the record and the annexes contain the full text."""
 
 
 def shown(text: str, limit: int = LIMIT) -> str:
-    """Return a text with control, invisible and direction characters escaped, and its end marked if cut."""
+    """Return a text with control, invisible and direction characters escaped; if it is cut, a mark shows this."""
     seen = visible(text[: limit + 1])
     return seen if len(seen) <= limit else f"{seen[: limit - 1]}…"
 
 
 def finalize(value: object) -> object:
-    """Make every text that a template prints visible; our own markup passes, escaping comes after this."""
+    """Make all characters of a text in a template visible; our own markup is unchanged; HTML is escaped after this."""
     return shown(str(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def prose(text: str) -> str:
-    """Return a profile's sentence on one line, without the line breaks of its file."""
+    """Return a text of a profile on one line, without the line breaks of the file."""
     return re.sub(r"[ \t]*\n[ \t]*", " ", text.strip())
 
 
@@ -48,10 +48,10 @@ def _nodes(nodes: Sequence[str], total: int) -> str:
 
 
 def anchor(*words: str) -> str:
-    """Make an anchor from words: letters, digits and `._-` are kept."""
+    """Make an anchor from words; only letters, digits and `._-` are kept."""
     return "-".join(re.sub(r"[^A-Za-z0-9._-]", "-", word) for word in words)
 
 
 def css_string(text: str) -> str:
-    """Format a text as a CSS string, with all but the plainest characters as code points."""
+    """Format a text as a CSS string; all characters except the plainest are written as code points."""
     return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\{ord(c):06x}" for c in shown(text, 120)) + '"'

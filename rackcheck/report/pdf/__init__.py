@@ -1,4 +1,4 @@
-"""The sign-off document as PDF/A, set by typst; the optional extra `pdf`."""
+"""The sign-off document as PDF/A, typeset by typst (the optional extra `pdf`)."""
 
 import json
 import re
@@ -20,10 +20,10 @@ TEMPLATE = Path(__file__).parent
 MAIN = "report.typ"
 
 TRIES = 3
-"""Maximum typesetting runs of one document: a character that fails only beside its neighbours needs another run."""
+"""Maximum number of typesetting runs: a character that fails only beside its neighbours needs another run."""
 
 KINDS = {"png": "png", "jpeg": "jpg", "svg+xml": "svg"}
-"""Formats of a logo, by typst's names."""
+"""The formats of a logo, each with typst's name for the format."""
 
 _PACKAGE = re.compile(r'"@[a-z]+/')
 
@@ -32,14 +32,14 @@ _TRY_LOGO = b"#image(bytes(json(bytes(sys.inputs.logo))), format: sys.inputs.log
 
 @dataclass(frozen=True, slots=True)
 class Pdf:
-    """A document, and notes for the user."""
+    """A PDF document, and notes for the user."""
 
     data: bytes
     notes: tuple[str, ...]
 
 
 def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf:
-    """Set a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's own copy of the template's folder.
+    """Typeset a dossier; `digest` is the SHA-256 of `report.json`, `template` a site's copy of the template folder.
 
     The same input gives the same bytes. Nothing outside the template's folder is read, and no network is used. Raises
     UserError if typst is not installed, or cannot set the site's template or logo.
@@ -49,7 +49,7 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
     except ImportError:
         raise UserError(
             "the PDF report needs typst, which is not installed: pip install 'rackcheck[pdf]'; "
-            "or take --format html: it prints well"
+            "or use --format html, which prints well"
         ) from None
     from rackcheck.report.pdf import letters  # noqa: PLC0415
 
@@ -76,15 +76,15 @@ def document(dossier: Dossier, digest: str, template: Path | None = None) -> Pdf
             lacking |= more
             continue
         return Pdf(data, _notes(missed))
-    raise AssertionError("the last try gives or raises")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _checked(template: Path) -> Path:
-    """Return a site's template folder, checked to be one and to need no network."""
+    """Check that a folder is a template and needs no network, and return it."""
     folder = template.resolve()
     if not (folder / MAIN).is_file():
         raise UserError(
-            f"{template}: no {MAIN} in this template folder; copy {TEMPLATE.name}/*.typ of rackcheck and change it"
+            f"{template}: no {MAIN} in this template folder; copy {TEMPLATE.name}/*.typ of rackcheck and edit the copy"
         )
     for file in sorted(folder.rglob("*.typ")):
         for number, line in enumerate(file.read_text("utf-8", "replace").splitlines(), 1):
@@ -96,11 +96,11 @@ def _checked(template: Path) -> Path:
 
 
 def _logo(logo: Logo | None) -> Mapping[str, str]:
-    """Return a picture as the template takes it, a JSON list of bytes; raises UserError if typst cannot draw it."""
+    """Return a logo in the template's form (a JSON list of bytes); raises UserError if typst cannot draw the logo."""
     if logo is None:
         return {"logo": "", "logo-kind": ""}
     if logo.kind not in KINDS:
-        raise UserError(f"the logo is {logo.kind}; the PDF report takes {', '.join(KINDS)}")
+        raise UserError(f"the logo is {logo.kind}; the PDF report supports {', '.join(KINDS)}")
     given = {"logo": json.dumps(list(logo.data)), "logo-kind": KINDS[logo.kind]}
     import typst  # noqa: PLC0415
 
@@ -112,7 +112,7 @@ def _logo(logo: Logo | None) -> Mapping[str, str]:
 
 
 def _moment(time: str) -> datetime | None:
-    """Return the time of a run; None if it is not valid, as it was read from a file."""
+    """Return the time of a run; None if it is not valid: it was read from a file."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:

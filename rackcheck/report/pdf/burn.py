@@ -1,4 +1,4 @@
-"""A burn-in on paper: its tables as the template takes them, and its drawings."""
+"""A burn-in in the PDF: tables in the form that the template takes, and drawings."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from rackcheck.report.report_model import Dossier
 from rackcheck.views.locations import Whole
 
 THINGS = 16
-"""Maximum things of a kind that are all in a table; of more, only those with findings."""
+"""Maximum number of parts of a kind that are all listed; if there are more, only parts with findings are listed."""
 
 COLUMNS = 7
-"""Maximum figures of one such table, limited by the page's width."""
+"""Maximum number of figures in one table; the page's width limits it."""
 
 
 def burn(dossier: Dossier, of: Whole) -> Json | None:
-    """Return the template's data of burn-ins; None if none was run."""
+    """Return the data of burn-ins for the template; None if there was no burn-in."""
     burned = dossier.burned
     if burned is None:
         return None
@@ -39,7 +39,7 @@ def burn(dossier: Dossier, of: Whole) -> Json | None:
 
 
 def drawings(dossier: Dossier) -> list[list[str]]:
-    """Return each chart's panels as SVG, in ASCII: the tables name characters without a glyph by code point."""
+    """Return each chart's panels as SVG in ASCII; tables show characters without a glyph by code point."""
     if dossier.burned is None:
         return []
     scales = chart.scales(dossier.burned.charts)
@@ -51,7 +51,7 @@ def drawings(dossier: Dossier) -> list[list[str]]:
 
 
 def simulated(dossier: Dossier) -> str:
-    """Return a note if a document is about a simulation."""
+    """Return a note if the document is about a simulation, else an empty text."""
     return SIMULATED if dossier.simulated else ""
 
 
@@ -72,7 +72,7 @@ def _fault(fault: BurnFault) -> Json:
         "name": text(fault.name, 60), "stage": text(fault.stage, 60), "node": text(fault.node),
         "item": text(fault.item, 80),
         "model": text(fault.model, 80), "serial": text(fault.serial, 80), "slot": text(fault.slot, 60),
-        "said": text(fault.said), "count": fault.count, "again": text(" ".join(again(fault))),
+        "text": text(fault.said), "count": fault.count, "again": text(" ".join(again(fault))),
     }  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def _limit(limit: BurnLimit) -> Json:
         "limit": limit.limit_low if same else f"{limit.limit_low} to {limit.limit_high}",
         "lowest": limit.lowest, "median": limit.median, "highest": limit.highest,
         "low": "" if limit.lowest == limit.highest else _at(limit.low), "why": text(limit.why),
-        "gaps": bounded(limit.gaps, lambda gap: {"said": text(gap.said), "things": gap.things}, 4),
+        "gaps": bounded(limit.gaps, lambda gap: {"text": text(gap.said), "things": gap.things}, 4),
     }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _at(place: tuple[str, str]) -> str:
 
 
 def _chart(each: BurnChart) -> Json:
-    """Return a drawing's texts; its lines as figures are in the page and in the record."""
+    """Return a drawing's texts; the values of its lines are in the HTML page and in the record."""
     nodes = fold(each.nodes)
     return {
         "node": text(nodes, 150),

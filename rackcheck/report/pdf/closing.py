@@ -10,7 +10,7 @@ CLASSES = ("A", "B", "C")
 
 
 def exceptions(dossier: Dossier, of: Whole) -> Json:
-    """Return each waiver with its state, and the verdict without it."""
+    """Return each waiver with its state and the verdict without the waiver."""
     truths: dict[str, set[str]] = {}
     for found in dossier.findings:
         if found.truth is not None:
@@ -38,7 +38,7 @@ def exceptions(dossier: Dossier, of: Whole) -> Json:
 
 
 def punch(dossier: Dossier, of: Whole) -> list[Json]:
-    """Return the three classes; one line for a rule, however many ways it failed."""
+    """Return the three classes; each rule has one line, however many ways it failed."""
     titles = {gate.id: gate.title for gate in dossier.gates}
     gathered: dict[tuple[str, str, str, str], list[Punch]] = {}
     for point in dossier.punch:
@@ -64,7 +64,7 @@ def punch(dossier: Dossier, of: Whole) -> list[Json]:
 
 
 def rework(dossier: Dossier, of: Whole) -> Json:
-    """Return what changed between the readings, first to last, and whether there was only one."""
+    """Return the changes from the first to the last reading, and whether there was only one reading."""
 
     def show(turned: Rework) -> Json:
         return {
@@ -78,7 +78,7 @@ def rework(dossier: Dossier, of: Whole) -> Json:
 
 
 def baseline(dossier: Dossier) -> Json:
-    """Return the fingerprint, whole and by class, and by node if there are few."""
+    """Return the fingerprint of all nodes, in total and by class, and by node if there are few nodes."""
     small = len(dossier.baseline.nodes) <= SMALL
     return {
         "digest": text(dossier.baseline.digest),
@@ -91,7 +91,7 @@ def baseline(dossier: Dossier) -> Json:
 
 
 def evidence(dossier: Dossier, of: Whole) -> Json:
-    """Count the raw replies by run and plane, name the troubles, and list all replies if there are few."""
+    """Return the number of raw replies by run and plane, the errors, and all replies if there are few."""
     planes: dict[tuple[str, str], list[RawReply]] = {}
     troubles: dict[tuple[str, str], set[str]] = {}
     for answer in dossier.evidence:

@@ -1,4 +1,4 @@
-"""The findings, one block for a rule and its verdict, the most severe first."""
+"""The findings in the PDF: one block for each rule and verdict, the most severe first."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,14 +12,14 @@ from rackcheck.views.locations import Whole
 from rackcheck.views.other_machines import apart, deciding
 
 SHOWN = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED)
-"""Verdicts that get a block; n/a has a table, and passes are counted beside their gate."""
+"""Verdicts that get a block; n/a verdicts are in a table, and passes are counted in the rule catalogue."""
 
 BLOCKS = 60
-"""Maximum blocks in one document."""
+"""Maximum number of blocks in one document."""
 
 
 def findings(dossier: Dossier) -> Json:
-    """Return the blocks; the more there are, the fewer ways of failing each of them shows."""
+    """Return the blocks; the more blocks there are, the fewer different reasons each of them shows."""
     gates = {gate.id: gate for gate in dossier.gates}
     severities = list(Severity)
     gathered: dict[object, list[Block]] = {}
@@ -46,14 +46,14 @@ def findings(dossier: Dossier) -> Json:
             "ways": bounded(members, lambda found: _way(found, of, exhibits), ways),
         }
 
-    aside = {"where": where(others, of, 240), "said": apart(dossier.findings, others).said("findings.csv lists them")}
+    aside = {"where": where(others, of, 240), "text": apart(dossier.findings, others).text("findings.csv lists them")}
     return {"findings": sum(len(block.findings) for same in gathered.values() for block in same),
             "aside": [aside] if others else [],
             **bounded(ordered, show, BLOCKS)}  # fmt: skip
 
 
 def _shared(block: Block, gates: Mapping[str, Gate], of: Whole, before: str) -> Json:
-    """Return rules that are unknown for one cause; `before` are the nodes of a block that already lists them."""
+    """Return rules that are unknown for one cause; `before` are the nodes of an earlier block with the same rules."""
     by: dict[str, list[str]] = {}
     for rule in block.rules:
         by.setdefault(gates[rule].severity.value, []).append(rule)
@@ -102,11 +102,11 @@ def _way(found: FindingEntry, of: Whole, exhibits: int) -> Json:
 
 
 def _exhibit(exhibit: Exhibit, reason: str) -> Json:
-    """Return one piece of evidence, without what the reason already contains."""
+    """Return one piece of evidence, without the text that the reason already contains."""
     observed = exhibit.observed.removeprefix(MARK)
-    lost = exhibit.status is Status.UNKNOWN  # then the reason only names what is not known
+    lost = exhibit.status is Status.UNKNOWN  # the reason then names only the unknown fact
     return {
-        "said": exhibit.item in reason and observed in reason and (lost or exhibit.expected in reason),
+        "in_reason": exhibit.item in reason and observed in reason and (lost or exhibit.expected in reason),
         "item": text(exhibit.item),
         "observed": text(exhibit.observed, 300),
         "expected": text(exhibit.expected, 300),

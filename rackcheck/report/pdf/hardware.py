@@ -12,25 +12,25 @@ from rackcheck.views.locations import Whole
 from rackcheck.views.reasons import LONGEST
 
 COMPONENTS = 60
-"""Maximum lines of one list of components; alike ones share a line."""
+"""Maximum number of lines of one list of components; components with the same versions share a line."""
 
 SILENCES = 12
-"""Maximum reasons shown why components were not reported."""
+"""Maximum number of reasons shown why components were not reported."""
 
 GRID = 16
-"""Nodes up to which the firmware matrix has a column for each."""
+"""Maximum number of nodes for which the firmware matrix has a column per node."""
 
 PARTS = 1600
-"""Maximum parts listed in one document."""
+"""Maximum number of parts listed in one document."""
 
 KINDS = ("missing", "swapped", "extra", "unread")
-"""Differences to a bill of materials, in display order."""
+"""Kinds of differences from a bill of materials, in display order."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def inventory(dossier: Dossier) -> Json:
-    """Return every part of a small document; for a large one the count of each model, and serials not read."""
+    """Return every part of a small document; for a large document, the count by model and the serials not read."""
     small = len(dossier.nodes) <= SMALL
     return {
         "nodes": len(dossier.nodes),
@@ -80,7 +80,7 @@ def _products(dossier: Dossier) -> Json:
 
 
 def _whole(dossier: Dossier) -> Json:
-    """Return each node with its parts, grouped by make."""
+    """Return each node with its parts, grouped by model."""
     by_node: dict[str, list[PartShelf]] = {}
     for shelf in shelves(dossier.parts[:PARTS]):
         by_node.setdefault(shelf.node, []).append(shelf)
@@ -104,14 +104,14 @@ def _node(node: NodeRow, held: list[PartShelf]) -> Json:
         "parts": [
             {"item": text(shelf.label), "model": text(shelf.model), "number": text(shelf.part_number),
              "identity": text(shelf.identity), "why": text(shelf.why, 200), "alone": len(shelf.items) == 1,
-             "told": [{"item": text(item), "value": text(value)} for item, value in shelf.told if value]}
+             "identities": [{"item": text(item), "value": text(value)} for item, value in shelf.identities if value]}
             for shelf in held
         ],
     }  # fmt: skip
 
 
 def bill(dossier: Dossier) -> Json | None:
-    """Return the differences to the bill of materials, counted and listed; None if there was no bill."""
+    """Return the differences from the bill of materials, counted and listed; None if there was no bill."""
     if dossier.bill is None:
         return None
     found = Counter(difference.kind for difference in dossier.bill.differences)
@@ -133,13 +133,13 @@ def _difference(billed: Billed) -> Json:
         "node": text(billed.node),
         "item": text(billed.item),
         "serial": text(billed.serial),
-        "said": text(billed.said),
+        "text": text(billed.said),
         "line": billed.line,
     }
 
 
 def firmware(dossier: Dossier) -> Json:
-    """Return the components that differ, then those not reported everywhere, then those that are alike."""
+    """Return components that differ, then components not reported everywhere, then components with one version."""
     names = [node.name for node in dossier.nodes]
     total = len(names)
     columns = names if total <= GRID else []
@@ -197,6 +197,6 @@ def _alike(component: ComponentGroup) -> Json:
 
 
 def _letters(versions: Versions) -> list[str]:
-    """Return the letter of each version, the most common A; an unknown one is a question mark, never a letter."""
+    """Return the letter of each version; the most common is A, an unknown version has a question mark."""
     rows = iter(LETTERS)
     return ["?" if not version else next(rows, "+") for version, _ in versions.groups]

@@ -1,4 +1,4 @@
-"""Which characters typst's built-in fonts have: tested with typst itself, so that any version gives its own result."""
+"""Finds which characters typst's fonts have by testing them with typst, so that the result fits its version."""
 
 import json
 import re
@@ -8,13 +8,13 @@ from typing import Final
 import typst
 
 STANDARD: Final = "a-2a"
-"""PDF/A-2a: made to be kept, and tagged so that it can be read aloud.
+"""PDF/A-2a: for archiving, and tagged so that software can read the document aloud.
 
-It rejects a character without a glyph; plain PDF would silently draw a box.
+With this standard, typst rejects a character without a glyph; in plain PDF the character would silently become a box.
 """
 
 MOST = 4000
-"""Maximum distinct characters tested; any others are written by their code point untested."""
+"""Maximum number of different characters tested; any others are written as code points without a test."""
 
 _ASK = b"""#set document(date: datetime(year: 2000, month: 1, day: 1))
 #for char in json(bytes(sys.inputs.chars)) [#char #parbreak()]"""
@@ -23,13 +23,13 @@ _ESCAPE = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}")
 
 
 def lacking(texts: Iterable[str]) -> frozenset[str]:
-    """Return the characters of these texts, all of them printable, that none of the fonts has."""
+    """Return the characters of these texts that no font has; all characters must be printable."""
     asked = sorted({char for text in texts if not text.isascii() for char in text if not char.isascii()})
     return _refused(asked[:MOST]) | frozenset(asked[MOST:])
 
 
 def _refused(chars: list[str]) -> frozenset[str]:
-    """Set each character separately, and read which were rejected; if that cannot be read, halve and try again."""
+    """Typeset each character separately, and return the rejected ones; if the error is unreadable, try both halves."""
     if not chars:
         return frozenset()
     names = refusals(chars)
@@ -44,7 +44,7 @@ def _refused(chars: list[str]) -> frozenset[str]:
 
 
 def refusals(chars: list[str]) -> frozenset[str] | None:
-    """Return the characters that typst names as missing when it sets these; None if it sets them all."""
+    """Return the characters that typst reports as missing when it typesets these characters; None if it accepts all."""
     try:
         typst.compile(
             _ASK,

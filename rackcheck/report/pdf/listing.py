@@ -1,4 +1,4 @@
-"""Bounded lists, with the number of entries cut off."""
+"""Lists of limited length, with the number of entries left out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -11,14 +11,14 @@ Json = dict[str, Any]
 """The template's input."""
 
 LINES = 60
-"""Maximum lines of a list without a limit of its own."""
+"""Maximum number of lines of a list without a specific limit."""
 
 SMALL = 32
-"""Nodes up to which the document lists every part and every reply."""
+"""Maximum number of nodes for which the document lists every part and every reply."""
 
 
 def bounded(rows: Sequence[T], show: Callable[[T], Json], limit: int = LINES) -> Json:
-    """Return the first rows as the template takes them, and how many more there are."""
+    """Return the first rows, in the form that the template expects, and the number of rows left out."""
     return {"rows": [show(row) for row in rows[:limit]], "more": max(0, len(rows) - limit)}
 
 

@@ -1,7 +1,7 @@
-"""The document as one JSON value of texts and numbers: the template's input, section by section.
+"""The document as one JSON value of texts and numbers, section by section: the template's input.
 
-The template has the surrounding text and the layout; this module chooses what is shown, how it is folded, and where it
-is cut off. Every cut has the number of omitted entries, so that no partial list looks complete.
+The template contains the surrounding text and the layout. This module chooses what is shown, how it is grouped, and
+where lists are cut. Every cut list has the number of omitted entries, so that no partial list looks complete.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,17 +21,17 @@ from rackcheck.report.report_model import CountedRun, Dossier, Gate
 from rackcheck.report.shared_causes import gaps, in_short
 from rackcheck.report.waiver_counts import in_force
 from rackcheck.views.locations import Whole
-from rackcheck.views.reasons import LONGEST, MOST, is_alone
+from rackcheck.views.reasons import LONGEST, MOST, beside_a_pass, is_alone
 
 PATTERNS = 24
-"""Maximum groups of nodes with the same verdicts, the worst first."""
+"""Maximum number of groups of nodes with the same verdicts; the worst are first."""
 
 COMMON = 8
-"""The number of largest groups, which come first if not all are shown."""
+"""If not all groups are shown, the list begins with this many of the largest groups."""
 
 
 def model(dossier: Dossier, digest: str) -> Json:
-    """Return everything the template shows; `digest` is that of the record, `report.json`."""
+    """Return everything the template shows; `digest` is the digest of the record, `report.json`."""
     of = dossier.whole
     return {
         "name": clean(dossier.subject.name, 100),
@@ -106,6 +106,7 @@ def _verdict(dossier: Dossier, of: Whole) -> Json:
         "outcome": tally.outcome.value,
         "whys": bounded(dossier.reasons, lambda one: _why(dossier, one, of), MOST),
         "why": text(dossier.reason, LONGEST),
+        "beside": beside_a_pass(dossier.tally.outcome, dossier.tally.minor_failures),
         "interrupted": tally.interrupted,
         "planes": " and ".join(text(plane) for plane in dossier.subject.planes),
         "passed": len(tally.nodes.get(Outcome.PASS, ())),
@@ -137,7 +138,7 @@ def _why(dossier: Dossier, one: tuple[str, tuple[str, ...]], of: Whole) -> Json:
 
 
 def _groups(dossier: Dossier, of: Whole) -> Json:
-    """Return the results of racks and the fleet, those that do not pass first."""
+    """Return the results of racks and the fleet; results that are not PASS are first."""
     racks = [group for group in dossier.groups if group.scope == Scope.RACK.value]
     unwell = [
         (outcome, [group.name for group in dossier.groups if group.outcome is outcome])
@@ -160,7 +161,7 @@ def _not_well(rules: Sequence[tuple[Status, Sequence[str]]]) -> list[Json]:
 
 
 def _glance(dossier: Dossier, of: Whole) -> Json:
-    """Return the groups of nodes with the same verdicts, with what does not pass on them."""
+    """Return the groups of nodes with the same verdicts, and the rules that do not pass on them."""
     groups = likenesses(dossier)
 
     def show(group: Likeness) -> Json:
@@ -171,7 +172,7 @@ def _glance(dossier: Dossier, of: Whole) -> Json:
             "reason": text(group.reason, LONGEST),
         }
 
-    # If there are too many, the largest show what is common and the smallest the outliers.
+    # If there are too many groups, the largest are shown (the common state) and the smallest (the outliers).
     large = sorted(groups, key=lambda group: -len(group.nodes))[:COMMON]
     shown = groups if len(groups) <= PATTERNS else (*large, *(group for group in groups if group not in large))
     return bounded(shown, show, PATTERNS)

@@ -1,4 +1,4 @@
-"""Texts prepared for paper: every character visible, long words with places to break, node sets bounded."""
+"""Prepares texts for the PDF: every character visible, long words breakable, node sets limited in length."""
 
 import re
 import unicodedata
@@ -10,19 +10,19 @@ from rackcheck.model.fold import fold
 from rackcheck.views.locations import Whole, counted_names
 
 PIECE = 6
-"""Letters of a long word that are kept together on a line; the narrowest column fits more."""
+"""Number of letters of a long word that are kept together on a line; more fit into the narrowest column."""
 
 LONG = 14
-"""Maximum letters of a word without places to break."""
+"""Maximum length of a word that is not split."""
 
 MARKS = 2
-"""Maximum combining marks on one letter; more of them would be drawn over the lines above."""
+"""Maximum number of combining marks on one letter; more marks would be drawn over the lines above."""
 
 _FIELDS = re.compile(r"[^,;/:|\].@_-]*[,;/:|\].@_-]+|[^,;/:|\].@_-]+")
 
 
 def text(message: str, limit: int = 600) -> str:
-    """Show every character of a text, and at most `limit` of them; what is cut off is counted."""
+    """Make every character of a text visible, and cut it to `limit` characters; the omitted characters are counted."""
     shown = visible(message.strip())
     return shown if len(shown) <= limit else f"{shown[:limit]}… and {len(shown) - limit} more characters"
 
@@ -55,7 +55,7 @@ def cut(folded: str, limit: int) -> str:
 
 
 def strings(tree: Any) -> Iterator[str]:
-    """Yield every text of a JSON value, except keys, which are our own."""
+    """Yield every text of a JSON value except its keys, which are our own."""
     if isinstance(tree, str):
         yield tree
     elif isinstance(tree, dict):
@@ -67,7 +67,7 @@ def strings(tree: Any) -> Iterator[str]:
 
 
 def spelt(tree: Any, lacking: Collection[str]) -> Any:
-    """Return the same JSON value with each text prepared for the page: whole, or as a list of breakable pieces."""
+    """Return the same JSON value with each text prepared for the page: as a text, or as a list of breakable pieces."""
     if isinstance(tree, str):
         return pieces(by_code_point(tree, lacking))
     if isinstance(tree, dict):
@@ -76,7 +76,7 @@ def spelt(tree: Any, lacking: Collection[str]) -> Any:
 
 
 def by_code_point(message: str, lacking: Collection[str]) -> str:
-    """Write characters without a glyph as `[U+6771 U+4EAC]`, and also combining marks from the third on one letter."""
+    """Write characters without a glyph, and combining marks above the limit, as `[U+6771 U+4EAC]`."""
     if message.isascii():
         return message
     shown: list[str] = []
@@ -95,7 +95,7 @@ def by_code_point(message: str, lacking: Collection[str]) -> str:
 
 
 def pieces(message: str) -> str | list[str]:
-    """Split a text where it may break: long words after a comma, slash, dot and the like, or else anywhere."""
+    """Split a text at positions where a line may break: in long words after a comma, slash or dot, or else anywhere."""
     if all(len(word) <= LONG for word in message.split(" ")):
         return message
     cut = [""]

@@ -1,8 +1,9 @@
-"""Paths in a capture: foreign names as folder names that any filesystem accepts. Pure.
+"""Paths in a capture: names of nodes and URIs as folder names that any filesystem accepts. Pure.
 
-A BMC chooses its URIs and an inventory its nodes. In both, letters, digits and a few signs stay; everything else is
-percent-encoded, so that it can be decoded unambiguously. What cannot be a folder of its own (too long, or different
-from another only in letter case, which some filesystems treat as equal) has no place and is stored elsewhere.
+A BMC chooses its URIs, and an inventory its nodes' names. In both, letters, digits and a few characters are kept;
+everything else is percent-encoded, so that it can be decoded unambiguously. If a URI is too long, or differs from
+another URI only in letter case (which some filesystems ignore), it has no path in a capture, and its body is stored
+elsewhere.
 """
 
 import re
@@ -13,33 +14,33 @@ HEAD, HOST, BMC = "capture.json", "host.json", "bmc.json"
 BODY, HEADERS, TIME = "index.json", "headers.json", "time.json"
 
 NAME = 120
-"""Characters of one folder's name; filesystems take 255 bytes (`NAME_MAX` of POSIX systems, NTFS, APFS)."""
+"""Maximum number of characters of a folder's name; filesystems accept 255 bytes (`NAME_MAX` of POSIX, NTFS, APFS)."""
 
 WAY = 600
-"""Characters of all names that lead to a resource: macOS accepts paths of 1024 bytes, the user's part included."""
+"""Maximum number of characters of the path of a resource; macOS accepts 1024 bytes including the user's folders."""
 
 DEPTH = 24
-"""Folders that lead to a resource; URIs of recorded BMCs have at most 16 segments."""
+"""Maximum number of folders in the path of a resource; URIs of recorded BMCs have at most 16 segments."""
 
 _ODD = re.compile(r"[^A-Za-z0-9._~$=,+@()&!-]")
 _TAKEN = re.compile(
     r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|(?:capture|host|bmc|index|headers|time)\.json", re.I
 )
-"""Names that Windows reserves for devices, and those of rackcheck's own files."""
+"""Names that Windows reserves for devices, and names of rackcheck's files."""
 
 
 def folder(word: str) -> str:
-    """Return the folder name of one segment; `unquote` reverses it. Raises ValueError on an empty one."""
+    """Return the folder name of one segment, which `unquote` decodes; raises ValueError for an empty segment."""
     if not word:
         raise ValueError("no name")
     name = _ODD.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), word)
-    if name[-1] == ".":  # `.` and `..` lead elsewhere, and Windows drops a dot at the end
+    if name[-1] == ".":  # `.` and `..` are other folders, and Windows drops a dot at the end
         name = f"{name[:-1]}%2E"
     return f"%{ord(name[0]):02X}{name[1:]}" if _TAKEN.fullmatch(name) else name
 
 
 def way(uri: str) -> str | None:
-    """Return the folders of a URI, separated by slashes, without a leading one; None if it has no place."""
+    """Return the path of a URI, without a leading slash; None if it has none."""
     words = uri.split("/")
     if not 2 <= len(words) <= DEPTH or words[0] or words[1] != "redfish" or not all(words[1:]):
         return None
@@ -49,12 +50,12 @@ def way(uri: str) -> str | None:
 
 
 def uri(way: str) -> str:
-    """Return the URI of a resource from its folders."""
+    """Return the URI of a resource from its path."""
     return "/" + "/".join(unquote(name, errors="surrogatepass") for name in way.split("/"))
 
 
 def ways(uris: Iterable[str]) -> dict[str, str]:
-    """Return the path of every URI that has one, by URI; of two that differ only in case, the first has it."""
+    """Return the path of every URI that has one; of URIs that differ only in case, only the first has a path."""
     spelt: dict[str, str] = {}
     found: dict[str, str] = {}
     for each in sorted(set(uris)):
@@ -69,18 +70,18 @@ def ways(uris: Iterable[str]) -> dict[str, str]:
 
 
 def rooms(names: Iterable[str]) -> Mapping[str, str]:
-    """Return every node's folder, by its name: the name itself if it is valid, else a number."""
+    """Return the folder of every node, by the node's name: the name itself if it is valid, else a number."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for number, name in enumerate(names, start=1):
         room = folder(name)
         if len(room) > NAME or room.casefold() in taken:
-            room = f"%node{number}"  # unique: in an encoded name two hexadecimal digits follow a per cent
+            room = f"%node{number}"  # unique: in an encoded name, two hexadecimal digits follow each percent sign
         taken.add(room.casefold())
         found[name] = room
     return found
 
 
 def is_room(text: str) -> bool:
-    """Whether a text is one folder's name as `rooms` returns them, and does not lead elsewhere."""
+    """Whether a text is a folder's name as `rooms` returns it, and not a path to another folder."""
     return len(text) <= NAME and re.fullmatch(r"[A-Za-z0-9._~$=,+@()&!%-]+", text) is not None and text[-1] != "."

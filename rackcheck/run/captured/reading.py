@@ -1,4 +1,4 @@
-"""Reads a capture, which may be a third party's folder: bounded, validated, without following links."""
+"""Reads a capture, which may come from a third party: sizes are limited, contents are validated, links are rejected."""
 
 import json
 import os
@@ -24,13 +24,13 @@ from rackcheck.run.event import Answered
 T = TypeVar("T")
 
 LARGEST = 256 << 20
-"""Bytes of one node's answers; transports return up to 32 MiB, which JSON may expand sixfold."""
+"""Maximum size of one node's answers, in bytes; transports return up to 32 MiB, which JSON may expand sixfold."""
 
 RESOURCES = 60_000
-"""Files and folders of one BMC's mockup: a visit makes 2000 GETs at most, each of three files below 24 folders."""
+"""Maximum number of files and folders of a BMC's mockup: at most 2000 GETs, with three files below 24 folders each."""
 
 HEAD = 64 << 20
-"""Bytes of capture.json: 100 000 nodes of 500 bytes."""
+"""Maximum size of capture.json, in bytes: 100 000 nodes of 500 bytes."""
 
 TOP = 100
 """The highest rack unit that is accepted."""
@@ -41,7 +41,7 @@ _PLANES = {Plane.OS.value: Plane.OS, Plane.BMC.value: Plane.BMC}
 
 @dataclass(frozen=True)
 class Captured:
-    """A capture read back: its head, and its nodes as in their inventory."""
+    """A stored capture: its head, and its nodes as in their inventory."""
 
     folder: Path
     id: str
@@ -51,7 +51,7 @@ class Captured:
     anonymised: bool
     interrupted: bool
     nodes: tuple[Node, ...]
-    _told: Mapping[str, Mapping[str, Any]]
+    _answers: Mapping[str, Mapping[str, Any]]
 
     def node(self, name: str) -> Node:
         """Return a node; raises UserError with the nearest name."""
@@ -63,15 +63,15 @@ class Captured:
         return found
 
     def answers(self, name: str | None = None) -> Iterator[Answered]:
-        """Yield every answer with its raw side, or those of one node; raises UserError if one is damaged."""
+        """Yield every answer (of one node, if `name` is set) with its raw form; raises UserError if one is damaged."""
         for node in self.nodes:
             if name is None or node.name == name:
-                for plane, value in sorted(self._told[node.name]["planes"].items()):
+                for plane, value in sorted(self._answers[node.name]["planes"].items()):
                     if value:
                         yield self._answer(node.name, _PLANES[plane], value)
 
     def beside(self, name: str) -> tuple[dict[str, dict[str, str]], dict[str, float]]:
-        """Return the data beside a node's bodies, by URI: headers, and seconds."""
+        """Return the headers of a node's responses, and the seconds of their GETs, both by URI."""
         headers: dict[str, dict[str, str]] = {}
         seconds: dict[str, float] = {}
         for way, file in _mockup(self._room(name)):
@@ -83,7 +83,7 @@ class Captured:
         return headers, seconds
 
     def _room(self, name: str) -> Path:
-        return self.folder / str(self._told[name].get("folder", name))
+        return self.folder / str(self._answers[name].get("folder", name))
 
     def _answer(self, name: str, plane: Plane, values: Mapping[str, Any]) -> Answered:
         room = self._room(name)
@@ -114,7 +114,7 @@ def is_one(folder: Path) -> bool:
 def load(folder: Path) -> Captured:
     """Read the head of a capture; raises UserError if it is missing or damaged."""
     if not is_one(folder):
-        raise UserError(f"{folder} is no capture: it would hold {places.HEAD}")
+        raise UserError(f"{folder} is not a capture: it has no {places.HEAD}")
     return _held(folder / places.HEAD, lambda: _head(folder, _json(folder / places.HEAD, HEAD)))
 
 
@@ -123,16 +123,16 @@ def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
         raise ValueError(f"not of format {FORMAT}")
     name = stored_forms.word(doc, "capture")
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,100}", name) is None:
-        raise ValueError("`capture` is no name of one")
+        raise ValueError("`capture` is not a valid name")
     time = stored_forms.word(doc, "time")
     datetime.fromisoformat(time)
     nodes = tuple(_node(name, value) for name, value in doc["nodes"].items())
     rooms = [value.get("folder", name) for name, value in doc["nodes"].items()]
     if not all(isinstance(room, str) and places.is_room(room) for room in rooms) or len({*rooms}) < len(rooms):
-        raise ValueError("a node's folder is none, or another one's")
+        raise ValueError("a node's folder is invalid, or used twice")
     planes = tuple(stored_forms.words_of(doc, "planes"))
     if not nodes or not {*planes} <= {*_PLANES}:
-        raise ValueError("no nodes, or planes that there are not")
+        raise ValueError("no nodes, or unknown planes")
     return Captured(
         folder, name, time, stored_forms.word(doc, "version"), planes, doc.get("anonymised") is True,
         doc.get("interrupted") is True, nodes, doc["nodes"],
@@ -140,24 +140,24 @@ def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
 
 
 def _node(name: str, values: Mapping[str, Any]) -> Node:
-    """Return a node as far as a capture describes it: that there is a way to a plane, but not which."""
+    """Return a node from a capture's head, which states which planes the node has, but not their addresses."""
     if not is_name(name):
-        raise ValueError(f"{clean(name, 60)!r} is no node's name")
+        raise ValueError(f"{clean(name, 60)!r} is not a node's name")
     role, rack, slot = (
         stored_forms.word(values, "role"),
         stored_forms.word(values, "rack", ""),
         stored_forms.word(values, "slot", ""),
     )
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}", role) is None:
-        raise ValueError(f"{clean(role, 60)!r} is no role")
+        raise ValueError(f"{clean(role, 60)!r} is not a role")
     if any(len(word) > 100 or not word.isprintable() for word in (rack, slot)):
-        raise ValueError(f"{name} stands at a place that has no name")
+        raise ValueError(f"{name}: its rack or slot is not a valid name")
     u, height = values.get("u", 0), values.get("height", 1)
     if not all(isinstance(n, int) and 0 <= n <= TOP for n in (u, height)):
-        raise ValueError(f"{name} is at no unit of a rack")
+        raise ValueError(f"{name} is not at a valid rack unit")
     for plane, answer in values["planes"].items():
         if plane not in _PLANES or not isinstance(answer, dict):
-            raise ValueError(f"{name}: {clean(plane, 20)!r} is no plane that is asked")
+            raise ValueError(f"{name}: {clean(plane, 20)!r} is not a plane")
         if answer:
             datetime.fromisoformat(stored_forms.word(answer, "time"))
             if "trouble" in answer:
@@ -176,23 +176,23 @@ def _bmc(room: Path) -> dict[str, Any]:
     for way, file in _mockup(room):
         uri = places.uri(way)
         if uri in bodies:
-            raise ValueError(f"{clean(uri, 200)} stands there twice")
+            raise ValueError(f"{clean(uri, 200)} is there twice")
         left -= file.stat().st_size
         if left < 0:
             raise ValueError(f"more than {LARGEST >> 20} MiB of one BMC")
         bodies[uri] = {"body": _json(file)}
     for uri, why in doc["unread"].items():
         if uri in bodies:
-            raise ValueError(f"{clean(uri, 200)} is there, and said to be unread")
+            raise ValueError(f"{clean(uri, 200)} has a body, and is listed as unread")
         bodies[uri] = {"detail": "", **why}
     return {"bodies": dict(sorted(bodies.items())), "times": doc["times"]}
 
 
 def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
-    """Yield a mockup's bodies by name: each one's path from `redfish` on, and its file."""
+    """Yield a mockup's bodies: the path of each, which begins with `redfish`, and its file."""
     top = room / "redfish"
     if room.is_symlink() or top.is_symlink():
-        raise UserError(f"{top} is behind a link, and no capture has one")
+        raise UserError(f"{top} is behind a link; a capture has no links")
     seen, level = 0, ["redfish"] if top.is_dir() else []
     while level:
         way = level.pop()
@@ -200,9 +200,9 @@ def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
         for entry in sorted(os.scandir(room / way), key=lambda e: e.name):
             seen += 1
             if seen > RESOURCES:
-                raise UserError(f"{room / 'redfish'} holds more than {RESOURCES} files and folders")
+                raise UserError(f"{room / 'redfish'} contains more than {RESOURCES} files and folders")
             if entry.is_symlink():
-                raise UserError(f"{room / way / entry.name} is a link, and no capture has one")
+                raise UserError(f"{room / way / entry.name} is a link; a capture has no links")
             if entry.is_dir():
                 below.append(f"{way}/{entry.name}")
             elif entry.name == places.BODY:
@@ -221,19 +221,19 @@ def _seconds(folder: Path) -> float:
 
 def _json(file: Path, size: int = LARGEST) -> dict[str, Any]:
     if file.is_symlink():
-        raise ValueError(f"{file.name} is a link, and no capture has one")
+        raise ValueError(f"{file.name} is a link; a capture has no links")
     found = json.loads(safe_read.text(file, size), parse_constant=_refuse)
     if not isinstance(found, dict):
-        raise TypeError(f"{file.name} holds no object")
+        raise TypeError(f"{file.name} contains no object")
     return found
 
 
 def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _held(place: Path, build: Callable[[], T]) -> T:
-    """Build an object from an untrusted file; raises UserError, of one line, if it does not match its shape."""
+    """Build an object from an untrusted file; raises a UserError of one line if the contents are invalid."""
     try:
         return build()
     except _DAMAGED as error:

@@ -1,6 +1,6 @@
-"""Writes a capture as answers arrive: into a temporary folder first, so that a partial one is never taken for complete.
+"""Writes a capture as answers arrive, first to a temporary folder, so that a partial capture never looks complete.
 
-It contains raw answers that identify nodes: only its owner may read it.
+A capture contains raw answers that identify nodes, so only its owner may read it.
 """
 
 import json
@@ -25,12 +25,12 @@ FORMAT = 1
 NOTHING: Mapping[str, Any] = {}
 
 OWN, ROOM = 0o600, 0o700
-"""Modes of a file and of a folder that only their owner may read."""
+"""Modes of files and folders that only their owner may read."""
 
 
 @dataclass(frozen=True)
 class CaptureHead:
-    """The head of a capture; `planes` are those that were read."""
+    """The head of a capture; `planes` are the planes that were read."""
 
     id: str
     time: str
@@ -41,18 +41,18 @@ class CaptureHead:
 
 
 class CaptureWriter:
-    """Writes the answers of these nodes to a folder that is not yet a capture; raises OSError."""
+    """Writes the answers of these nodes to a folder, which becomes a capture at the end; raises OSError."""
 
     def __init__(self, folder: Path, nodes: Sequence[Node]) -> None:
         self._folder, self._nodes = folder, nodes
         self._rooms = places.rooms(node.name for node in nodes)
-        self._told: dict[str, dict[str, Any]] = {}
+        self._entries: dict[str, dict[str, Any]] = {}
 
     def write(
         self, answer: Answered, headers: Mapping[str, Mapping[str, str]] = NOTHING,
         seconds: Mapping[str, float] = NOTHING,
     ) -> None:  # fmt: skip
-        """Write one plane's answer, with the headers and times of its bodies, by URI."""
+        """Write one plane's answer, with the headers and times of its bodies by URI."""
         place = self._folder / self._rooms[answer.node]
         place.mkdir(mode=ROOM, exist_ok=True)
         match answer.capture:
@@ -63,7 +63,7 @@ class CaptureWriter:
         entry: dict[str, Any] = {"time": answer.time}
         if answer.trouble is not None:
             entry["trouble"] = reading_json(answer.trouble)
-        self._told.setdefault(answer.node, {})[answer.plane.value] = entry
+        self._entries.setdefault(answer.node, {})[answer.plane.value] = entry
 
     def finish(self, head: CaptureHead) -> dict[str, Any]:
         """Write the head of a capture, and return it."""
@@ -72,7 +72,7 @@ class CaptureWriter:
             "planes": list(head.planes), "anonymised": head.anonymised,
         }  # fmt: skip
         doc |= {"interrupted": True} if head.interrupted else {}
-        doc["nodes"] = {n.name: _entry(n, self._told.get(n.name, {}), self._rooms[n.name]) for n in self._nodes}
+        doc["nodes"] = {n.name: _entry(n, self._entries.get(n.name, {}), self._rooms[n.name]) for n in self._nodes}
         for room in self._rooms.values():
             (self._folder / room).mkdir(mode=ROOM, exist_ok=True)
         _dump(self._folder / places.HEAD, doc)
@@ -80,7 +80,7 @@ class CaptureWriter:
 
 
 def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
-    """Return the entry of one node: its role, its place, and the planes in its inventory, each with its result."""
+    """Return the entry of one node: its role, its position, and the planes in its inventory, each with the result."""
     doc: dict[str, Any] = {"role": node.role}
     if node.rack:
         doc |= {"rack": node.rack, "u": node.u, "height": node.height}
@@ -93,7 +93,7 @@ def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
 def _bmc(
     place: Path, capture: BmcCapture, headers: Mapping[str, Mapping[str, str]], seconds: Mapping[str, float]
 ) -> None:
-    """Write a BMC's resources as a mockup, and beside it what a mockup cannot contain."""
+    """Write a BMC's resources as a mockup, and what a mockup cannot contain to a separate file."""
     bodies = {uri: body for uri, body in capture.bodies.items() if not isinstance(body, Unknown)}
     ways = places.ways(bodies)
     for uri, way in ways.items():
@@ -110,39 +110,39 @@ def _bmc(
 
 
 def _made(folder: Path) -> None:
-    """Make a folder and its parents, all with one mode, which `parents=True` does not apply."""
+    """Make a folder and its parents, all with the same mode; `parents=True` would not set the mode of parents."""
     if not folder.is_dir():
         _made(folder.parent)
         folder.mkdir(mode=ROOM)
 
 
 def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
-    """Write a document of a capture; a body keeps the key order of its BMC."""
+    """Write a document of a capture; bodies keep the BMC's order of keys."""
     text = json.dumps(doc, indent=1, sort_keys=ordered, ensure_ascii=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="ascii") as opened:
         opened.write(text + "\n")
 
 
 def free(target: Path) -> None:
-    """Check that a capture can be written to this folder; raises UserError if it contains other things."""
+    """Check that a capture can be written to this folder; raises UserError if the folder has other contents."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise UserError(f"{target} is there already, and is no folder")
+        raise UserError(f"{target} exists and is not a folder")
     try:
         inside = {path.name for path in target.iterdir()} if target.exists() else set()
     except OSError as error:
         raise UserError(f"cannot read {target}: {error.strerror}") from None
     if places.HEAD in inside:
-        raise UserError(f"{target} is there already; a capture is never written over")
+        raise UserError(f"{target} already exists; a capture is never overwritten")
     if inside:
-        raise UserError(f"{target} holds other things; name a folder that is new or empty")
+        raise UserError(f"{target} contains other files; choose a new or empty folder")
 
 
 @contextmanager
 def writing(target: Path) -> Iterator[Path]:
-    """Yield a temporary folder for a capture; it is moved to its place at the end of the block, or removed on error.
+    """Yield a temporary folder for a capture; it is moved to the target at the end of the block, or removed on error.
 
-    `plain` and `made` are its subfolders: the content of `made` at the end is the capture. Raises UserError if the disk
-    does not accept it.
+    `plain` and `made` are subfolders: at the end, the content of `made` is the capture. Raises UserError if writing
+    fails.
     """
     free(target)
     try:
@@ -156,6 +156,6 @@ def writing(target: Path) -> Iterator[Path]:
         yield scratch
         (scratch / "made").replace(target)
     except OSError as error:
-        raise UserError(f"cannot write a capture to {target}: {error.strerror}; nothing of it was kept") from None
+        raise UserError(f"cannot write a capture to {target}: {error.strerror}; no part of it was kept") from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

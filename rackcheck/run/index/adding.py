@@ -17,16 +17,16 @@ from rackcheck.run.index.parts import Docs, IndexPart, akin, difference, packed,
 from rackcheck.run.index.rows import CUT_OFF, IndexedEvent, Snap, Vector, plain
 
 STATUSES = (Status.PASS, Status.FAIL, Status.WARN, Status.WAIVED, Status.UNKNOWN, Status.NA)
-"""Verdicts by the number that represents them; only ever appended to."""
+"""Verdicts; the index stores the position in this list, so that new verdicts may only be appended."""
 
 OUTCOMES = (Outcome.PASS, Outcome.FAIL, Outcome.INCOMPLETE)
-"""Outcomes by the number that represents them; only ever appended to."""
+"""Outcomes; the index stores the position in this list, so that new outcomes may only be appended."""
 
 BASES = 4
-"""Whole parts of a class that a new one is compared with; a hall has a few kinds of machines."""
+"""Number of whole parts of a class with which a new part is compared; a hall has a few kinds of machines."""
 
 CACHED = 100_000
-"""Digests whose numbers are cached while runs are added."""
+"""Maximum number of digests whose numbers are cached while runs are added."""
 
 
 _RUN = (
@@ -58,10 +58,10 @@ class Adder:
         self._names: dict[str, dict[str, int]] = {}
 
     def add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
-        """Add or replace a run; on return it is committed.
+        """Add or replace a run; on return the run is committed.
 
-        `size` in bytes and `mtime` in nanoseconds are those of its events, and detect a change. Raises UserError if the
-        events are damaged or do not contain the start of the run; then nothing of it is added.
+        `size` (bytes) and `mtime` (nanoseconds) of the events' file serve to detect changes. Raises UserError if the
+        events are damaged or do not contain the start of the run; then nothing is added.
         """
         try:
             with writing(self._db):
@@ -84,14 +84,15 @@ class Adder:
                     done = done or event
                 case Snap(node, _, vector):
                     number = self._named("node", node)
-                    # A node comes twice if its verdicts waited for its siblings: neither removes values of the other.
+                    # If a node's verdicts had to wait for its siblings, the node is yielded twice: both sets of values
+                    # are kept.
                     here, before = self._row(event), rows.get(number, (None,) * 5)
                     rows[number] = tuple(old if new is None else new for new, old in zip(here, before, strict=True))
                     if vector is not None or number not in counts:
                         counts[number] = (0, 0) if vector is None else (vector.fails, vector.unknowns)
         if started is None:
-            raise UserError(f"{name}/events.jsonl does not say how the run began")
-        for node in started.nodes:  # a node without an answer belongs to the run as well
+            raise UserError(f"{name}/events.jsonl has no event `run started`")
+        for node in started.nodes:  # nodes without an answer also belong to the run
             rows.setdefault(self._named("node", node), (None,) * 5)
         words = map(plain, (started.time, started.profile, started.digest, started.targets))
         ended = (CUT_OFF, 0) if done is None else (done.outcome.value, int(done.interrupted))
@@ -137,9 +138,9 @@ class Adder:
         return number
 
     def _new_part(self, cls: Class, part: IndexPart) -> int:
-        """Store a part, as its difference to a whole one if that is less than half the size.
+        """Store a part: as its difference from a whole part, if the difference is less than half the size.
 
-        A part of a new kind is stored whole, so that the next one of its kind has a near base.
+        A part of a new kind is stored whole, so that later parts of this kind have a similar base.
         """
         whole, bases = packed(part.text), self._bases_of(cls)
         head = (part.digest, cls.value, part.unknowns(), part.silent())
@@ -193,7 +194,7 @@ def _alike(docs: Docs, base: Docs) -> int:
 
 
 def drop(connection: sqlite3.Connection, name: str) -> None:
-    """Remove a run; parts and verdicts that no run uses stay until the index is rebuilt."""
+    """Remove a run; parts and verdicts that no run uses any more stay until the index is rebuilt."""
     row = connection.execute("SELECT id FROM run WHERE name = ?", (name,)).fetchone()
     if row is not None:
         connection.execute("DELETE FROM snap WHERE run = ?", row)

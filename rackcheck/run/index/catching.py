@@ -1,4 +1,4 @@
-"""Synchronises the index with the run folders, reading only those that have changed."""
+"""Synchronises the index with the folders of runs; only changed folders are read."""
 
 import errno
 import os
@@ -16,19 +16,19 @@ from rackcheck.run.index.file import Unusable, opened, writing
 from rackcheck.run.index.rows import indexed_events
 
 OnProgress = Callable[[int, int], None]
-"""Called with the number of runs read, and the total."""
+"""A function that is called with the number of runs read, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Detects a change of a run's events: bytes, and nanoseconds of its last change."""
+    """Detects a change of a run's events: the file's size in bytes and its modification time in nanoseconds."""
 
     size: int
     mtime: int
 
 
 def closed() -> tuple[str, ...]:
-    """Return the names of run folders that this user may not read; raises UserError if that is all of them.
+    """Return the names of run folders that this user may not read; raises UserError if the user may read none.
 
     Without this check, a user without permission would see an empty list.
     """
@@ -44,7 +44,7 @@ def closed() -> tuple[str, ...]:
 
 
 def _barred(folder: Path) -> Path:
-    """Return the folder that denies access: this one, or the first above it that may not be entered."""
+    """Return the folder that denies access: this folder, or the first folder above it that may not be entered."""
     effective = os.access in os.supports_effective_ids
     above = reversed(folder.parents)
     return next((one for one in above if not os.access(one, os.X_OK, effective_ids=effective)), folder)
@@ -61,9 +61,9 @@ def _shut(place: Path) -> bool:
 
 
 def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done, _of: None) -> tuple[str, ...]:
-    """Read every run that is new or has changed, drop those that are gone; return what is damaged, one line each.
+    """Read every new or changed run, drop removed runs, and return the errors of damaged runs, one line each.
 
-    Raises UserError if the runs' folder cannot be read: runs that cannot be seen are not dropped.
+    Raises UserError if the folder of all runs cannot be read, since its runs must not be dropped then.
     """
     shut = closed()
     there = dict(_stamps())
@@ -105,7 +105,7 @@ def _stamps() -> Iterator[tuple[str, Stamp]]:
     folder = store.runs_folder()
     for name in store.ids():
         if visible(name) != name:
-            continue  # no run has such a name, and SQLite may not be able to store it
+            continue  # a run never has such a name, and SQLite may not be able to store it
         try:
             stat = (folder / name / "events.jsonl").stat()
         except OSError:
@@ -121,7 +121,7 @@ def _known(connection: sqlite3.Connection, table: str) -> dict[str, Stamp]:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """The contents of a new index."""
+    """The size and the contents of a new index."""
 
     path: Path
     runs: int
@@ -131,25 +131,25 @@ class Rebuilt:
 
 
 def rebuild(path: Path, progress: OnProgress = lambda _done, _of: None) -> Rebuilt:
-    """Build the index again beside the old one, and replace that atomically; raises Unusable."""
+    """Build a new index in the same folder, and replace the old index atomically; raises Unusable."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with opened(fresh) as connection:
             damaged = catch_up(connection, progress)
             (runs,) = connection.execute("SELECT count(*) FROM run").fetchone()
             (rows,) = connection.execute("SELECT count(*) FROM snap").fetchone()
-            # Everything goes into one file: a separate log would stay behind under the old name.
+            # Everything must be in one file: a separate log would keep the old name.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE")
         with suppress(Unusable), opened(path) as old:
             old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        # The old file's log, empty unless the file is damaged, must not be applied to the new file.
+        # The log of the old file must not be applied to the new file; it is empty unless the old file is damaged.
         for end in ("-wal", "-shm"):
             path.with_name(path.name + end).unlink(missing_ok=True)
         fresh.replace(path)
         size = path.stat().st_size
     except OSError as error:
-        raise Unusable(f"cannot put the new index in its place: {path}: {error.strerror}") from None
+        raise Unusable(f"cannot replace the index {path} by the new one: {error.strerror}") from None
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
             fresh.with_name(fresh.name + end).unlink(missing_ok=True)

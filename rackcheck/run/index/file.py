@@ -1,4 +1,4 @@
-"""The index's file: its path, how it is opened, and its error messages."""
+"""The file of the index: its path, opening it, and its error messages."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from rackcheck.run import store
 from rackcheck.run.index.schema import migrate
 
 WAIT = 30.0
-"""Seconds that a second writer waits for the first; a run of one rack is added in less than one."""
+"""Time that a second writer waits for the first, in seconds; adding a run of one rack takes less than a second."""
 
 
 class Unusable(UserError):
@@ -22,7 +22,7 @@ class Unusable(UserError):
 
 
 def place() -> Path:
-    """Return the path of the index: beside the runs, or RACKCHECK_INDEX."""
+    """Return the path of the index: in the folder of runs, or RACKCHECK_INDEX."""
     named = os.environ.get("RACKCHECK_INDEX")
     return Path(named) if named else store.runs_folder().parent / "index.sqlite"
 
@@ -41,7 +41,7 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
         _local(path)
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
         try:
-            # The content of a damaged or foreign file is checked against the schema, and never executed.
+            # With this setting, SQL in the schema of a damaged or foreign file is never executed.
             connection.execute("PRAGMA trusted_schema = OFF")
             try:
                 migrate(connection)
@@ -50,7 +50,7 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if mode != "wal":
                 raise Unusable(f"the index {path} cannot have a write-ahead log here; {_ELSEWHERE}")
-            # After a power loss the last runs may be missing: they are read again from their folders.
+            # After a power loss the last runs may be missing in the index: they are read again from their folders.
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA cache_size = -65536")
             yield connection
@@ -58,11 +58,11 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
             connection.close()
 
 
-_ELSEWHERE = "name a place on a local disk: RACKCHECK_INDEX=/local/path/index.sqlite"
+_ELSEWHERE = "use a path on a local disk: RACKCHECK_INDEX=/local/path/index.sqlite"
 
 
 def _local(path: Path) -> None:
-    """Reject a file system that several machines share: two of them would damage the index."""
+    """Reject a file system that several machines share: two machines would damage the index."""
     if sys.platform != "linux":
         return
     try:
@@ -75,12 +75,12 @@ def _local(path: Path) -> None:
 
 
 def refused(path: Path, mountinfo: str) -> str:
-    """Return why the index may not be at this path, from the text of `/proc/self/mountinfo`; empty if it may."""
+    """Return why the index may not be at this path, from the text of `/proc/self/mountinfo`; else an empty text."""
     mount = mount_of(str(path.resolve()), mountinfo)
     if mount is None or not mount.network:
         return ""
     return (
-        f"the index {path} would lie on {mount.point}, a network file system ({mount.type}), "
+        f"the index {path} would be on {mount.point}, a network file system ({mount.type}), "
         f"where SQLite's write-ahead log does not work; {_ELSEWHERE}"
     )
 
@@ -95,16 +95,16 @@ def explained_errors(path: Path, wait: float = WAIT) -> Iterator[None]:
 
 
 def _sqlite_message(error: sqlite3.Error, wait: float) -> str:
-    # The lower byte is the kind, the upper ones refine it: https://www.sqlite.org/rescode.html
+    # The lower byte is the kind of error, the upper bytes give details: https://www.sqlite.org/rescode.html
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"is locked: another rackcheck has been writing to it for {wait:g} s; try again when it is done"
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return f"cannot be written: {error}; make room, or {_ELSEWHERE}"
+            return f"cannot be written: {error}; free some space, or {_ELSEWHERE}"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return f"cannot be opened for writing: {error}; {_ELSEWHERE}"
-    return f"is damaged: {error}; rackcheck runs rebuild makes it again from the runs"
+    return f"is damaged: {error}; rackcheck runs rebuild builds it from the runs"
 
 
 @contextmanager
@@ -120,20 +120,19 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-# The file system of a path: SQLite's write-ahead log needs memory that all its processes share.
-#
-# Read from `/proc/self/mountinfo` on Linux; on other systems it is unknown, and everything is allowed.
+# The file system of a path: SQLite's write-ahead log needs memory that all processes share.
+# It is read from `/proc/self/mountinfo` on Linux; on other systems it is unknown, and every path is allowed.
 
 NETWORK = frozenset({
     "9p", "acfs", "afs", "auristorfs", "beegfs", "ceph", "cifs", "coda", "davfs", "davfs2", "fhgfs", "gfs", "gfs2",
     "glusterfs", "gpfs", "ibrix", "lustre", "ncp", "ncpfs", "nfs", "nfs4", "ocfs2", "panfs", "pvfs2", "smb3", "smbfs",
     "snfs", "sshfs", "virtiofs", "vmhgfs", "wekafs",
 })  # fmt: skip
-"""Types whose files another machine may change at the same time.
+"""Types of file systems on which another machine may change files at the same time.
 
 From systemd's `fstype_is_network` (src/basic/mountpoint-util.c), gnulib's `ME_REMOTE` (lib/mountlist.c) and the types
-that coreutils' `stat` calls remote (src/stat.c). From memory, not found in those lists: 9p, beegfs, davfs2, virtiofs,
-wekafs. https://www.sqlite.org/wal.html: all processes must be on one machine.
+that coreutils' `stat` calls remote (src/stat.c). These lists lack 9p, beegfs, davfs2, virtiofs and wekafs, which are
+included without a source. https://www.sqlite.org/wal.html: all processes must be on one machine.
 """
 
 
@@ -147,15 +146,16 @@ class Mount:
 
     @property
     def network(self) -> bool:
-        """Whether other machines may share it: by its type, or by a source `server:/path` or `//server/path`."""
+        """Whether other machines may share it, according to its type or a source `server:/path` or `//server/path`."""
         kind = self.type.removeprefix("fuse.")
         return kind in NETWORK or re.match(r"//|[^/]+:/", self.source) is not None
 
 
 def mount_of(path: str, mountinfo: str) -> Mount | None:
-    """Return the mount of an absolute, resolved path; None if the text contains none.
+    """Return the mount of an absolute, resolved path; None if the text contains no mount for it.
 
-    The longest mount point above the path counts, and of several at one point the last: it hides those below it.
+    The result is the mount with the longest mount point above the path; if several mounts have this mount point, it is
+    the last one, which hides the others.
     """
     best: Mount | None = None
     for line in mountinfo.splitlines():

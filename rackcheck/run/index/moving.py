@@ -1,4 +1,4 @@
-"""Wording of moved parts: one line per part, and one for those that only changed their numbers."""
+"""Texts for moved parts: one line per part, and one line for all parts that were only renumbered."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,11 +10,11 @@ from rackcheck.model.part_moves import Moved, PartPlace
 from rackcheck.model.text import natural
 
 LETTERS = 120
-"""Maximum characters of one identity in a line."""
+"""Maximum number of characters of one identity in a line."""
 
 
 def lines(moves: Iterable[Moved]) -> Iterator[str]:
-    """Yield which parts moved; equal shifts on a node, and on several nodes, are one line."""
+    """Yield the lines for moved parts; identical shifts of numbers, on one or several nodes, share one line."""
     shifted: dict[tuple[str, str, int], list[Moved]] = {}
     single: list[Moved] = []
     for one in moves:
@@ -38,7 +38,7 @@ def lines(moves: Iterable[Moved]) -> Iterator[str]:
 
 
 def _shift(one: Moved) -> tuple[str, int] | None:
-    """Return the collection and by how much a part's number rose; None if it left its node, or has no number."""
+    """Return the collection, and the increase of a part's number; None if the part left its node or has no number."""
     if one.was[0] != one.now[0]:
         return None
     was, now = _numbered(one.was), _numbered(one.now)

@@ -1,4 +1,4 @@
-"""Compares two runs: from the index if it has both, else directly from their events."""
+"""Compares two runs: from the index if it contains both, else directly from their events."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ from rackcheck.run.store import Stored
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """One side of a comparison: a run, or an acceptance, of which each node's newest reading counts.
+    """One side of a comparison: a run, or the newest reading of each node of an acceptance.
 
-    `runs` are the oldest first; `nodes` are those that belong to it, whether or not any run reached them.
+    `runs` begins with the oldest run; `nodes` are all nodes of an acceptance, including nodes that no run reached.
     """
 
     name: str
@@ -29,9 +29,10 @@ class ComparedRun:
 
 @dataclass
 class RunPair:
-    """The differences between two runs, by node; filled node by node, then only read.
+    """The differences between two runs, by node; they are added node by node, and then only read.
 
-    `alone` are identities of nodes with facts on only one side; `beside` is what stayed the same, or was never known.
+    `alone` contains identities of nodes with facts on one side only; `beside` is what stayed the same or was never
+    known.
     """
 
     before: str
@@ -48,7 +49,7 @@ class RunPair:
     beside: Still = field(default_factory=Still)
 
     def both(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Count the facts of a node that are unknown on both sides, and record the planes silent in both."""
+        """Count the facts of a node that are unknown on both sides, and record the planes silent on both sides."""
         count, planes = unknown_both(before, after, classes)
         self.unknown += count
         if planes:
@@ -66,7 +67,7 @@ class RunPair:
 
     @property
     def follows(self) -> bool:
-        """Whether parts differ, so that all other parts are needed."""
+        """Whether an identity of a part differs: then unchanged parts are needed, too, to find parts that moved."""
         return any(names_a_part(change) for some in self.changes.values() for change in some)
 
     def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
@@ -81,7 +82,7 @@ class RunPair:
 
     @property
     def uncertain(self) -> bool:
-        """Whether something could not be compared: unknown on one side, or a plane or a node silent on both."""
+        """Whether something was not compared: it is unknown on one side, or a plane or a node is silent on both."""
         return bool(self.changes or self.turns or self.unread or self.silent)
 
 
@@ -174,7 +175,7 @@ def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str
 
 
 def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the state of every node of a run; equal parts are stored once. A node without facts has no parts."""
+    """Read the state of every node of a run; identical parts are stored once. A node without facts has no parts."""
     pool: dict[bytes, IndexPart] = {}
     found: dict[str, Snap] = {}
     for event in indexed_events(stored, classes):
@@ -185,7 +186,7 @@ def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap
                 shared = {cls: pool.setdefault(part.digest, part) for cls, part in parts.items()}
                 found[node] = laid(found.get(node), Snap(node, shared, vector, outcome))
     if not found:
-        raise UserError(f"{stored.folder}/events.jsonl tells of no node")
+        raise UserError(f"{stored.folder}/events.jsonl contains no node")
     return found
 
 

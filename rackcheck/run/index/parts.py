@@ -1,7 +1,7 @@
-"""Parts: facts of one class, content-addressed; one that differs little from another is stored as its difference.
+"""Parts: facts of one class, content-addressed; a part that is similar to another is stored as the difference.
 
 The canonical form is JSON with sorted keys and no blanks, in ASCII; its SHA-256 is the part's name. The stored form is
-compressed by zlib without header. A difference is always to a whole part, never to another difference.
+compressed by zlib without header. A difference always refers to a whole part, never to another difference.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LARGEST = 256 << 20
-"""Maximum bytes of an unpacked part: those of one event of a run."""
+"""Maximum size of an unpacked part, in bytes: the same limit applies to an event of a run."""
 
 Docs = Mapping[str, Mapping[str, Any]]
 """Readings by path, as in stored events."""
@@ -27,7 +27,7 @@ class IndexPart:
     docs: Docs
 
     def unknowns(self) -> int:
-        """The number of its facts that are unknown, without those of silent planes."""
+        """The number of unknown facts, not including silent planes."""
         return sum("unknown" in doc for path, doc in self.docs.items() if not path.startswith(PLANE))
 
     def silent(self) -> str:
@@ -48,12 +48,12 @@ def part_of(docs: Docs) -> IndexPart:
 
 
 def akin(docs: Docs, base: Docs) -> bool:
-    """Whether two parts are of the same kind of machine: at most every sixteenth path is in only one of them."""
+    """Whether two parts come from the same kind of machine: at most one in sixteen paths is in only one of them."""
     return len(docs.keys() ^ base.keys()) * 16 <= len(docs.keys() | base.keys())
 
 
 def canonical(doc: object) -> bytes:
-    """Return a document in canonical form; raises ValueError on what JSON cannot represent."""
+    """Return a document in canonical form; raises ValueError for values that JSON cannot represent."""
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -69,7 +69,7 @@ def unpacked(data: bytes) -> Any:
     try:
         text = stretch.decompress(data, LARGEST)
         if not stretch.eof:
-            raise ValueError("it has no end within bounds")
+            raise ValueError("it does not end within the size limit")
         return json.loads(text)
     except (zlib.error, RecursionError) as error:
         raise ValueError(str(error)) from None
@@ -83,16 +83,16 @@ def difference(docs: Docs, base: Docs) -> bytes:
 
 
 def _same(a: object, b: object) -> bool:
-    # In Python true == 1 == 1.0; their texts differ, and so would the digest of the restored part.
+    # In Python, true == 1 == 1.0; but the JSON texts differ, and so would the digest of the restored part.
     return a == b and repr(a) == repr(b)
 
 
 def patched(base: Docs, doc: Any) -> Docs:
-    """Reverse `difference`; raises ValueError on an invalid one."""
+    """Reverse `difference`; raises ValueError if the difference is invalid."""
     try:
         gone = frozenset(doc["gone"])
         docs: dict[str, Any] = {path: value for path, value in base.items() if path not in gone}
         docs.update(doc["set"])
     except (KeyError, TypeError) as error:
-        raise ValueError(f"no difference: {error!r}") from None
+        raise ValueError(f"invalid difference: {error!r}") from None
     return docs

@@ -31,7 +31,7 @@ class IndexedRun:
 
 @dataclass(frozen=True, slots=True)
 class IndexedState:
-    """The state of a node in a run: numbers of its parts and verdicts; equal numbers are equal contents."""
+    """The state of a node in a run: the numbers of its parts and verdicts; equal numbers mean equal contents."""
 
     outcome: str
     parts: tuple[int | None, int | None, int | None]
@@ -50,7 +50,7 @@ _RUN = "id, name, time, profile, digest, targets, nodes, outcome, interrupted, f
 
 
 def runs(db: sqlite3.Connection, limit: int | None = None) -> Iterator[IndexedRun]:
-    """Yield runs, the newest first in the order of `last`: by name, which begins with the time."""
+    """Yield runs in the order that `last` uses: by name, the newest first, since a name begins with the time."""
     rows = db.execute(f"SELECT {_RUN} FROM run ORDER BY name DESC LIMIT ?", (-1 if limit is None else limit,))  # noqa: S608
     return (IndexedRun(*row) for row in rows)
 
@@ -132,9 +132,9 @@ def _alone(db: sqlite3.Connection, one: IndexedRun, other: IndexedRun) -> Iterat
 def unchanged(
     db: sqlite3.Connection, before: IndexedRun, after: IndexedRun, classes: Iterable[Class]
 ) -> tuple[int, dict[str, tuple[str, ...]]]:
-    """For nodes with equal facts in both runs: the number of facts unknown in both, and the nodes with silent planes.
+    """For nodes with identical facts in both runs, return the number of unknown facts, and nodes with silent planes.
 
-    The second maps planes, as in `bmc` or `bmc,os`, to nodes.
+    The second result maps the silent planes (`bmc` or `bmc,os`) to the nodes.
     """
     same = (
         "FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node AND b.identity IS a.identity"
@@ -157,7 +157,7 @@ def unchanged(
 
 
 def unread(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> list[str]:
-    """Return the nodes of both runs without any facts in either."""
+    """Return the nodes that are in both runs and have no facts in either."""
     rows = db.execute(
         "SELECT name FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node JOIN node ON node.id = a.node"
         " WHERE a.run = ? AND a.config IS NULL AND b.config IS NULL",
@@ -173,7 +173,7 @@ def common(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> int
 
 
 def day(db: sqlite3.Connection, one: IndexedRun, rule: str) -> Day | None:
-    """Return the results of a rule in a run; None if it judged no node."""
+    """Return the results of a rule in a run; None if the rule judged no node."""
     rows = db.execute(
         "SELECT node.name, verdict.status FROM snap JOIN vector ON vector.id = snap.vector"
         " JOIN listed ON listed.listing = vector.listing AND listed.rule = (SELECT id FROM rule WHERE name = :rule)"
@@ -217,7 +217,7 @@ class Contents:
         for cls in classes:
             at = STEADY.index(cls)
             if before.parts[at] != after.parts[at]:
-                # Listings of items are config: they explain why an item is missing.
+                # Lists of items are of class config; they are needed to explain why an item is missing.
                 found += self._changes(cls, before.parts[at], after.parts[at], before.parts[-1], after.parts[-1])
         return tuple(found)
 
@@ -229,7 +229,7 @@ class Contents:
     def _part(self, number: int) -> Docs:
         row = self._db.execute("SELECT data, base FROM part WHERE id = ?", (number,)).fetchone()
         if row is None:
-            raise _damaged(f"part {number} is not there")
+            raise _damaged(f"part {number} is missing")
         data, base = row
         try:
             docs = unpacked(data)
@@ -237,11 +237,11 @@ class Contents:
         except (ValueError, TypeError) as error:
             raise _damaged(f"part {number}: {error}") from None
         if not isinstance(docs, dict) or not all(isinstance(doc, dict) for doc in docs.values()):
-            raise _damaged(f"part {number} holds no facts")
+            raise _damaged(f"part {number} contains no facts")
         return docs
 
     def _verdicts(self, vector: int | None) -> tuple[int | None, dict[str, str]]:
-        """Return the number of the list of rules of a vector, and its verdicts other than pass."""
+        """Return the id of a vector's list of rules, and the vector's verdicts other than pass."""
         row = self._db.execute("SELECT listing FROM vector WHERE id = ?", (vector,)).fetchone()
         rows = self._db.execute(
             "SELECT name, status FROM verdict JOIN rule ON rule.id = verdict.rule WHERE vector = ?", (vector,)
@@ -256,7 +256,7 @@ class Contents:
 
 
 def logical(db: sqlite3.Connection) -> Iterator[tuple[object, ...]]:
-    """Yield the whole content of the index, without internal numbers: equal for equal runs, in whatever order added."""
+    """Yield the content of the index without internal numbers; the order in which runs were added has no effect."""
     rows = db.execute(
         "SELECT run.name, run.time, profile, run.digest, targets, nodes, run.outcome, interrupted,"
         " run.fails, run.unknowns, node.name, snap.outcome, i.digest, v.digest, c.digest, vector.digest"
@@ -269,4 +269,4 @@ def logical(db: sqlite3.Connection) -> Iterator[tuple[object, ...]]:
 
 
 def _damaged(what: str) -> Unusable:
-    return Unusable(f"the index is damaged: {what}; rackcheck runs rebuild makes it again from the runs")
+    return Unusable(f"the index is damaged: {what}; rackcheck runs rebuild builds it from the runs")

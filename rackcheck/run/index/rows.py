@@ -19,19 +19,19 @@ from rackcheck.run.index.parts import IndexPart, canonical, part_of
 from rackcheck.run.store import Stored
 
 CUT_OFF = "CUT OFF"
-"""The outcome of a run without an end."""
+"""The outcome of a run that has no end."""
 
 NODES = 200_000
-"""Maximum number of nodes of a run, and of rules or facts of a node."""
+"""Maximum number of nodes of a run, and of the rules or facts of a node."""
 
 NAME = 4096
-"""Maximum characters of a node's or a rule's name."""
+"""Maximum number of characters of the name of a node or a rule."""
 
 REASON = 500
-"""Maximum characters of a stored reason; the run's folder contains all of it."""
+"""Maximum number of characters of a reason in the index; the run's folder contains the whole text."""
 
 KEPT = ("value", "absent", "unknown", "detail", "unit", "plane")
-"""The fields of a fact in its part, without source and time, which differ from run to run."""
+"""The fields of a fact that a part contains; source and time are left out, because they differ from run to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Snap:
-    """One node in one run; None for what it did not reach."""
+    """One node in one run; values that the run did not reach are None."""
 
     node: str
     parts: Mapping[Class, IndexPart]
@@ -65,18 +65,19 @@ IndexedEvent = RunStarted | RunDone | Snap
 
 
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
-    """Yield a run's events as far as they are stored, with facts of these classes; a node is yielded when complete.
+    """Yield a run's events as far as they are stored, with facts of these classes; nodes are yielded when complete.
 
     If rules compare a node with its siblings, its verdicts are stored after all facts: such a node is yielded twice,
-    first with its facts, then with its verdicts, so that the facts of a fleet need not be kept. `laid` merges both.
+    first with its facts, then with its verdicts, so that the facts of all nodes need not be kept in memory. `laid`
+    merges both.
 
-    Raises UserError, with the line's number, on a form that rackcheck does not write.
+    Raises UserError, with the number of the line, for an event that rackcheck would not write like this.
     """
     silent: dict[str, dict[str, dict[str, Any]]] = {}
     nodes: frozenset[str] = frozenset()
     waiting: Snap | None = None
     for number, doc in stored.documents():
-        if is_group(str(doc.get("node", ""))):  # only nodes are compared from run to run
+        if is_group(str(doc.get("node", ""))):  # racks and the fleet are not compared from run to run
             continue
         try:
             match doc["event"]:
@@ -110,7 +111,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
 
 
 def laid(before: Snap | None, now: Snap) -> Snap:
-    """Merge the new values of a node over the earlier ones, in the same run."""
+    """Merge the new values of a node over earlier values from the same run."""
     if before is None:
         return now
     judged = now if now.vector is not None else before
@@ -129,18 +130,18 @@ def _started(doc: Mapping[str, Any]) -> RunStarted:
 def _node(doc: Mapping[str, Any], nodes: frozenset[str]) -> str:
     node = stored_forms.word(doc, "node")
     if node not in nodes:
-        raise ValueError(f"{clean(node, 80)} is none of the run's nodes")
+        raise ValueError(f"{clean(node, 80)} is not a node of the run")
     return node
 
 
 def _name(text: object) -> str:
     if not isinstance(text, str) or len(text) > NAME or visible(text) != text:
-        raise ValueError(f"no name: {clean(repr(text), 80)}")
+        raise ValueError(f"not a name: {clean(repr(text), 80)}")
     return text
 
 
 def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return whether a plane answered; a node's truncated answer still contains what arrived, a BMC's does not."""
+    """Return whether a plane answered; a truncated answer counts if it is from a node's system, but not from a BMC."""
     plane = Plane(doc["plane"])
     spoke = "unknown" not in doc or (plane is not Plane.BMC and "raw" in doc)
     values = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
@@ -153,7 +154,7 @@ def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) ->
     found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
     facts = doc["facts"]
     if not isinstance(facts, dict) or len(facts) > NODES:
-        raise TypeError("facts are no object, or too many")
+        raise TypeError("facts are not an object, or too many")
     for path, fact in facts.items():
         paths.parse(path)
         reading(fact)
@@ -170,11 +171,11 @@ _STATUSES = frozenset(Status)
 def _vector(doc: Mapping[str, Any]) -> Vector:
     verdicts = doc["verdicts"]
     if not isinstance(verdicts, list) or len(verdicts) > NODES:
-        raise TypeError("verdicts are no list, or too many")
+        raise TypeError("verdicts are not a list, or too many")
     found = []
     for verdict in verdicts:
         if verdict["status"] not in _STATUSES:
-            raise ValueError(f"no verdict: {clean(repr(verdict['status']), 40)}")
+            raise ValueError(f"not a verdict: {clean(repr(verdict['status']), 40)}")
         found.append(
             (_name(verdict["rule"]), str(verdict["status"]), clean(stored_forms.word(verdict, "reason", ""), REASON))
         )
@@ -184,5 +185,5 @@ def _vector(doc: Mapping[str, Any]) -> Vector:
 
 
 def plain(text: str) -> str:
-    """Clean a text of a run's head for the index: no control characters, bounded length."""
+    """Clean a text of a run's head for the index: no control characters, limited length."""
     return clean(re.sub(r"\s+", " ", text), REASON)

@@ -1,10 +1,13 @@
-"""The index's tables, step by step: a file of any earlier release is migrated to the last step.
+"""The tables of the index, as a list of migration steps; a file of any earlier release is migrated to the last step.
 
-Numbers stand for names, so that a node's run takes some twenty bytes. What is hashed is immutable and shared:
+Numbers are stored instead of names, so that a node in a run takes about twenty bytes. Hashed rows are immutable and
+shared:
 
-- `part`: facts of one class, shared by any number of nodes and runs; `base` if only the difference to another part is
-  stored, which is always whole; `unknowns` is the number of unknown facts, `silent` are planes without an answer.
-- `vector`: all verdicts of a node; `verdict` contains those other than pass, `listed` which rules there were.
+- `part`: facts of one class, shared by any number of nodes and runs; `base` is set if only the difference from another
+part is stored (the other part is always whole); `unknowns` is the number of unknown facts; `silent` are the planes
+without an answer.
+- `vector`: all verdicts of a node; `verdict` contains the verdicts other than pass, `listed` the rules that were
+judged.
 - `snap`: one node in one run.
 """
 
@@ -45,11 +48,11 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE snap ADD COLUMN vector INTEGER",
         "ALTER TABLE run ADD COLUMN fails INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE run ADD COLUMN unknowns INTEGER NOT NULL DEFAULT 0",
-        # Runs of step 1 have no verdicts: no folder has this size, so that they are read again.
+        # Runs added by step 1 have no verdicts. They get a size that no file has, so that they are read again.
         "UPDATE run SET size = -1",
     ),
     (
-        # Runs whose verdicts came after all facts were added without facts: they are read again, too.
+        # A run in which the verdicts follow all facts was added without these facts: such runs are read again, too.
         "UPDATE run SET size = -1",
     ),
 )
@@ -67,7 +70,7 @@ def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] =
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Checked again under the lock: another rackcheck may have done it meanwhile.
+        # Checked again with the lock: another rackcheck may have migrated the file meanwhile.
         for step in steps[_step(connection, steps) :]:
             for statement in step:
                 connection.execute(statement)
@@ -85,10 +88,10 @@ def _step(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) ->
     (step,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if mark != MARK and tables:
-        raise UserError("is another program's database; name another place in RACKCHECK_INDEX")
+        raise UserError("is another program's database; set another path in RACKCHECK_INDEX")
     if step > len(steps):
         raise UserError(
-            f"was made by a newer rackcheck (step {step}; this one knows {len(steps)}); "
-            "use that one, or name another place in RACKCHECK_INDEX"
+            f"was made by a newer rackcheck (step {step}; this one supports up to {len(steps)}); "
+            "use that one, or set another path in RACKCHECK_INDEX"
         )
     return int(step)

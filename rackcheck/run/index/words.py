@@ -1,4 +1,4 @@
-"""Wording of changes: one line for all nodes with the same change."""
+"""Texts for changes: one line for all nodes with the same change."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from rackcheck.model.fold import fold
 from rackcheck.run.event import reading_json
 
 LETTERS = 120
-"""Maximum characters of one reading in a line."""
+"""Maximum number of characters of one reading in a line."""
 
 
 def spelt(value: Reading, unit: str) -> str:
@@ -96,7 +96,7 @@ def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]
 
 
 def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
-    """Return a change without its nodes as a document; before and after only if all of them are alike."""
+    """Return a change without its nodes as a document; `before` and `after` are included if equal on all nodes."""
     doc: dict[str, Any] = {"fact": change.path, "class": change.cls.value, "kind": change.kind.value}
     if alike:
         doc |= {"before": reading_json(change.before), "after": reading_json(change.after)}

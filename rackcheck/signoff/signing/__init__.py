@@ -1,7 +1,7 @@
-"""Signatures over a report's bundle: a manifest of digests, statements of parties, and their check offline.
+"""Signatures of a report's bundle: a manifest of digests, statements of parties, and their verification offline.
 
-`SHA256SUMS` names every file; `signatures/PARTY.json` names who signs that manifest, `signatures/PARTY.json.sig` is
-the SSH signature of it. The stock tools (sha256sum, ssh-keygen) read all three.
+`SHA256SUMS` lists every file. `signatures/PARTY.json` is the statement: who signs this manifest.
+`signatures/PARTY.json.sig` is the SSH signature of the statement. Stock tools (sha256sum, ssh-keygen) read all three.
 """
 
 from rackcheck.signoff.signing.checking import verify

@@ -1,4 +1,4 @@
-"""Bundles on this system: their folder, their names, and their heads."""
+"""Finds the bundles on this system, and reads their heads."""
 
 import json
 import os
@@ -35,8 +35,8 @@ def find(text: str) -> Path:
         if text and _is_bundle(given):
             return given
         if given.is_dir():
-            raise UserError(f"{text} is no bundle: it holds neither {manifest.NAME} nor {HEAD}")
-    except (OSError, ValueError):  # a name that no file can have
+            raise UserError(f"{text} is not a bundle: it contains neither {manifest.NAME} nor {HEAD}")
+    except (OSError, ValueError):  # the text cannot be a file name
         pass
     known = names()
     if text in known:
@@ -50,7 +50,7 @@ def _is_bundle(place: Path) -> bool:
 
 
 def head(place: Path) -> BundleHead:
-    """Read a bundle's head; raises ValueError with what is wrong, worded to follow the file's name."""
+    """Read a bundle's head; raises ValueError, whose text continues a message after the file's name."""
     try:
         doc = json.loads(files.content(place, HEAD, _SIZE))
     except FileNotFoundError:
@@ -58,20 +58,20 @@ def head(place: Path) -> BundleHead:
     except files.Unfit as unfit:
         raise ValueError(str(unfit)) from None
     except (ValueError, RecursionError):
-        raise ValueError("is no head of a bundle") from None
+        raise ValueError("is not a bundle's head") from None
     if not isinstance(doc, dict) or doc.get("rackcheck") != 1:
-        raise ValueError("is no head of a bundle of format 1")
+        raise ValueError("is not a bundle's head of format 1")
     rows = [doc.get(name, "") for name in ("bundle", "level", "full")]
     if not all(isinstance(value, str) for value in rows) or not is_name(rows[0]) or not is_name(rows[1]):
         raise ValueError("does not name its bundle and its level")
     waiting = doc.get("unreviewed", [])
     if not isinstance(waiting, list) or not all(isinstance(name, str) and is_name(name) for name in waiting):
-        raise ValueError("does not name the profiles that nobody has answered for")
+        raise ValueError("does not list its unreviewed profiles")
     return BundleHead(rows[0], rows[1], rows[2], tuple(waiting))
 
 
 def record_fault(place: Path) -> BundleFault | None:
-    """Return a fault if the record is not the one that the head names: then document and printout differ."""
+    """Return a fault if the head names another record: then the document and its printout differ."""
     try:
         named = json.loads(files.content(place, HEAD, _SIZE)).get("record")
         found = files.digest(place, RECORD)

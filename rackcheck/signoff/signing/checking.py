@@ -1,4 +1,4 @@
-"""Checks a bundle: whether every file is what was signed, and by whom; without any network access."""
+"""Verifies a bundle without network access: whether every file is as it was signed, and who signed."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from rackcheck.signoff.signing.statement import Statement
 
 @dataclass(frozen=True)
 class _Checked:
-    """A single signature: its content, and the fault of its files if they are not what was signed."""
+    """A single signature: its content, and the fault of its files if they are not as they were signed."""
 
     signature: Signature
     statement: Statement | None = None
@@ -27,10 +27,10 @@ class _Checked:
 
 
 def verify(folder: Path, signers: Signers, at: datetime | None = None, full: Path | None = None) -> Verification:
-    """Check a bundle's files against its manifest, and its signatures against these signers.
+    """Check a bundle's files against the manifest, and its signatures against these signers.
 
-    `at` is when the signers' keys have to be valid, besides the time that a statement claims: by default now. `full` is
-    the bundle that this one claims to be a redacted copy of. Raises UserError without ssh-keygen.
+    The signers' keys must be valid at the time that the statement claims and at `at` (default: now). `full` is the
+    full bundle of which this bundle claims to be a redacted copy. Raises UserError if ssh-keygen is not installed.
     """
     listed = manifest.read(folder)
     head, head_fault = _head(folder)
@@ -66,7 +66,7 @@ def _head(folder: Path) -> tuple[BundleHead, BundleFault | None]:
 
 
 def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Signers, at: datetime) -> _Checked:
-    """Check one signature alone: its form, whether it fits its statement, and whose key made it."""
+    """Check a single signature: its form, whether it matches its statement, and whose key made it."""
     found = _Checked(Signature(party))
     where, where_sig = paths(party)
     try:
@@ -84,7 +84,7 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
     bench.put(armoured)
     key = bench.intact(words)
     if key is None:
-        return found.broken(where_sig, f"does not fit {where}: one of the two is not what was signed")
+        return found.broken(where_sig, f"does not match {where}: one of the two is not what was signed")
     signature = Signature(party, value.name, value.time, "", key.fingerprint, key.kind)
     if value.party != party:
         return _Checked(signature).broken(where, f"is the statement of {value.party}, under the name of {party}")
@@ -94,27 +94,29 @@ def _checked(folder: Path, party: str, bench: keygen.SignerFolder, signers: Sign
 def _judged(
     signature: Signature, words: bytes, bench: keygen.SignerFolder, signers: Signers, at: datetime
 ) -> Signature:
-    """Check whether the key is one of the signers', valid both at the claimed time and at `at`."""
+    """Check whether the key belongs to a signer, and is valid both at the claimed time and at `at`."""
     claimed = statement.moment(signature.time)
     ours, why = bench.principal(words, at)
     theirs, why_not = bench.principal(words, claimed)
     if ours and theirs:
         return replace(signature, principal=signers.shown(ours))
     if theirs:
-        trouble = "its key was valid at the time it claims, and is not at the time of this check"
+        trouble = "its key was valid at the signature's stated time, but is not at the time of this check"
         return replace(signature, principal=signers.shown(theirs), trouble=f"{trouble}: {why}" if why else trouble)
     if ours:
-        trouble = "its key is valid now, and was not at the time it claims"
+        trouble = "its key is valid now, but was not at the signature's stated time"
         return replace(
             signature, principal=signers.shown(ours), trouble=f"{trouble}: {why_not}" if why_not else trouble
         )
-    return replace(signature, trouble=f"its key is none of yours: {why}" if why else "its key is none of yours")
+    return replace(
+        signature, trouble=f"its key is not among your signers: {why}" if why else "its key is not among your signers"
+    )
 
 
 def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
     """Mark a statement that was made for another bundle."""
     value = one.statement
-    # With the same manifest it is this bundle, whatever happened to its head, which is then reported separately.
+    # A statement with the same manifest is for this bundle; a changed head is reported separately.
     if value is None or value.manifest == listed.digest or not head.bundle:
         return one
     if (value.bundle, value.level) == (head.bundle, head.level):
@@ -124,7 +126,7 @@ def _for_this(one: _Checked, head: BundleHead, listed: Manifest) -> _Checked:
 
 
 def _others(checked: list[_Checked], listed: Manifest) -> list[_Checked]:
-    """Return the statements that prove a changed manifest: they name another, and no signer signed this one."""
+    """Return the statements that prove a changed manifest: they name another manifest, and no signer signed this."""
     stand = [one for one in checked if one.statement is not None]
     if any(one.statement and one.statement.manifest == listed.digest and not one.signature.trouble for one in stand):
         return []
@@ -135,12 +137,12 @@ def _of_this_state(one: _Checked, listed: Manifest) -> _Checked:
     if one.statement is None or one.statement.manifest == listed.digest:
         return one
     return one.broken(
-        paths(one.statement.party)[0], "stands for another state of this bundle than the other signers do"
+        paths(one.statement.party)[0], "was made for another state of this bundle than the other signatures"
     )
 
 
 def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
-    """Report a changed manifest once; its files are then not compared."""
+    """Report a changed manifest once; the files are then not compared with it."""
     if not listed.digest:
         return BundleFault(manifest.NAME, listed.damage)
     who = " and ".join(one.signature.party for one in others)
@@ -148,9 +150,9 @@ def _manifest_changed(listed: Manifest, others: list[_Checked]) -> BundleFault:
 
 
 def _copy_of(full: Path, head: BundleHead) -> list[BundleFault]:
-    """Check that this redacted copy names that full bundle's manifest."""
+    """Check that this redacted copy names the manifest of the given full bundle."""
     if not head.full:
-        return [BundleFault(bundles.HEAD, "names no full bundle: this is no redacted copy")]
+        return [BundleFault(bundles.HEAD, "names no full bundle: this is not a redacted copy")]
     other = manifest.read(full)
     if other.digest != head.full:
         wrong = f"its {manifest.NAME} {other.damage}" if not other.digest else "it is another one"

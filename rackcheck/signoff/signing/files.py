@@ -1,4 +1,4 @@
-"""A bundle's files, found without following a link, and read within limits: the sender is not trusted."""
+"""Finds a bundle's files without following links, and reads them within limits: the sender is not trusted."""
 
 import hashlib
 import os
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MOST = 500_000
-"""Maximum entries of one folder of a bundle."""
+"""Maximum number of entries of one folder of a bundle."""
 
 LARGEST = 16 << 30
-"""Maximum bytes of one file of a bundle, so that reading a sparse file ends."""
+"""Maximum size of one file of a bundle, in bytes, so that reading a sparse file ends."""
 
 _PIECE = 1 << 20
 
@@ -25,14 +25,14 @@ _KINDS = {
 
 
 class Unfit(Exception):
-    """A file that does not belong in a bundle; the message is worded to follow its path."""
+    """A file that does not belong in a bundle; the text continues a message after the file's path."""
 
 
 def walk(folder: Path, skip: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield every file below a folder by its relative path, sorted within each folder, and its fault.
+    """Yield the relative path of every file below a folder, sorted within each folder, and the file's fault.
 
     The fault is empty for a plain file. Names that are not UTF-8 keep their bytes as surrogates. Top-level names in
-    `skip` are skipped; folders themselves are only yielded if they cannot be read.
+    `skip` are left out; a folder is only yielded if it cannot be read.
     """
     waiting = [""]
     while waiting:
@@ -72,12 +72,12 @@ def _not_plain(mode: int) -> str:
 
 
 def place(folder: Path, path: str) -> bytes:
-    """Return the path of a bundle's file in bytes, independent of this system's locale."""
+    """Return the path of a bundle's file as bytes, whatever this system's locale is."""
     return os.fsencode(folder) + b"/" + path.encode("utf-8", "surrogateescape")
 
 
 def digest(folder: Path, path: str) -> str:
-    """Return the SHA-256 of a plain file in hex, reading piece by piece; raises Unfit."""
+    """Return the SHA-256 of a plain file in hex; the file is read in pieces. Raises Unfit."""
     found, size = hashlib.sha256(), 0
     for piece in _pieces(folder, path):
         size += len(piece)
@@ -99,13 +99,13 @@ def content(folder: Path, path: str, size: int) -> bytes:
 
 
 def _pieces(folder: Path, path: str) -> Iterator[bytes]:
-    """Yield a plain file's bytes; never waits for a pipe, never follows a link."""
+    """Yield a plain file's bytes; this never waits for a pipe and never follows a link."""
     whole = place(folder, path)
     try:
         mode = os.lstat(whole).st_mode
         if not stat.S_ISREG(mode):
             raise Unfit(_not_plain(mode))
-        # Checked again below: the name may refer to another file by now.
+        # Checked again on the open file: the name may refer to another file by now.
         handle = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):

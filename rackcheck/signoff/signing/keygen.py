@@ -1,7 +1,7 @@
-"""The stock `ssh-keygen`, which makes and checks SSH signatures; rackcheck handles no secret.
+"""Runs the stock `ssh-keygen`, which makes and checks SSH signatures; rackcheck handles no secret.
 
-`-Y find-principals` came with OpenSSH 8.2, validity windows in allowed signers files with 8.7 (its release notes). An
-older one refuses them, so it never accepts a signature wrongly.
+`-Y find-principals` requires OpenSSH 8.2, validity windows in allowed signers files require 8.7 (see the release
+notes). Older versions reject these options, so they never accept a signature wrongly.
 """
 
 import os
@@ -22,10 +22,10 @@ from rackcheck.signoff.signing.signers import Signers
 from rackcheck.signoff.signing.sshsig import NAMESPACE
 
 PATIENCE = 300
-"""Seconds to type a passphrase or touch a token."""
+"""Time limit, in seconds, to type a passphrase or touch a token."""
 
 CHECKING = 30
-"""Seconds for one check, which takes milliseconds."""
+"""Time limit of one check, in seconds; a check takes milliseconds."""
 
 _GOOD = re.compile(rb'Good "rackcheck-report" signature .*?with (\S+) key (SHA256:\S+)\s*', re.DOTALL)
 _SIGNERS, _SIGNATURE = "allowed_signers", "signature"
@@ -40,7 +40,7 @@ class SigningKey:
 
 
 def signed(message: bytes, key: Path) -> bytes:
-    """Sign a message; ssh-keygen itself prompts for a passphrase, on the terminal. Raises UserError if it fails."""
+    """Sign a message; ssh-keygen itself prompts for the passphrase on the terminal. Raises UserError if it fails."""
     if not key.is_file():
         raise UserError(f"cannot sign with {key}: there is no such file")
     asking = sys.stderr is not None and sys.stderr.isatty()
@@ -56,26 +56,26 @@ def signed(message: bytes, key: Path) -> bytes:
         return done.stdout
     text = _ssh_keygen_error(done.stderr or b"")
     if "passphrase" in text:
-        text = "its passphrase is wrong, or there is no terminal to ask for it; ssh-add it, and sign with its .pub file"
+        text = "its passphrase is wrong, or there is no terminal to prompt on; ssh-add it, and sign with its .pub file"
     raise UserError(f"cannot sign with {key}: {text or 'ssh-keygen refused'}")
 
 
 @dataclass(frozen=True)
 class SignerFolder:
-    """A private folder with one list of signers, in which signatures are checked."""
+    """A private temporary folder with one list of signers, in which signatures are checked."""
 
     folder: Path
 
     def put(self, signature: bytes) -> None:
-        """Store the signature to be checked next."""
+        """Store the signature that is checked next."""
         (self.folder / _SIGNATURE).write_bytes(signature)
 
     def intact(self, message: bytes) -> SigningKey | None:
-        """Return the key that signed this message, trusted or not; None if the signature does not fit it."""
+        """Return the key that signed this message, trusted or not; None if the signature does not match the message."""
         return _key(self._ask("check-novalidate", "-n", NAMESPACE, message=message))
 
     def principal(self, message: bytes, at: datetime) -> tuple[str, str]:
-        """Return the principal whose key signed this, valid at a time; else an empty name, and ssh-keygen's message."""
+        """Return the principal whose key, valid at this time, signed the message; else an empty name and the error."""
         when = _option(at)
         found = self._ask("find-principals", when, "-f", _SIGNERS)
         text = _ssh_keygen_error(found.stderr)
@@ -87,7 +87,7 @@ class SignerFolder:
         return "", text
 
     def _ask(self, what: str, *words: str, message: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-        # Relative names: ssh-keygen's messages then name no folder of ours.
+        # With relative names, ssh-keygen's messages contain no folder of ours.
         argv = [_program(), "-Y", what, *words, "-s", _SIGNATURE]
         try:
             return subprocess.run(  # noqa: S603  the system's ssh-keygen, words of ours
@@ -108,7 +108,7 @@ def bench(signers: Signers) -> Iterator[SignerFolder]:
 
 
 def _option(at: datetime) -> str:
-    """Format a time as OpenSSH 8.7 reads it: in the system's zone; `Z` is supported since 9.1 only."""
+    """Format a time as OpenSSH 8.7 reads it: in the system's time zone; `Z` is only supported since 9.1."""
     return f"-Overify-time={at.astimezone():%Y%m%d%H%M%S}"
 
 
@@ -118,7 +118,7 @@ def _key(done: "subprocess.CompletedProcess[bytes]") -> SigningKey | None:
 
 
 def _ssh_keygen_error(errors: bytes) -> str:
-    """Return ssh-keygen's error in one line, without its frames and its prompts."""
+    """Return ssh-keygen's error in one line, without frames and prompts."""
     lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
     rows = [line for line in lines if line.strip("@ ") and not line.startswith("No principal matched")]
     return clean("; ".join(rows), 400)
@@ -131,5 +131,5 @@ def _environment() -> dict[str, str]:
 def _program() -> str:
     found = shutil.which("ssh-keygen")
     if found is None:
-        raise UserError("signatures need ssh-keygen, and PATH has none; OpenSSH brings it (Debian: openssh-client)")
+        raise UserError("signatures need ssh-keygen of OpenSSH, which is not in PATH (Debian: openssh-client)")
     return str(Path(found).absolute())

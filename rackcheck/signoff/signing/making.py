@@ -1,4 +1,4 @@
-"""Signs a bundle as a party: refuses a bundle that does not match its manifest, and never overwrites a signature."""
+"""Signs a bundle as a party; a bundle that does not match its manifest is refused, no signature is overwritten."""
 
 import os
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from rackcheck.signoff.signing.statement import Statement
 
 
 class Unsound(Exception):
-    """A bundle that does not match its manifest, or what others have signed; so it is not signed."""
+    """A bundle that is not signed because it does not match its manifest or the manifest that others have signed."""
 
     def __init__(self, faults: tuple[BundleFault, ...]) -> None:
         self.faults = faults
@@ -22,20 +22,20 @@ class Unsound(Exception):
 
 
 def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Signature:
-    """Sign a bundle with a key file, or a `.pub` whose private half an agent holds.
+    """Sign a bundle with a key file, or with a `.pub` file whose private key is in an SSH agent.
 
-    `time` is the signer's own claim, stored in UTC to the second. Raises Unsound if the bundle does not match its
-    manifest, UserError if the party has signed already, if the profile is not reviewed, or if the key cannot sign.
+    `time` is the signer's claim, stored in UTC to the second. Raises Unsound if the bundle does not match its manifest,
+    UserError if the party has already signed, if the profile is not reviewed, or if the key cannot sign.
     """
     if not statement.PARTY.fullmatch(party):
-        raise UserError(f"a party is named in small letters, digits and dashes (integrator, customer), not {party!r}")
+        raise UserError(f"a party's name has small letters, digits and dashes (integrator, customer), not {party!r}")
     if not statement.is_name(name):
         raise UserError(
-            f"the signer's name has 1 to {statement.LONGEST} letters, none of them a control: not {name!r:.80}"
+            f"the signer's name has 1 to {statement.LONGEST} characters without control characters: not {name!r:.80}"
         )
     places = [folder / path for path in paths(party)]
     if any(map(os.path.lexists, places)):
-        raise UserError(f"{party} has signed {folder} already; a signature is never written over")
+        raise UserError(f"{party} has signed {folder} already; a signature is never overwritten")
     listed = manifest.read(folder)
     faults = manifest.compared(folder, listed) or _signed_otherwise(folder, listed.digest)
     if faults:
@@ -62,13 +62,13 @@ def sign(folder: Path, key: Path, party: str, name: str, time: datetime) -> Sign
     except ValueError:
         found = None
     if found is None:
-        raise UserError(f"what {key} signed does not hold; nothing was written")
+        raise UserError(f"the signature of {key} is not valid; it was not written")
     _keep(places, (words, armoured))
     return Signature(party, name, made, "", found.fingerprint, found.kind)
 
 
 def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
-    """Return a fault if another manifest than this was signed; whose keys those are is not checked here."""
+    """Return a fault if a party signed another manifest; whose key signed it is not checked here."""
     signed, faults = parties(folder)
     found = list(faults)
     for party in signed:
@@ -84,7 +84,7 @@ def _signed_otherwise(folder: Path, digest: str) -> tuple[BundleFault, ...]:
 
 
 def _keep(places: list[Path], contents: tuple[bytes, bytes]) -> None:
-    """Write both files or none, and never overwrite one."""
+    """Write both files or neither; existing files are not overwritten."""
     written = []
     try:
         places[0].parent.mkdir(exist_ok=True)

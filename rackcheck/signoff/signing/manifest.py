@@ -1,7 +1,7 @@
-"""`SHA256SUMS`: every file of a bundle with its digest, in the form that `sha256sum -c` reads.
+"""Reads and writes `SHA256SUMS`: every file of a bundle with its digest, in the form that `sha256sum -c` reads.
 
-One line a file: 64 hex digits, two blanks, the path; sorted by the path's bytes. It names everything but itself and
-`signatures/`; a bundle has no names that need escapes in this form.
+Each file has one line: 64 hex digits, two blanks, the path; lines are sorted by the path's bytes. All files are listed
+except the manifest itself and `signatures/`. A bundle has no names that would need escapes in this form.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ NAME = "SHA256SUMS"
 SIGNATURES = "signatures"
 
 SIZE = 64 << 20
-"""Maximum bytes of a manifest: some 400,000 raw replies."""
+"""Maximum size of a manifest, in bytes: enough for about 400,000 raw replies."""
 
-TOLD = 1000
-"""Maximum faults reported; a bundle with more is another bundle."""
+SHOWN = 1000
+"""Maximum number of faults reported; with more faults it is probably another bundle."""
 
 _OWN = frozenset({NAME, SIGNATURES})
 _LINE = re.compile(rb"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
@@ -34,7 +34,7 @@ _LINE = re.compile(rb"([0-9a-f]{64})  ([^\x00-\x1f\x7f\\]+)")
 
 @dataclass(frozen=True)
 class Manifest:
-    """A manifest as read: the digest of its own bytes, every path with its digest, and what is wrong with it."""
+    """A manifest as read: the digest of the manifest itself, every path with its digest, and the error, if any."""
 
     digest: str
     entries: Mapping[str, str]
@@ -42,21 +42,21 @@ class Manifest:
 
 
 def write(folder: Path) -> str:
-    """Write a bundle's manifest, and return its digest.
+    """Write a bundle's manifest, and return the manifest's digest.
 
-    Raises UserError if a party has signed already, and for files that no manifest can name: links, devices, names
-    with control characters or backslashes, or that are not UTF-8.
+    Raises UserError if a party has already signed, and for files that a manifest cannot list: links, devices, and files
+    whose names contain control characters or backslashes, or are not UTF-8.
     """
     with contextlib.suppress(OSError):
         if any((folder / SIGNATURES).iterdir()):
-            raise UserError(f"{folder} is signed; its manifest is not written over")
+            raise UserError(f"{folder} is signed; its manifest is not overwritten")
     digests = {}
     for path, wrong in files.walk(folder, _OWN):
         message = wrong or _unspeakable(path)
         try:
             digests[path] = files.digest(folder, path) if not message else ""
         except FileNotFoundError:
-            message = "went away"
+            message = "disappeared"
         except files.Unfit as unfit:
             message = str(unfit)
         if message:
@@ -73,16 +73,16 @@ def write(folder: Path) -> str:
 
 
 def _unspeakable(path: str) -> str:
-    """Return why a manifest cannot name a path; empty if it can."""
+    """Return why a manifest cannot list a path; empty if it can list the path."""
     if any("\udc80" <= letter <= "\udcff" for letter in path):
-        return "has a name that is no UTF-8"
+        return "has a name that is not UTF-8"
     if not _LINE.fullmatch(b"0" * 64 + b"  " + path.encode()):
         return "has a control character or a backslash in its name"
     return ""
 
 
 def _replace(folder: Path, data: bytes) -> None:
-    """Put the manifest in its place atomically; a link of that name is replaced, not followed."""
+    """Write the manifest atomically; a link with its name is replaced, not followed."""
     handle, fresh = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -95,7 +95,7 @@ def _replace(folder: Path, data: bytes) -> None:
 
 
 def read(folder: Path) -> Manifest:
-    """Read a bundle's manifest; an error is in `damage`, worded as the end of a sentence."""
+    """Read a bundle's manifest; `damage` is the error, as a text that continues a message after the manifest's name."""
     try:
         data = files.content(folder, NAME, SIZE)
     except FileNotFoundError:
@@ -128,17 +128,17 @@ def _path(raw: bytes) -> str | None:
 
 
 def faults(folder: Path) -> tuple[BundleFault, ...]:
-    """Compare a bundle with its manifest; empty if every file is present and unchanged, and none is added."""
+    """Compare a bundle with its manifest; empty if every file is present and unchanged, and no file is added."""
     return compared(folder, read(folder))
 
 
 def compared(folder: Path, manifest: Manifest) -> tuple[BundleFault, ...]:
-    """Compare a bundle with this manifest; at most `TOLD` faults are returned, sorted by path."""
+    """Compare a bundle with this manifest; returns at most SHOWN faults, sorted by path."""
     if manifest.damage:
         return (BundleFault(NAME, manifest.damage),)
-    found = list(islice(_compared(folder, manifest.entries), TOLD + 1))
-    rows = sorted(found[:TOLD], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
-    more = [BundleFault("", f"more than these {TOLD} files do not match {NAME}")] if len(found) > TOLD else []
+    found = list(islice(_compared(folder, manifest.entries), SHOWN + 1))
+    rows = sorted(found[:SHOWN], key=lambda fault: fault.path.encode("utf-8", "surrogateescape"))
+    more = [BundleFault("", f"more than these {SHOWN} files do not match {NAME}")] if len(found) > SHOWN else []
     return (*rows, *more)
 
 
@@ -155,7 +155,7 @@ def _compared(folder: Path, entries: Mapping[str, str]) -> Iterator[BundleFault]
         elif message := _changed(folder, path, entries[path]):
             yield BundleFault(path, message)
     for path in entries:
-        # Entries behind a link or in an unreadable folder are covered by that fault.
+        # Files below a link or an unreadable folder are not reported: the fault of the link or folder covers them.
         if path not in seen and not (shut and {".", *_above(path)} & shut):
             yield BundleFault(path, "is missing")
 

@@ -1,4 +1,4 @@
-"""Who has signed a bundle: the pairs of files in `signatures/`, and any other file there."""
+"""Finds the parties that have signed a bundle: the pairs of files in `signatures/`; other files are faults."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from rackcheck.signoff.signing.shape import BundleFault
 from rackcheck.signoff.signing.statement import PARTY
 
 MOST = 64
-"""Maximum parties whose signatures are checked."""
+"""Maximum number of parties whose signatures are checked."""
 
 _ENDS = (".json", ".json.sig")
 
@@ -19,7 +19,7 @@ def paths(party: str) -> tuple[str, str]:
 
 
 def parties(folder: Path) -> tuple[tuple[str, ...], tuple[BundleFault, ...]]:
-    """Return the parties that have a statement and a signature, sorted, and the faults of the rest of the folder."""
+    """Return the parties with a statement and a signature, sorted, and the faults of all other files in the folder."""
     place = folder / SIGNATURES
     if place.is_symlink() or (place.exists() and not place.is_dir()):
         return (), (BundleFault(SIGNATURES, "is not a plain folder"),)
@@ -30,11 +30,11 @@ def parties(folder: Path) -> tuple[tuple[str, ...], tuple[BundleFault, ...]]:
         if wrong:
             faults.append(BundleFault(f"{SIGNATURES}/{path}", wrong))
         elif not PARTY.fullmatch(party) or dot + end not in _ENDS:
-            faults.append(BundleFault(f"{SIGNATURES}/{path}", "is no party's statement and no signature of one"))
+            faults.append(BundleFault(f"{SIGNATURES}/{path}", "is neither a party's statement nor its signature"))
         else:
             found.setdefault(party, set()).add(dot + end)
         if len(found) + len(faults) > MOST:
-            return (), (BundleFault(SIGNATURES, f"holds more than {MOST} signatures"),)
+            return (), (BundleFault(SIGNATURES, f"contains more than {MOST} signatures"),)
     names = {fault.path for fault in faults}
     for party, ends in sorted(found.items()):
         lost = [f"{SIGNATURES}/{party}{end}" for end in _ENDS if end not in ends]

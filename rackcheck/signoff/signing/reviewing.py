@@ -1,4 +1,4 @@
-"""A bundle judged by a profile that was learned from machines and that no person has reviewed cannot be signed."""
+"""Finds unreviewed profiles: a bundle judged by a learned profile that no person has reviewed cannot be signed."""
 
 import hashlib
 import re
@@ -10,13 +10,14 @@ from rackcheck.profile.reviewed import unreviewed
 from rackcheck.signoff.signing import bundles, files, manifest
 
 _PROFILE = re.compile(r"(?:.*/)?profile/([^/]+\.yaml)")
-"""The files in a bundle that are profiles of its runs and of its acceptance."""
+"""The paths in a bundle of the profiles of its runs and of its acceptance."""
 
 
 def waiting(folder: Path, entries: Iterable[str], full: str) -> tuple[str, ...]:
-    """Return the profiles of a bundle that no person has reviewed; `entries` are the files that its manifest names.
+    """Return the profiles of a bundle that no person has reviewed; `entries` are the files that its manifest lists.
 
-    A redacted copy contains none: its full bundle is read, by the digest of its manifest, if this system has it.
+    A redacted copy contains no profiles: for it, the full bundle with the manifest digest `full` is read, if this
+    system has that bundle.
     """
     found = {name for path in entries for name in _waits(folder, path)}
     if not found and full:
@@ -32,7 +33,7 @@ def _waits(folder: Path, path: str) -> tuple[str, ...]:
     try:
         text = files.content(folder, path, SIZE).decode("utf-8")
     except (files.Unfit, FileNotFoundError, UnicodeDecodeError):
-        return ()  # the manifest check reports a changed file; one that is not a profile judged nothing
+        return ()  # the manifest check reports a changed file; a file that is not a valid profile judged nothing
     return unreviewed({match[1]: text})
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class BundleFault:
-    """Something wrong with one file of a bundle; the path is relative to the bundle, as found there."""
+    """An error of one file of a bundle; the path is relative to the bundle."""
 
     path: str
     what: str
@@ -17,10 +17,10 @@ class BundleFault:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One party's signature; `trouble` is why it does not count, `time` the signer's own claim.
+    """One party's signature; `trouble` is why it does not count, `time` the time that the signer claims.
 
-    `principal` is the name of the key in the verifier's own list, `kind` and `fingerprint` are as ssh-keygen prints
-    them; they are empty if not known.
+    `principal` is the key's name in the verifier's list of signers; `kind` and `fingerprint` are as ssh-keygen prints
+    them. All three are empty if not known.
     """
 
     party: str
@@ -34,7 +34,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of a bundle's check: `files` counts the files that the manifest names."""
+    """The result of verifying a bundle; `files` is the number of files in the manifest."""
 
     bundle: str
     level: str
@@ -44,12 +44,12 @@ class Verification:
 
     @property
     def good(self) -> tuple[Signature, ...]:
-        """Every valid signature."""
+        """The valid signatures."""
         return tuple(signature for signature in self.signatures if not signature.trouble)
 
     @property
     def shared(self) -> Mapping[str, tuple[str, ...]]:
-        """Keys with which several parties signed, and those parties: such signatures count once."""
+        """Keys with which several parties signed, with these parties; their signatures count once."""
         parties: dict[str, list[str]] = {}
         for signature in self.good:
             parties.setdefault(signature.fingerprint, []).append(signature.party)
@@ -61,14 +61,14 @@ class Verification:
         return len({signature.fingerprint for signature in self.good})
 
     def reason(self, require: int) -> str:
-        """Return why the bundle is not verified, if `require` keys must have signed; empty if it is."""
+        """Return why the bundle is not verified if `require` keys must have signed; empty if it is verified."""
         if self.faults:
             more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
             return f"{self.faults[0]}{more}"
         if not self.signatures:
-            return "nobody has signed it"
+            return "it is not signed"
         if not self.good:
-            return f"no signature counts: {self.signatures[0].party}: {self.signatures[0].trouble}"
+            return f"no signature is accepted: {self.signatures[0].party}: {self.signatures[0].trouble}"
         if self.keys < require:
             have = "1 key has" if self.keys == 1 else f"{self.keys} keys have"
             return f"{have} signed it, and {require} are required"
@@ -77,9 +77,9 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class BundleHead:
-    """The content of `bundle.json`; a redacted copy has the digest of the full bundle's manifest in `full`.
+    """The content of `bundle.json`; in a redacted copy, `full` is the digest of the full bundle's manifest.
 
-    `unreviewed` are the profiles of its runs that no person has reviewed.
+    `unreviewed` are the profiles of the bundle's runs that no person has reviewed.
     """
 
     bundle: str

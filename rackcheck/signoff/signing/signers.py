@@ -1,4 +1,4 @@
-"""The trusted signers: public keys, or an allowed signers file as ssh-keygen reads it."""
+"""Reads the trusted signers: public keys, or an allowed signers file in ssh-keygen's format."""
 
 import base64
 import binascii
@@ -12,14 +12,14 @@ from rackcheck.base.user_error import UserError
 from rackcheck.signoff.signing.sshsig import NAMESPACE
 
 SIZE = 1 << 20
-"""Maximum bytes of a file of keys."""
+"""Maximum size of a file of keys, in bytes."""
 
 _KIND = re.compile(r"[a-z0-9][a-z0-9.@-]{0,79}")
 
 
 @dataclass(frozen=True)
 class Signers:
-    """An allowed signers file, and the names to show for its principals where they differ."""
+    """An allowed signers file, and the names to show for principals if they are not the principals themselves."""
 
     text: bytes
     names: Mapping[str, str] = field(default_factory=dict)
@@ -37,15 +37,15 @@ def from_file(path: Path) -> Signers:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     if len(data) > SIZE:
-        raise UserError(f"{path} has more than {SIZE} bytes, and a list of signers may have no more")
+        raise UserError(f"{path} has more than {SIZE} bytes, the maximum of a list of signers")
     return Signers(data)
 
 
 def from_keys(paths: Iterable[Path]) -> Signers:
-    """Make a list of signers from public key files; raises UserError for a file that is not one.
+    """Make a list of signers from public key files; raises UserError for any other file.
 
-    A comment is untrusted text, and could be read as a pattern or an option; so the list names the keys by number, and
-    the comment is only shown.
+    A comment is untrusted text that ssh-keygen could read as a pattern or an option. The list therefore names the keys
+    by number, and comments are only shown.
     """
     known: dict[tuple[str, str], str] = {}
     for path in paths:
@@ -59,7 +59,7 @@ def from_keys(paths: Iterable[Path]) -> Signers:
 
 
 def comment(path: Path) -> str:
-    """Return the comment of a key, from its public half beside it; empty if there is none."""
+    """Return the comment of a key, from the public key file beside it; empty if there is none."""
     public = path if path.suffix == ".pub" else path.with_name(f"{path.name}.pub")
     try:
         return _keys(public)[0][2]
@@ -68,7 +68,7 @@ def comment(path: Path) -> str:
 
 
 def _keys(path: Path) -> list[tuple[str, str, str]]:
-    """Read the keys of a public key file: type, base64, comment; at least one."""
+    """Read the keys of a public key file (type, base64, comment); it must contain at least one key."""
     text = safe_read.text(path, SIZE)
     if "PRIVATE KEY-----" in text:
         raise UserError(f"{path} is a private key, and a signature is checked with the public one; try {path}.pub")
@@ -81,12 +81,12 @@ def _keys(path: Path) -> list[tuple[str, str, str]]:
             raise UserError(f"{path}:{number}: not a public key (ssh-ed25519 AAAA… comment)")
         found.append((words[0], words[1], words[2].strip() if len(words) > 2 else ""))
     if not found:
-        raise UserError(f"{path} holds no public key")
+        raise UserError(f"{path} contains no public key")
     return found
 
 
 def _is_key(kind: str, key: str) -> bool:
-    """Whether the base64 contains a key of the type before it."""
+    """Whether the base64 text contains a key of this type."""
     try:
         blob = base64.b64decode(key, validate=True)
     except (binascii.Error, ValueError):

@@ -1,8 +1,8 @@
-"""The armoured SSH signature, limited to the form that ssh-keygen writes.
+"""Checks the form of an armoured SSH signature: only the form that ssh-keygen writes is accepted.
 
-Pure. OpenSSH's PROTOCOL.sshsig leaves room that is not signed: the armour's lines and blanks, the spare bits of base64,
-the version (ssh-keygen accepts 0 as well as 1) and the reserved field. A changed byte there would go unnoticed, so only
-one spelling is accepted.
+Pure. In OpenSSH's PROTOCOL.sshsig some bytes are not covered by the signature: line breaks and blanks of the armour,
+unused bits of base64, the version (ssh-keygen accepts 0 as well as 1) and the reserved field. A change of these bytes
+would not be detected, so only one form is accepted.
 """
 
 import base64
@@ -11,7 +11,7 @@ import binascii
 NAMESPACE = "rackcheck-report"
 
 SIZE = 32 << 10
-"""Maximum bytes of an armoured signature."""
+"""Maximum size of an armoured signature, in bytes."""
 
 _WIDTH = 70
 _BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----\n", b"-----END SSH SIGNATURE-----\n"
@@ -26,7 +26,7 @@ def armour(blob: bytes) -> bytes:
 
 
 def check(data: bytes) -> None:
-    """Check that an armoured signature has this form; raises ValueError with what is wrong, worded to follow `is `."""
+    """Check that an armoured signature has this form; raises ValueError, whose text follows `is ` in a message."""
     inner = data[len(_BEGIN) : -len(_END)]
     try:
         blob = base64.b64decode(inner.replace(b"\n", b""), validate=True)
@@ -42,13 +42,13 @@ def check(data: bytes) -> None:
         raise ValueError("not an SSH signature: its parts do not fit")
     _, namespace, reserved, digest, _ = fields
     if namespace != NAMESPACE.encode():
-        raise ValueError(f"made for something else than {NAMESPACE}")
+        raise ValueError(f"made for another namespace than {NAMESPACE}")
     if reserved or digest not in {b"sha256", b"sha512"}:
         raise ValueError("not in the form that ssh-keygen writes")
 
 
 def _strings(rest: bytes) -> list[bytes]:
-    """Split SSH's strings (a length of four bytes, then that many); empty if they do not fill the bytes."""
+    """Split SSH strings (four bytes of length, then that many bytes); empty if they do not fill all bytes."""
     found = []
     while rest:
         size = int.from_bytes(rest[:4])

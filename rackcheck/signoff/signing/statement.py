@@ -1,6 +1,6 @@
-"""The signed text: one line of canonical JSON with the bundle, the digest of its manifest, and the signer.
+"""The text that is signed: one line of canonical JSON with the bundle, the digest of its manifest, and the signer.
 
-Pure. A statement has only one valid form, so that a change of any byte makes it invalid.
+Pure. A statement has only one valid form, so that any changed byte makes it invalid.
 """
 
 import json
@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 FORMAT = 1
 
 SIZE = 4096
-"""Maximum bytes of a statement."""
+"""Maximum size of a statement, in bytes."""
 
 LONGEST = 200
-"""Maximum characters of a name in a statement."""
+"""Maximum number of characters of a name in a statement."""
 
 FORM = "%Y-%m-%dT%H:%M:%SZ"
 """The format of a time, in UTC."""
@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A party signs the bundle whose manifest has this digest (hex); `time` is from the signer's clock, in UTC."""
+    """A party's statement: it signs the bundle whose manifest has this digest (hex); `time` is the signer's, in UTC."""
 
     bundle: str
     level: str
@@ -43,22 +43,22 @@ class Statement:
 
 
 def decode(data: bytes) -> Statement:
-    """Read a statement; raises ValueError with what is wrong, worded to follow the file's name."""
+    """Read a statement; raises ValueError, whose text continues a message after the file's name."""
     try:
         doc = json.loads(data)
         statement = Statement(**{name: doc[name] for name in _NAMES})
-        # Rejects numbers, other keys, another order, doubled keys: anything that encodes differently.
+        # Rejects any text that encodes differently: numbers, other keys, another order, duplicate keys.
         fine = statement.encode() == data and all(isinstance(doc[name], str) for name in _NAMES)
         fine = fine and bool(_DIGEST.fullmatch(statement.manifest))
         moment(statement.time)
     except (ValueError, TypeError, KeyError, RecursionError):
         fine = False
     if not fine:
-        raise ValueError("is no statement in the form that is signed")
+        raise ValueError("is not a statement in the form that is signed")
     if not PARTY.fullmatch(statement.party) or not all(
         map(is_name, (statement.name, statement.bundle, statement.level))
     ):
-        raise ValueError("names its party, its signer or its bundle in a way that is none of ours")
+        raise ValueError("has an invalid name of its party, its signer or its bundle")
     return statement
 
 

@@ -1,4 +1,4 @@
-"""The content of a BMC's reply: one JSON object without its secrets, or why there is none."""
+"""The content of a BMC's reply: one JSON object without secrets, or the reason why there is none."""
 
 import json
 import math
@@ -22,36 +22,36 @@ LOCATION = re.compile(
     r"(?P<path>(?P<collection>/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions)/(?P<name>[^\s/%?#\\]{1,200})/?)",
     re.ASCII | re.IGNORECASE,
 )
-"""Valid URIs of a session."""
+"""Pattern of a session's URI."""
 
 COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
-"""Valid URIs of a root's session collection: user and password are posted there, and to no action."""
+"""Pattern of the session collection's URI in a root: user and password are posted there, never to an action."""
 
 GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
-"""An error's text for a missing resource: MessageIds of Base, and iDRAC's own."""
+"""Texts of an error for a missing resource: MessageIds of the Base registry, and iDRAC's own."""
 
 VALUES = 100_000
-"""The most values of one body; the largest recorded one holds 2940. Once parsed, each takes some 100 bytes."""
+"""Maximum number of values in one body: the largest recorded body has 2940. A parsed value takes some 100 bytes."""
 
 QUOTED = 4096
-"""Characters of a body that is not JSON that are read to quote its beginning."""
+"""Number of characters that are read from a body that is not JSON, to quote its beginning."""
 
 NOTHING = Hiding()
-"""Hides nothing."""
+"""Hides nothing: for replies before any credentials exist."""
 
 
 class HttpReply(Protocol):
-    """The response type of the DMTF's library."""
+    """The part of the DMTF library's response type that is used here."""
 
     status: int
     read: bytes
 
     def getheader(self, name: str) -> str | None:
-        """Return a header, if it is present."""
+        """Return a header, or None if it is missing."""
 
 
 def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Return the body of a reply that has one; else the meaning of its status."""
+    """Return the body of a reply, or the meaning of its status if it has no body."""
     status = answer.status
     if status == 200:
         body = parsed(answer.read, hiding)
@@ -61,24 +61,25 @@ def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
             or "error" not in body
         ):
             return body
-        gone = "HTTP 404, told with status 200" if GONE.search(answer.read[:QUOTED]) else "an error with status 200"
+        gone = "HTTP 404, sent with status 200" if GONE.search(answer.read[:QUOTED]) else "an error with status 200"
         return Unknown(Reason.NOT_COLLECTED, f"{gone}{message(answer, hiding)}")
     if status in MOVED:
         place = clean(scrub_text(hiding.text(answer.getheader("Location") or "nowhere")), 100)
-        return Unknown(Reason.UNREACHABLE, f"HTTP {status} sends us to {place}: not followed")
+        return Unknown(Reason.UNREACHABLE, f"HTTP {status} redirects to {place}: not followed")
     reason = Reason.DENIED if status in {401, 403} else Reason.NOT_READY if status in BUSY else Reason.NOT_COLLECTED
     return Unknown(reason, f"HTTP {status}{message(answer, hiding)}")
 
 
 def values(data: bytes) -> int:
-    """Count the values of a body before it is parsed: never fewer than there are, but for one."""
+    """Count the values of a body before it is parsed: the result may be too large, but at most one too small."""
     return sum(map(data.count, (b",", b"{", b"[")))
 
 
 def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
     """Parse a body: one JSON object, without its secrets and our credentials; anything else is unparsable.
 
-    A name that occurs twice in one object may mean either. Texts that cannot be decoded hold `BROKEN`.
+    If a name occurs twice in one object, the body is unparsable, since either value may be meant. Characters that
+    cannot be decoded become `BROKEN`.
     """
     if values(data) > VALUES:
         return Unknown(Reason.TOO_LARGE, f"more than {VALUES} values in one answer")
@@ -96,7 +97,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
         return Unknown(Reason.UNPARSABLE, f"not a JSON object: {clean(scrub_text(hiding.text(text[:QUOTED])), 40)!r}")
     if _deep(body):
         return Unknown(Reason.UNPARSABLE, f"nested deeper than {DEPTH}")
-    if b"\\" in data:  # without one, each text is spelt as it came, and was checked while parsing
+    if b"\\" in data:  # without a backslash no text has escapes, and all texts were checked while parsing
         body = hiding.json(_whole(body))
     kept = scrub(body)
     assert isinstance(kept, dict)
@@ -104,9 +105,9 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
-    """Respell the URI of a missing resource: in the letter case of an existing parent, else with a slash, if any.
+    """Return another spelling for a missing resource's URI: the letter case of an existing parent, else a final slash.
 
-    HPE's links differ in spelling from its own resources.
+    HPE's links are spelt differently from HPE's resources.
     """
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
@@ -119,7 +120,7 @@ def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
 
 
 def same_host(url: str, uri: str, location: str | None) -> str | None:
-    """Return the target of a redirect, if it is another path of the same BMC."""
+    """Return the target of a redirect if it is another path of the same BMC, else None."""
     if not location:
         return None
     target = urlsplit(urljoin(urljoin(url, uri), location))
@@ -130,9 +131,10 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 
 
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
-    """Return a body if it is that of the requested resource; unparsable if it is that of a sibling.
+    """Return a body if it is the requested resource; it is unparsable if it is a sibling resource.
 
-    Letter case and slashes differ on HPE, and aliases in other places are usual; no recorded BMC mixes siblings up.
+    On HPE, letter case and slashes differ; aliases below other paths are common. No recorded BMC returns siblings by
+    mistake.
     """
     value = None if isinstance(body, Unknown) else body.get("@odata.id")
     if not isinstance(value, str):
@@ -140,11 +142,11 @@ def own(uri: str, body: Body | Unknown) -> Body | Unknown:
     asked, named = (re.split(r"[?#]", each)[0].rstrip("/").casefold().rpartition("/") for each in (uri, value))
     if asked[0] != named[0] or asked[2] == named[2]:
         return body
-    return Unknown(Reason.UNPARSABLE, f"answers as another resource: {clean(value, 200)}")
+    return Unknown(Reason.UNPARSABLE, f"the body is of another resource: {clean(value, 200)}")
 
 
 def sessions(root: Body) -> str | None:
-    """Return the URI of the session collection that this BMC's root names."""
+    """Return the URI of the session collection, if this BMC's root names one."""
     links = root.get("Links")
     sessions = links.get("Sessions") if isinstance(links, dict) else None
     place = sessions.get("@odata.id") if isinstance(sessions, dict) else None
@@ -152,9 +154,10 @@ def sessions(root: Body) -> str | None:
 
 
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
-    """Return the URI of the session that a login names, if it is a direct member of one of these collections.
+    """Return the session URI that a login returned, if it is a direct member of one of these collections.
 
-    Nothing else is ever deleted, whatever a BMC names: no path that climbs, no other spelling of one, no other host.
+    No other URI is ever deleted, whatever a BMC returns: no path with `..`, no other spelling of a session, no other
+    host.
     """
     match = LOCATION.fullmatch(location or "")
     if match is None or match["name"] in {".", ".."}:
@@ -169,7 +172,7 @@ def session_place(url: str, location: str | None, collections: Iterable[str]) ->
 
 
 def message(answer: HttpReply, hiding: Hiding = NOTHING) -> str:
-    """Format an error body, in brackets: its MessageId and its message."""
+    """Format an error body in brackets: its MessageId and its message."""
     body = parsed(answer.read, hiding)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
@@ -198,7 +201,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"{name!r} stands twice in one object")
+        raise ValueError(f"{name!r} appears twice in one object")
     return found
 
 
@@ -215,7 +218,7 @@ def _whole(value: object) -> object:
 
 
 def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _finite(text: str) -> float:

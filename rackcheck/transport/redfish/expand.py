@@ -1,7 +1,7 @@
-"""Whole collections in one reply ($expand): which BMCs get such requests, and how their replies are checked.
+"""Reads whole collections in one reply ($expand): which BMCs get such requests, and how their replies are checked.
 
-Many BMCs announce it and fewer support it: members come without Id and Name, or as bare links. So each reply is
-compared with one of its members fetched alone, and a reply that fails the comparison is discarded.
+Many BMCs announce $expand and fewer support it: the others return members without Id and Name, or bare links. In each
+reply one member is compared with the same member fetched alone, and a reply that fails is discarded.
 """
 
 import re
@@ -13,27 +13,27 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.resource import ROOT, Body, Resource, same_place
 
 NEVER = frozenset({"entries", "sessions"})
-"""Last words of collections that are never expanded: of logs, which may hold 91,000 entries, and of sessions."""
+"""Last path segments of collections that are never expanded: logs, which may have 91,000 entries, and sessions."""
 
 NAMES = ("Id", "Name")
-"""Properties of every resource (DSP0266), which expanded members lack on the BMCs that are known to cut them."""
+"""Properties that every resource has (DSP0266); some BMCs omit them from expanded members."""
 
 
 LARGE = 8
-"""Members of a collection that is worth a GET of its own, to check that the expanded reply leaves none out."""
+"""From this many members on, a collection is also fetched plainly, to check that the expanded reply omits none."""
 
 SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
-"""Properties that do not change between replies: if they differ, the bodies are of two resources."""
+"""Properties that do not change between replies: if they differ, the two bodies are different resources."""
 
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
-"""Annotations of a reply, not of the resource in it: they may appear beside a body that is fetched alone."""
+"""Annotations of a reply, not of the resource: a body that is fetched alone may have them in addition."""
 
 _EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Denied:
-    """BMCs that never get $expand: values in their root, by dotted name, and why; the source is a public one."""
+    """BMCs that never get $expand: values in their root by dotted name, the reason, and its public source."""
 
     root: Mapping[str, str]
     why: str
@@ -52,14 +52,14 @@ DENIED = (
         "github.com/dsx-ai-factory/nv-redfish/pull/118",
     ),
 )
-"""The NVIDIA NVSwitch tray is not among them: its root announces no support."""
+"""The NVIDIA NVSwitch tray is not listed here, because its root does not announce $expand."""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """The content of one expanded reply: the collection (or a page of it) with plain links, and its members by URI.
+    """The content of one expanded reply: the collection (or one page of it) with plain links, and its members by URI.
 
-    `following` is the next page if the BMC offers that expanded too.
+    `following` is the next page, if the BMC offers it expanded too.
     """
 
     collection: Body
@@ -68,7 +68,7 @@ class Brought:
 
 
 def query(root: Body) -> str | None:
-    """Return the query that expands members by one level on this BMC; None if it must not be used."""
+    """Return the query that expands members by one level on this BMC; None if $expand must not be used."""
     features = root.get("ProtocolFeaturesSupported")
     value = features.get("ExpandQuery") if isinstance(features, Mapping) else None
     if not isinstance(value, Mapping) or any(_is(root, denied.root) for denied in DENIED):
@@ -80,19 +80,19 @@ def query(root: Body) -> str | None:
 
 
 def allowed(uri: str) -> bool:
-    """Return whether a collection may be expanded: no entries of a log and no sessions."""
+    """Return whether a collection may be expanded: log entries and sessions may not."""
     return same_place(uri.partition("?")[0]).rpartition("/")[2].casefold() not in NEVER
 
 
-def asked(uri: str, query: str) -> str:
-    """Add the query for expanded members to a URI, also to that of a page."""
+def expanded_uri(uri: str, query: str) -> str:
+    """Add the query for expanded members to the URI of a collection or a page."""
     return f"{uri}{'&' if '?' in uri else '?'}{query}"
 
 
 def brought(uri: str, answer: Body) -> Brought | None:
-    """Take an expanded reply apart; None if it is invalid: a member that is a bare link, too few members, too many.
+    """Split an expanded reply; None if it is invalid: a member is a bare link, or the number of members is wrong.
 
-    This does not verify the members' values: see `proof` and `whole`.
+    The members' values are not checked here: see `proof` and `whole`.
     """
     held = answer.get("Members")
     if not isinstance(held, list) or not all(isinstance(member, Mapping) and _named(member) for member in held):
@@ -125,7 +125,7 @@ def brought(uri: str, answer: Body) -> Brought | None:
 
 
 def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
-    """Return whether a collection's plain form lists these members, and no others in its first page."""
+    """Return whether the plain collection lists exactly these members on its first page."""
     try:
         places = set(Documents({uri: plain}).page(Resource(uri, plain)))
     except Unreadable:
@@ -134,13 +134,13 @@ def lists(uri: str, plain: Body, members: Mapping[str, Body]) -> bool:
 
 
 def proof(members: Mapping[str, Body], held: Container[str]) -> str | None:
-    """Return the member to be fetched alone: the first of those with the fewest properties; None if none is new."""
+    """Return the member to fetch alone: the new member with the fewest properties; None if no member is new."""
     new = (uri for uri in members if uri not in held)
     return min(new, key=lambda uri: len(members[uri]), default=None)
 
 
 def whole(expanded: Body, alone: Body) -> bool:
-    """Return whether an expanded member has all that it has when fetched alone: each property, two levels deep."""
+    """Return whether an expanded member has everything that it has when fetched alone, two levels deep."""
     return all(expanded.get(name) == alone.get(name) for name in SAME) and all(
         name in expanded and _has_members(expanded[name], value)
         for name, value in alone.items()
@@ -162,7 +162,7 @@ def _has_members(expanded: object, alone: object) -> bool:
 
 
 def _named(member: Body) -> bool:
-    return all(isinstance(member.get(name), str) for name in NAMES)  # HPE has resources whose Name is empty
+    return all(isinstance(member.get(name), str) for name in NAMES)  # HPE has resources with an empty Name
 
 
 def _is(root: Body, words: Mapping[str, str]) -> bool:
@@ -171,7 +171,7 @@ def _is(root: Body, words: Mapping[str, str]) -> bool:
 
 
 def _linked(value: object, uri: str) -> object:
-    """Restore plain links where a collection's other links were expanded too (`*` does so in `Links` and `Oem`)."""
+    """Restore plain links if links outside `Members` were expanded too (`*` expands links in `Links` and `Oem`)."""
     match value:
         case {"@odata.id": str(link)} if "#" not in link and same_place(link) != same_place(uri):
             return {"@odata.id": link}
@@ -183,7 +183,7 @@ def _linked(value: object, uri: str) -> object:
 
 
 def _plain(link: str) -> str:
-    """Return the link to a page without its $expand query."""
+    """Return a page's link without its $expand query."""
     path, _, rest = link.partition("?")
     words = [word for word in rest.split("&") if not _EXPAND.match(word)]
     return f"{path}?{'&'.join(words)}" if words else path

@@ -1,4 +1,4 @@
-"""The TLS handshake of a BMC, before any request: the version, the cipher, and the certificate."""
+"""The TLS handshake with a BMC, before any request: version, cipher and certificate."""
 
 import warnings
 from collections.abc import Callable
@@ -11,16 +11,16 @@ from typing import Any
 from rackcheck.model.fact import clean
 from rackcheck.model.resource import Body
 
-# The library warns of an odd certificate (a negative serial number) on standard error, which stays free of BMC data.
+# cryptography warns of unusual certificates (a negative serial number) on standard error, where BMC data must not go.
 warnings.filterwarnings("ignore", module=r"rackcheck\.transport\.redfish\.handshake")
 
 LONGEST = 300
-"""The most characters of one name in a certificate."""
+"""Maximum length of one name in a certificate, in characters."""
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """The first handshake of a visit: version, cipher, the certificate as received (DER), and when, ISO 8601 in UTC."""
+    """The first handshake with a BMC: TLS version, cipher, certificate as received (DER), and time (ISO 8601, UTC)."""
 
     protocol: str
     cipher: str
@@ -29,18 +29,18 @@ class Handshake:
 
     @classmethod
     def of(cls, line: SSLSocket) -> "Handshake":
-        """Read the negotiated values of a connection."""
+        """Return the negotiated values of a connection."""
         cipher = line.cipher()
         seen = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(line.version() or "", cipher[0] if cipher else "", line.getpeercert(binary_form=True) or b"", seen)
 
     def body(self) -> Body:
-        """Return it as a resource; null stands for what a certificate does not contain, or not in a readable form."""
+        """Return the handshake as a resource; null for values that the certificate lacks or has in unreadable form."""
         values: dict[str, Any] = {"Protocol": self.protocol or None, "Cipher": self.cipher or None, "Seen": self.seen}
         return values | {"Certificate": self._certificate() if self.certificate else None}
 
     def _certificate(self) -> dict[str, Any]:
-        from cryptography import x509  # noqa: PLC0415  it takes long to import, and no audit of hosts alone needs it
+        from cryptography import x509  # noqa: PLC0415  slow to import, and not needed to audit hosts alone
 
         values: dict[str, Any] = {"Fingerprint": sha256(self.certificate).hexdigest()}
         try:
@@ -59,7 +59,7 @@ class Handshake:
         for name, reader in readers.items():
             try:
                 values[name] = reader()
-            except Exception:  # noqa: BLE001  whatever stands there was written by whoever made the certificate
+            except Exception:  # noqa: BLE001  the certificate's content is untrusted
                 values[name] = None
         return values
 
@@ -70,7 +70,7 @@ def _moment(time: datetime) -> str:
 
 def _signature(made: Any) -> str | None:
     digest = made.signature_hash_algorithm
-    return None if digest is None else str(digest.name)  # keys like ed25519 sign without a digest of their own
+    return None if digest is None else str(digest.name)  # keys like ed25519 sign without a separate digest
 
 
 def _key(key: Any) -> str | None:
@@ -90,7 +90,7 @@ def _key(key: Any) -> str | None:
 
 
 def _signs_itself(made: Any) -> bool:
-    """Return whether a certificate's own key signed it; equal names of subject and issuer do not prove that."""
+    """Return whether a certificate is signed with its own key; equal subject and issuer names do not prove that."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
 
     try:

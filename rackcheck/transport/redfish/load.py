@@ -1,4 +1,4 @@
-"""The size of all data from one BMC: bytes, and JSON values, which determine the memory."""
+"""Counts all data of one BMC: bytes, and JSON values, which determine the memory that is needed."""
 
 import threading
 
@@ -8,7 +8,7 @@ from rackcheck.transport.redfish.target import Limits
 
 
 class VisitUsage:
-    """The data held of a BMC so far, against its limits; thread-safe."""
+    """The data received from a BMC so far, compared with its limits; thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -17,7 +17,7 @@ class VisitUsage:
         self.lock = threading.Lock()
 
     def add(self, data: bytes, trial: str | None = None) -> Unknown | None:
-        """Count one reply; returns why it is too much, if so. That of a `trial`, named by its URI, can be undone."""
+        """Count one reply; return why a limit is exceeded, or None. With `trial` (a URI), `forget` can subtract it."""
         size, counted = len(data), values(data)
         with self.lock:
             self.size += size
@@ -25,13 +25,13 @@ class VisitUsage:
             if trial is not None:
                 self.tried[trial] = size, counted
         if self.size > self.limits.total:
-            return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB of this BMC")
+            return Unknown(Reason.TOO_LARGE, f"more than {self.limits.total >> 10} KiB from this BMC")
         if self.values > self.limits.values:
-            return Unknown(Reason.TOO_LARGE, f"more than {self.limits.values} values of this BMC")
+            return Unknown(Reason.TOO_LARGE, f"more than {self.limits.values} values from this BMC")
         return None
 
     def forget(self, trial: str) -> None:
-        """Subtract the data of a trial, which is not kept."""
+        """Subtract a trial whose data is discarded."""
         with self.lock:
             size, counted = self.tried.pop(trial, (0, 0))
             self.size -= size

@@ -1,4 +1,4 @@
-"""A session with one BMC: login, GETs with few and patient retries, and logout."""
+"""A session with one BMC: login, GETs with a few spaced retries, and logout."""
 
 import random
 import re
@@ -29,14 +29,14 @@ from rackcheck.transport.redfish.target import Bmc, Limits
 from rackcheck.transport.redfish.tls import Client, PinnedTls, RequestFault, trust
 from rackcheck.transport.redfish.trace import Trace
 
-# Limits for one resource: some kinds are assembled from many parts on each GET.
+# Time limits of one resource: BMCs assemble some resources from many parts on each GET.
 
 SLOW: Mapping[str, int] = {"firmwareinventory": 6, "entries": 6}
-"""Factors of the time limits, by the last word of a collection's URI.
+"""Factors of the time limits, by the last path segment of a collection's URI.
 
-Reported are 2 to 3 minutes for the firmware inventory of a DGX H100 (github.com/dsx-ai-factory/infra-controller issues
-1584 and 6419), 60 s for a log of 10,000 entries (github.com/DMTF/Redfish-Service-Validator issue 653): six times the
-default 30 s.
+Reported durations are 2 to 3 minutes for the firmware inventory of a DGX H100
+(github.com/dsx-ai-factory/infra-controller issues 1584 and 6419), and 60 s for a log of 10,000 entries
+(github.com/DMTF/Redfish-Service-Validator issue 653): up to six times the default of 30 s.
 """
 
 
@@ -46,38 +46,38 @@ def patience(uri: str) -> int:
 
 
 def bounded(seconds: float, times: float, left: float) -> float:
-    """Return a time limit: `seconds` by the factor `times`, which may raise it to half of `left` at most."""
+    """Return a time limit: `seconds` times `times`; the factor may raise the limit to at most half of `left`."""
     return min(max(seconds, min(seconds * times, left / 2)), left)
 
 
 NO_SESSIONS = frozenset({404, 405, 501})
-"""Status codes of a login on a BMC without sessions there (iDRAC 8), not of a refusal."""
+"""Status codes of a login that mean that the BMC has no sessions (iDRAC 8), not that it refuses the login."""
 
 LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
-"""iDRAC's message with 503 if all sessions are taken: a retry frees none."""
+"""iDRAC's message with status 503 if all sessions are in use: a retry does not free one."""
 
 SESSIONS = f"{ROOT}/SessionService/Sessions"
-"""The standard's URI of the session collection."""
+"""The standard URI of the session collection."""
 
 LOGINS = 4
-"""The most logins in one visit: the first, and one for each session that is lost in the middle of it."""
+"""Maximum number of logins while one BMC is read: the first login, and one login for each lost session."""
 
 GOODBYES = 3
-"""The most attempts to give a session back."""
+"""Maximum number of attempts to close a session."""
 
 GONE = frozenset({401, 404, 410})
-"""Status codes of a logout for a session that no longer exists; some BMCs return 401 for a logout."""
+"""Status codes of a logout if the session no longer exists; some BMCs return 401 for a logout."""
 
 DEAD = 3
-"""Resources in a row without any reply after which no further GET is sent."""
+"""After this many resources in a row without any reply, no further GET is sent."""
 
 
 class Session:
-    """One BMC, from login to logout; `over` is why no further request is sent."""
+    """One BMC, from login to logout; `over` is the reason why no further request is sent, if set."""
 
     def __init__(self, bmc: Bmc, limits: Limits, trace: Trace | None = None) -> None:
         self.bmc, self.limits, self.trace = bmc, limits, trace
-        # A BMC may repeat the login's credentials in an error; they must not leave this layer.
+        # A BMC may repeat the login's credentials in an error message; they must not leave this layer.
         hiding = Hiding(bmc.password, user=bmc.user)
         self.wire = PinnedTls(
             bmc.url.rstrip("/"), trust(bmc.pin, bmc.ca), bmc.pin, cap=limits.body, width=limits.width, hiding=hiding
@@ -100,12 +100,12 @@ class Session:
         self.times: dict[str, str] = {}
 
     def enter(self) -> Body | Unknown:
-        """Read the root and log in; returns the root's body."""
+        """Read the root and log in; return the root's body."""
         try:
             answer = self._asked(f"{ROOT}/")
             if isinstance(answer, Unknown):
                 return answer
-            shut = answer.status == 401  # against the standard, some require a login for the root
+            shut = answer.status == 401  # contrary to the standard, some BMCs require a login for the root
             root = None if shut else self._traced(ROOT, body_of(answer, self.wire.hiding), answer)
             if isinstance(root, Unknown):
                 return root
@@ -114,11 +114,11 @@ class Session:
             if trouble is not None:
                 return trouble
             return self.fetch(f"{ROOT}/") if root is None else root
-        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+        except Exception as error:  # noqa: BLE001  no reply of a BMC may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def fetch(self, uri: str) -> Body | Unknown:
-        """Fetch one resource, in another spelling if there is none under the first."""
+        """Fetch one resource; if it is missing, retry once with another spelling of its URI."""
         try:
             answer = self._asked(uri)
             elsewhere = None
@@ -134,40 +134,40 @@ class Session:
             came = datetime.now(UTC).isoformat(timespec="milliseconds")
             body = self.load.add(answer.read) or own(uri, body_of(answer, self.wire.hiding))
             return self._dated(uri, self._traced(uri, body, answer), came)
-        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+        except Exception as error:  # noqa: BLE001  no reply of a BMC may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def attempt(self, uri: str, spelt: str) -> Body | Unknown:
-        """Fetch a resource that may fail: once, as it is spelt; a missing reply does not count against the BMC."""
+        """Fetch a resource once, at the URI `spelt`; if no reply is received, this does not count against the BMC."""
         try:
             answer = self._asked(spelt, once=True)
             if isinstance(answer, Unknown):
                 return answer
             return self.load.add(answer.read, trial=uri) or body_of(answer, self.wire.hiding)
-        except Exception as error:  # noqa: BLE001  nothing a BMC does may end an audit
+        except Exception as error:  # noqa: BLE001  no reply of a BMC may end an audit
             return Unknown(Reason.UNPARSABLE, f"the client failed: {type(error).__name__}")
 
     def _traced(self, uri: str, body: Body | Unknown, answer: HttpReply) -> Body | Unknown:
-        """Add a reply's headers and seconds to the trace, if there is one."""
+        """Add a reply's headers and duration to the trace, if there is a trace."""
         if self.trace is not None and isinstance(body, Mapping):
             self.trace.note(uri, answer, self.mine.seconds)
         return body
 
     def _dated(self, uri: str, body: Body | Unknown, came: str) -> Body | Unknown:
-        """Note when a body with a time of its own arrived, so that the two can be compared."""
+        """Record when a body that contains a time was received, so that the two times can be compared."""
         if isinstance(body, Mapping) and "DateTime" in body:
             self.times[uri] = came
         return body
 
     def end(self, why: Unknown | None = None, *, cut: bool = True) -> None:
-        """Send no further requests; with `cut`, also cut the ones in flight."""
+        """Send no further requests; with `cut`, also cut the requests in flight."""
         self.over = self.over or why
         self.halt.set()
         if cut:
             self.wire.cut()
 
     def leave(self) -> None:
-        """Give back every session we took, whatever happened."""
+        """Close every session that was opened here, whatever happened before."""
         if self.taken:
             if self.wire.closed:
                 self.wire.reopen()
@@ -182,7 +182,7 @@ class Session:
         self.wire.pool.close()
 
     def _give_back(self, place: str, key: str) -> None:
-        """Delete one session, with retries if the BMC is busy or drops the connection; a missing one is a success."""
+        """Delete one session; retry if the BMC is busy or drops the connection. A missing session counts as deleted."""
         why = "no answer"
         for attempt in range(GOODBYES):
             time.sleep(min(self.limits.pause * attempt, max(0.0, self.until - time.monotonic())))
@@ -190,19 +190,19 @@ class Session:
                 client = self._client()
                 client.set_session_key(key)
                 status = client.delete(place).status
-            except Exception as error:  # noqa: BLE001  whatever it is, the session may be there still
+            except Exception as error:  # noqa: BLE001  after any error, the session may still exist
                 why = type(error).__name__
                 continue
             if status < 300 or status in GONE:
                 return
             why = f"HTTP {status}"
             place = f"{place.rstrip('/')}/" if status in MOVED else place
-        self.left = Unknown(Reason.NOT_COLLECTED, f"the session was left to end by itself: {why} to its DELETE")
+        self.left = Unknown(Reason.NOT_COLLECTED, f"the session was not closed and will expire: {why} to its DELETE")
 
     def _client(self, times: int = 1, slow: int = 1) -> Client:
-        """Return this thread's client, with the current session and the time left.
+        """Return this thread's client, with the current session and the remaining time.
 
-        `times` is the factor that grows with each retry, `slow` the one for the kind of resource.
+        `times` is the factor that grows with each retry, `slow` the factor for the kind of resource.
         """
         client: Client | None = getattr(self.mine, "client", None)
         if client is None:
@@ -218,7 +218,7 @@ class Session:
         return client
 
     def _login(self) -> Unknown | None:
-        """Open a session; if this BMC has none to offer, go on with basic authentication."""
+        """Open a session; if this BMC has no sessions, use basic authentication from now on."""
         self.logins += 1
         self.key = self.basic = None
         attempt = 0
@@ -229,16 +229,16 @@ class Session:
             try:
                 client.login(auth="session")
             except RequestFault as fault:
-                # A kept connection may have been dropped silently, after a 401 above all: retry on a new one.
+                # A BMC may drop a kept connection silently, especially after a 401: retry on a new connection.
                 if stale and fault.dropped and self.over is None:
                     stale = False
                     self.wire.renew()
                     continue
                 return self.over or fault.unknown
-            except Exception as error:  # noqa: BLE001  one of the library's many: the answer itself is judged below
+            except Exception as error:  # noqa: BLE001  the library raises many kinds; the reply itself is judged below
                 if type(error).__name__ == "RedfishPasswordChangeRequiredError":
                     self._keep(client)
-                    return Unknown(Reason.DENIED, "this user's password must be changed before the BMC lets it in")
+                    return Unknown(Reason.DENIED, "this user's password must be changed before it can log in")
             answer = client.last
             if answer is None:
                 return Unknown(Reason.UNPARSABLE, "no answer to the login")
@@ -257,13 +257,13 @@ class Session:
             attempt += 1
 
     def _keep(self, client: Client) -> None:
-        """Record a new session, to give it back; a URI that is no session of this BMC is never deleted."""
+        """Record a new session, to close it later; a URI that is not a session of this BMC is never deleted."""
         self.key = client.get_session_key()
         if not self.key:
             return
         self.wire.hiding = self.wire.hiding.also(self.key)
         value = client.last.getheader("Location") if client.last is not None else None
-        if value is None and client.last is not None:  # against the standard; the body may have it
+        if value is None and client.last is not None:  # contrary to the standard; the body may have the URI
             body = parsed(client.last.read, self.wire.hiding)
             named = None if isinstance(body, Unknown) else body.get("@odata.id")
             value = named if isinstance(named, str) else None
@@ -271,13 +271,14 @@ class Session:
         if place is not None:
             self.taken.append((place, self.key))
             return
-        named = clean(self.wire.hiding.text(value or "nothing"), 100)
+        named = clean(self.wire.hiding.text(value or "empty"), 100)
         self.left = Unknown(
-            Reason.NOT_COLLECTED, f"the session was left to end by itself: its BMC calls it {named}, which is none here"
+            Reason.NOT_COLLECTED,
+            f"the session was not closed and will expire: its URI is {named}, which is not a session of this BMC",
         )
 
     def _asked(self, uri: str, *, once: bool = False) -> HttpReply | Unknown:
-        """Send a GET, with retries where they may help; with `once`, only after a lost session."""
+        """Send a GET, with retries where they may help; with `once`, retry only after a lost session."""
         attempt = 0
         again = False
         while True:
@@ -298,7 +299,7 @@ class Session:
             if answer is not None:
                 self.dead = 0
                 if answer.status == 401 and not again and self._back_in(logins):
-                    again = True  # a resource that refuses us gets no second login
+                    again = True  # no second login for a resource that still refuses us
                     continue
                 self.welcome = self.welcome or (self.logins > 0 and answer.status < 400)
                 if answer.status == 200:
@@ -327,14 +328,14 @@ class Session:
         return again
 
     def _back_in(self, logins: int) -> bool:
-        """Log in once more after a 401 in the middle of a visit; returns whether a retry makes sense."""
+        """Log in once more after a GET was refused with 401; return whether a retry makes sense."""
         with self.lock:
             if self.logins == 0 or self.over is not None:
                 return False
             if self.logins != logins:
                 return True
             if not self.welcome and (self.logins > 1 or self.basic is not None):
-                self.over = Unknown(Reason.DENIED, "HTTP 401")  # a wrong password, sent repeatedly, locks it
+                self.over = Unknown(Reason.DENIED, "HTTP 401")  # repeated wrong passwords lock the user
                 return False
             if self.logins >= LOGINS or self.basic is not None:
                 return False
@@ -342,9 +343,9 @@ class Session:
             return self.over is None
 
     def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
-        """Wait before a retry, for Retry-After or a little longer each time; returns whether there is time for it."""
+        """Wait before a retry: for Retry-After, else longer for each attempt; return whether enough time is left."""
         asked = None if answer is None else answer.getheader("Retry-After")
-        seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is no secret
+        seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is not a secret
         if asked is not None and re.fullmatch(r"\s*\d{1,9}\s*", asked):
             seconds = float(asked)
         return seconds < self.until - time.monotonic() and not self.halt.wait(seconds)

@@ -7,18 +7,18 @@ from urllib.parse import urlsplit
 from rackcheck.model.fact import Reason, Unknown
 
 INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
-"""Why requests in flight are unknown after an interrupt."""
+"""The reason for requests that were in flight at an interrupt."""
 
 POLL = 0.2
-"""Seconds between two checks of the clock while a BMC replies."""
+"""Seconds between two checks of the clock while a BMC sends a reply."""
 
 WIDEST = 4
-"""GETs at once beyond which BMCs get no faster, and begin to refuse."""
+"""Maximum number of parallel GETs; with more, BMCs get no faster, and begin to refuse requests."""
 
 
 @dataclass(frozen=True)
 class Bmc:
-    """A BMC's URL and credentials, and what its certificate is checked by: fingerprint, CA file, else system."""
+    """A BMC's URL and credentials, and the trust anchor of its certificate: fingerprint, CA file, or system CAs."""
 
     url: str
     user: str
@@ -29,17 +29,17 @@ class Bmc:
     def __post_init__(self) -> None:
         place = urlsplit(self.url)
         if place.username is not None or place.password is not None:
-            raise ValueError("a BMC's url holds no user and no password")
+            raise ValueError("a BMC's url must not contain a user or a password")
         if place.scheme != "https" or not place.hostname or place.port == 0:
-            raise ValueError(f"a BMC is named as https://HOST or https://HOST:PORT: {self.url!r}")
+            raise ValueError(f"a BMC's url is https://HOST or https://HOST:PORT: {self.url!r}")
         if place.path.strip("/") or place.query or place.fragment:
             raise ValueError(f"a BMC's url ends with its host or port: {self.url!r}")
         if self.pin is not None and not re.fullmatch(r"[0-9a-f]{64}", self.pin):
-            raise ValueError(f"no SHA-256 fingerprint of 64 hex digits: {self.fingerprint!r}")
+            raise ValueError(f"not a SHA-256 fingerprint of 64 hex digits: {self.fingerprint!r}")
 
     @property
     def pin(self) -> str | None:
-        """The fingerprint as bare lower-case hex digits."""
+        """Return the fingerprint as lower-case hex digits without separators."""
         if self.fingerprint is None:
             return None
         return re.sub(r"[:\s]", "", self.fingerprint.strip().casefold().removeprefix("sha256:"))
@@ -49,10 +49,11 @@ class Bmc:
 class Limits:
     """Limits for one BMC: seconds, bytes and counts.
 
-    `read` is how long it may be silent, `answer` how long one reply may take however slowly it arrives (both longer for
-    slow resources, see `patience`), `deadline` the whole visit; giving the session back takes up to `goodbye` beyond
-    that. `values` of JSON are twenty times those of the largest recorded BMC; they determine the memory. `width` is how
-    many GETs are in flight at once, 1 to 4; `expand` whether $expand is used on collections, where it proves complete.
+    `read` is how long the BMC may be silent; `answer` is how long one reply may take, however slowly it arrives. Both
+    are longer for slow resources, see `patience`. `deadline` is for all reading of the BMC; closing the session may
+    take up to `goodbye` longer. `values` is the maximum number of JSON values, which determine the memory: twenty times
+    the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` is whether $expand
+    is used on collections, if it proves complete.
     """
 
     connect: float = 5.0
@@ -71,4 +72,4 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= WIDEST:
-            raise ValueError(f"a BMC is asked 1 to {WIDEST} things at once, not {self.width}")
+            raise ValueError(f"1 to {WIDEST} GETs are sent to a BMC at once, not {self.width}")

@@ -1,4 +1,4 @@
-"""HTTPS to one BMC: trusted by fingerprint or by authority, bounded in size, cut from outside when it is slow."""
+"""HTTPS to one BMC: trusted by fingerprint or CA, with size limits; slow connections are cut by another thread."""
 
 import io
 import logging
@@ -29,7 +29,7 @@ from rackcheck.model.fact import Reason, Unknown, clean
 from rackcheck.model.secret_filter import Hiding
 from rackcheck.transport.redfish.handshake import Handshake
 
-# The library logs BMC replies, and a session's token, at levels a user may switch on; it warns on stderr.
+# urllib3 logs BMC replies and a session's token at levels that a user may enable, and warns on stderr.
 logging.getLogger("redfish").setLevel(logging.CRITICAL + 1)
 warnings.filterwarnings("ignore", module=r"redfish\.")
 
@@ -37,14 +37,14 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 CHUNK = 1 << 16
-LATE = "the answer did not end in time"
+LATE = "the answer was not complete in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
-"""Headers used unchanged: a BMC may issue the same token twice. They are never stored or displayed so."""
+"""Headers that are not masked: a BMC may return the token that we sent. They are never stored or shown unmasked."""
 
 
 class RequestFault(Exception):
-    """A request without a reply: why, whether a retry may help, and whether the connection was dropped."""
+    """A request without a reply: the reason, whether a retry may help, and whether the connection was dropped."""
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
         super().__init__(detail)
@@ -54,7 +54,7 @@ class RequestFault(Exception):
 
 @dataclass
 class _Flight:
-    """A request in flight: the deadline for its whole reply, and the connection to cut if it is missed."""
+    """A request in flight: the deadline for its whole reply, and the connection to cut at the deadline."""
 
     until: float
     line: socket.socket | None = None
@@ -62,7 +62,7 @@ class _Flight:
 
 
 class PinnedTls(HTTPAdapter):
-    """All connections to one BMC, and to nothing else; the library's defaults for trust and time do not apply."""
+    """All connections to one BMC, and to no other host; requests' defaults for trust and time limits do not apply."""
 
     def __init__(
         self,
@@ -96,9 +96,9 @@ class PinnedTls(HTTPAdapter):
         cert: Any = None,  # noqa: ARG002
         proxies: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> Response:
-        """Send one request and read its reply up to the cap; raises RequestFault for every way that can go wrong."""
+        """Send one request and read its reply up to the size cap; raises RequestFault for every kind of failure."""
         if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
-            raise RequestFault(Reason.NOT_COLLECTED, "nothing but this BMC is asked, and nothing is changed")
+            raise RequestFault(Reason.NOT_COLLECTED, "only this BMC is read, and nothing is changed")
         connect, read, whole = timeout
         flight = self.flights[threading.get_ident()] = _Flight(time.monotonic() + whole)
         try:
@@ -120,7 +120,7 @@ class PinnedTls(HTTPAdapter):
                 raise
         except RequestFault:
             raise
-        except Exception as error:  # noqa: BLE001  whatever the network brings is a value of this BMC
+        except Exception as error:  # noqa: BLE001  a network error is a value of this BMC
             raise self._fault(error, flight, connect, read) from None
         finally:
             self.flights.pop(threading.get_ident(), None)
@@ -147,25 +147,25 @@ class PinnedTls(HTTPAdapter):
         raise RequestFault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
 
     def tend(self) -> None:
-        """Cut the replies that took too long, however steadily they arrive."""
+        """Cut the replies that take too long, even if data still arrives."""
         for flight in list(self.flights.values()):
             if time.monotonic() > flight.until and flight.line is not None:
                 flight.late = True
                 _cut(flight.line)
 
     def cut(self) -> None:
-        """Cut every connection, from any thread; nothing is sent until `reopen`."""
+        """Cut every connection; may be called from any thread. Nothing is sent until `reopen`."""
         self.closed = True
         for line in list(self.lines):
             _cut(line)
 
     def renew(self) -> None:
-        """Close the idle connections; the next request opens one."""
+        """Close the idle connections; the next request opens a new one."""
         old, self.pool = self.pool, self._made()
         old.close()
 
     def reopen(self) -> None:
-        """Allow requests again, on new connections."""
+        """Allow requests again, over new connections."""
         self.pool = self._made()
         self.closed = False
 
@@ -200,10 +200,10 @@ class PinnedTls(HTTPAdapter):
                 return RequestFault(Reason.UNPARSABLE, "the answer was cut short", again=True)
             case wrong.ProtocolError() | wrong.SSLError():
                 return RequestFault(Reason.UNREACHABLE, "the BMC closed the connection", again=True, dropped=True)
-        return RequestFault(Reason.UNPARSABLE, f"no HTTP answer: {type(error).__name__}")
+        return RequestFault(Reason.UNPARSABLE, f"not an HTTP answer: {type(error).__name__}")
 
     def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
-        """Return the actual certificate and the expected one; nothing was sent over this connection."""
+        """Return a fault with the actual certificate and the expected one; nothing was sent over this connection."""
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:
@@ -211,8 +211,11 @@ class PinnedTls(HTTPAdapter):
         if self.fingerprint is not None and shown(self.fingerprint) != found:
             return RequestFault(Reason.CERTIFICATE_CHANGED, f"expected {shown(self.fingerprint)}, found {found}")
         why = error.args[0] if error.args else error
-        if isinstance(why, str) and self.fingerprint is not None:  # that one connection showed another certificate
-            return RequestFault(Reason.CERTIFICATE_CHANGED, f"expected {found}, and not every connection shows it")
+        if isinstance(why, str) and self.fingerprint is not None:  # another connection presented another certificate
+            return RequestFault(
+                Reason.CERTIFICATE_CHANGED,
+                f"expected {found}, but a different connection to this BMC presented a different certificate",
+            )
         if not isinstance(why, ssl.SSLCertVerificationError):
             return RequestFault(Reason.UNREACHABLE, _no_tls(why), again=True)
         return RequestFault(
@@ -222,17 +225,17 @@ class PinnedTls(HTTPAdapter):
 
 
 OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
-"""OpenSSL's reasons for a handshake with a peer that has no version of TLS, no cipher or no key that is still safe."""
+"""OpenSSL's reasons for a failed handshake with a peer whose TLS versions, ciphers or keys are all unsafe."""
 
 
 def _no_tls(why: BaseException) -> str:
-    """Return why there is no TLS, and the fix if the BMC's own is too old."""
+    """Return why there is no TLS, with a remedy if the BMC's TLS is too old."""
     old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
     return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
 
 
 class _Ready(LifoQueue[Any]):
-    """Prefers an open connection to the slot of a new one: a BMC may accept no further one."""
+    """Prefers an open connection to a new one: a BMC may accept no further connection."""
 
     def _put(self, item: object) -> None:
         if item is None:
@@ -246,7 +249,7 @@ class _Pool(urllib3.HTTPSConnectionPool):
 
 
 def _line(wire: PinnedTls) -> type[HTTPSConnection]:
-    """Return a connection class that registers its socket with `wire`, to be cut while a thread waits on it."""
+    """Return a connection class that registers its socket with `wire`, so that a blocked connection can be cut."""
 
     class Line(HTTPSConnection):
         def connect(self) -> None:
@@ -268,11 +271,11 @@ def _line(wire: PinnedTls) -> type[HTTPSConnection]:
 
 
 class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
-    """The DMTF's client, without retries and redirects; keeps the last reply, also of a failed login."""
+    """The DMTF's client, without retries and redirects; keeps the last reply, also the reply to a failed login."""
 
     def __init__(self, url: str, user: str, password: str, wire: PinnedTls) -> None:
         super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
-        self._session.trust_env = False  # no proxy, and no password of ~/.netrc in the place of ours
+        self._session.trust_env = False  # no proxy, and no password from ~/.netrc instead of ours
         self._session.headers["Accept-Encoding"] = "identity"
         self.last: RestResponse | None = None
         self.timeout: tuple[float, float, float] = (0, 0, 0)
@@ -290,10 +293,10 @@ class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
 
 
 def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
-    """Return the TLS context: a CA file, else no authority for a pinned certificate, else the system's authorities."""
+    """Return the TLS context: with the CA file if set, else without CAs for a pinned certificate, else the system's."""
     if fingerprint is None or ca is not None:
         return ssl.create_default_context(cafile=ca)
-    return _unverified()  # but compared with the fingerprint before anything is sent
+    return _unverified()  # the certificate is compared with the fingerprint before anything is sent
 
 
 def shown(fingerprint: str) -> str:
@@ -302,7 +305,7 @@ def shown(fingerprint: str) -> str:
 
 
 def _look(host: str, port: int, seconds: float) -> str:
-    """Fetch the certificate's fingerprint in a handshake of its own, over which nothing is sent."""
+    """Return the certificate's fingerprint from a separate handshake, over which nothing is sent."""
     with (
         socket.create_connection((host, port), seconds) as plain,
         _unverified().wrap_socket(plain, server_hostname=host) as line,
@@ -319,4 +322,4 @@ def _unverified() -> ssl.SSLContext:
 
 def _cut(line: socket.socket) -> None:
     with suppress(OSError):
-        socket.socket.shutdown(line, socket.SHUT_RDWR)  # not the TLS layer's: it would let ciphertext through
+        socket.socket.shutdown(line, socket.SHUT_RDWR)  # not SSLSocket's: it would pass on ciphertext

@@ -1,4 +1,4 @@
-"""Optional data of a visit besides the bodies: harmless headers of each reply, and its seconds."""
+"""Optional data of a BMC besides the bodies: harmless headers of each reply, and the duration of each GET."""
 
 from dataclasses import dataclass, field
 
@@ -8,24 +8,25 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.transport.redfish.answer import HttpReply
 
 HARMLESS = ("Allow", "Cache-Control", "Content-Type", "Date", "ETag", "Link", "OData-Version", "Server")
-"""Headers that describe a service and hold no secret of a session; no other one is ever kept.
+"""Headers that describe a service and contain no secret; no other header is ever kept.
 
-Not Set-Cookie, X-Auth-Token, Location and WWW-Authenticate: they are a session, or lead to one.
+Set-Cookie, X-Auth-Token, Location and WWW-Authenticate are never kept: they contain a session's token or URI, or help
+to open a session.
 """
 
 LONGEST = 1000
-"""The most characters of one header."""
+"""Maximum length of one header, in characters."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The headers of each resource, and the seconds of its GET. Filled while a BMC is read."""
+    """The headers of each resource, and the seconds that its GET took. Filled while a BMC is read."""
 
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def note(self, uri: str, answer: HttpReply, seconds: float) -> None:
-        """Keep a reply's headers and seconds; our credentials are already removed."""
+        """Keep a reply's headers and duration; our credentials are already removed."""
         values = {name: answer.getheader(name) for name in HARMLESS}
         place = same_place(uri)
         self.headers[place] = {n: clean(scrub_text(v[:LONGEST]), LONGEST) for n, v in values.items() if v is not None}

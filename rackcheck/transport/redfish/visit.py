@@ -1,4 +1,4 @@
-"""One visit to a BMC: wanted resources are fetched, few GETs at a time; the session is always given back."""
+"""One visit to a BMC: fetches the needed resources, few GETs at a time, and always closes the session."""
 
 import threading
 import time
@@ -14,9 +14,14 @@ from rackcheck.transport.redfish import expand
 from rackcheck.transport.redfish.session import Session
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
+ONE_BY_ONE = Unknown(
+    Reason.NOT_READ_FURTHER, "read only where collections come whole: one by one, there may be hundreds of resources"
+)
+"""Why a resource is unknown that only serves rules that are minor while it is."""
+
 
 class BmcVisit:
-    """One BMC while it is read; `query` requests expanded collections, until a check shows that the BMC cuts them."""
+    """One BMC while it is read. `query` expands collections; it is None from the first check that finds a cut reply."""
 
     def __init__(self, session: Session, stop: threading.Event) -> None:
         self.session, self.stop = session, stop
@@ -26,8 +31,11 @@ class BmcVisit:
         self.complete = False
         self.pool = ThreadPoolExecutor(session.limits.width, thread_name_prefix="bmc")
 
-    def make(self, links: tuple[LinkPattern, ...]) -> Unknown | None:
-        """Log in, fetch until nothing is wanted, log out; returns why there was nothing to fetch, if so."""
+    def make(self, links: tuple[LinkPattern, ...], whole: tuple[LinkPattern, ...] = ()) -> Unknown | None:
+        """Log in, fetch all needed resources, log out; return why there was nothing to fetch, if so.
+
+        The links in `whole` are followed as long as the BMC returns whole collections.
+        """
         pending: set[Future[Any]] = set()
         try:
             entering = self.pool.submit(self.session.enter)
@@ -37,12 +45,16 @@ class BmcVisit:
             if isinstance(root, Unknown):
                 return root
             self.bodies[ROOT] = root
-            # A recording holds what each resource returns for itself.
+            # With a trace, each resource is fetched alone: a recording keeps each resource's own reply.
             if self.session.limits.expand and self.session.trace is None:
                 self.query = expand.query(root)
             docs = Documents(self.bodies)
+            while self.query is not None and (todo := docs.wanted((*links, *whole))):
+                self._round(todo, pending)
             while todo := docs.wanted(links):
                 self._round(todo, pending)
+            while todo := docs.wanted(whole):
+                self.bodies |= dict.fromkeys(todo, self.session.over or ONE_BY_ONE)
             return None
         finally:
             self.session.end(cut=bool(pending))
@@ -50,9 +62,10 @@ class BmcVisit:
             self.session.leave()
 
     def _round(self, todo: Mapping[str, bool], pending: set[Future[Any]]) -> None:
-        """Fetch what is wanted; expanded replies are kept if one member of each has everything that it has alone.
+        """Fetch the needed resources, and check one member of each expanded reply.
 
-        Otherwise all of them are discarded: their resources stay wanted, and are fetched plainly from then on.
+        The member must have everything that it has when fetched alone. If one check fails, all expanded replies are
+        discarded, and their resources are fetched plainly.
         """
         brought = self._batch(sorted(todo), pending, {uri for uri in todo if self._whole(uri, wanted=todo[uri])})
         if self.query is not None:
@@ -67,7 +80,7 @@ class BmcVisit:
             self._doubt(uri)
 
     def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
-        """Compare the first large expanded collection with its plain form: none may be cut short."""
+        """Compare the first large expanded collection with its plain form; return whether no member is missing."""
         uri = max(brought, key=lambda each: len(brought[each].members), default="")
         if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
             return True
@@ -83,7 +96,7 @@ class BmcVisit:
         return isinstance(alone, Mapping) and expand.whole(member, alone)
 
     def _keep(self, uri: str, found: expand.Brought) -> None:
-        """Keep an expanded reply; but members with a clock are fetched alone: a slow reply holds an old time."""
+        """Keep an expanded reply; members with a clock are fetched alone later, as a slow reply has an old time."""
         self.bodies[uri] = found.collection
         if found.following is not None and expand.allowed(found.following):
             self.pages.add(found.following)
@@ -93,14 +106,14 @@ class BmcVisit:
             self.session.spelt.setdefault(place.casefold(), place)
 
     def _doubt(self, uri: str) -> None:
-        """Expand nothing on this BMC any more; the reply for this URI is discarded, and does not count."""
+        """Stop expanding on this BMC; the reply for this URI is discarded, and its size is not counted."""
         self.query = None
         self.session.load.forget(uri)
 
     def _batch(
         self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
     ) -> dict[str, expand.Brought]:
-        """Fetch all of these, the `whole` ones expanded; returns the expanded replies, which are not kept yet."""
+        """Fetch these resources, those in `whole` expanded; return the expanded replies, which are not stored yet."""
         queue = deque(uris)
         asked: dict[Future[Any], str] = {}
         tried: dict[Future[Any], str] = {}
@@ -112,7 +125,7 @@ class BmcVisit:
                     self.bodies[uri] = self.session.over
                     continue
                 if self.query is not None and uri in whole:
-                    future = self.pool.submit(self.session.attempt, uri, expand.asked(uri, self.query))
+                    future = self.pool.submit(self.session.attempt, uri, expand.expanded_uri(uri, self.query))
                     tried[future] = uri
                 else:
                     future = self.pool.submit(self.session.fetch, uri)
@@ -131,7 +144,7 @@ class BmcVisit:
         return brought
 
     def _watch(self, pending: set[Future[Any]]) -> set[Future[Any]]:
-        """Wait until a request is done, cutting slow ones; removes it from `pending`."""
+        """Wait until a request is done, cutting slow ones; return the finished ones, which leave `pending`."""
         done: set[Future[Any]] = set()
         while pending and not done:
             left = self.session.until - time.monotonic()
@@ -141,6 +154,6 @@ class BmcVisit:
                 self.session.end(INTERRUPTED)
             elif self.session.over is None and left <= 0:
                 seconds = self.session.limits.deadline
-                self.session.end(Unknown(Reason.TIMEOUT, f"the {seconds:g} s for this BMC were over"))
+                self.session.end(Unknown(Reason.TIMEOUT, f"the deadline of {seconds:g} s for this BMC has passed"))
         pending -= done
         return done

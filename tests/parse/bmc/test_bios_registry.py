@@ -1,4 +1,4 @@
-"""The attribute registry of a BIOS: asked for where names tell nothing, found by its name, and held to our table."""
+"""The attribute registry of a BIOS: requested where names are opaque, found by name, and compared with our table."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ BODY = "/registries/BiosAttributeRegistry.1.0.0.json"
 
 
 def opaque(**more: object) -> dict[str, object]:
-    """The recorded Supermicro as a maker who names attributes by number would tell it; some bodies replaced."""
+    """The recorded Supermicro with attributes named by number, as some makers do; some bodies replaced."""
     body, registry = resource(SUPERMICRO, PLACE), resource(SUPERMICRO, BODY)
     given: dict[str, Any] = body["Attributes"]  # type: ignore[assignment]
     code = {name: f"SETUP{number:03}" for number, name in enumerate(given)}
@@ -35,7 +35,7 @@ def opaque(**more: object) -> dict[str, object]:
 
 
 def visit(bodies: dict[str, object] | None = None, name: str = SUPERMICRO) -> tuple[dict[str, Reading], list[str]]:
-    """What the probe reads, and which registries it asked for."""
+    """What the probe reads, and which registries it requested."""
     with Mockup(tree(name), bodies=bodies) as server:
         capture, _ = redfish.read(client(server), bmc_bios.ask.links)
     return of(bmc_bios, capture.bodies), [uri for uri in server.gets if "egistr" in uri]
@@ -47,7 +47,7 @@ def known(found: dict[str, Reading]) -> dict[str, Reading]:
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != BLUEFIELD])  # whose 28 attributes are its own
-def test_no_registry_is_asked_for_where_names_suffice(name: str) -> None:
+def test_no_registry_is_requested_where_names_suffice(name: str) -> None:
     with Mockup(tree(name), ignore_case=name == HPE_AMD) as server:
         redfish.read(client(server), bmc_bios.ask.links)
     assert not [uri for uri in server.gets if "egistr" in uri]
@@ -98,7 +98,7 @@ def test_of_several_languages_english_is_read(languages: tuple[str, ...]) -> Non
         {"RegistryEntries": {"Attributes": [{"AttributeName": ["SETUP001"], "DisplayName": "Turbo Mode"}, 7, {}]}},
     ],
 )
-def test_an_odd_registry_leaves_settings_unknown_and_attributes_told(file: dict[str, object]) -> None:
+def test_an_odd_registry_leaves_settings_unknown_and_attributes_known(file: dict[str, object]) -> None:
     found, _ = visit(opaque(**{FILE: file}))
     assert not known(found)
     assert "bios.attribute/SETUP001" in found
@@ -172,4 +172,4 @@ LEFT = {
         )
     ),
 }
-"""Values of the DGX's registry that no neutral word says; they stay unknown, with the BIOS's own words beside."""
+"""Values of the DGX's registry without a neutral word; they stay unknown, with the BIOS's own words beside."""

@@ -1,4 +1,4 @@
-"""The table of BIOS settings: what it reads in every recorded BIOS, and the laws by which it reads."""
+"""The table of BIOS settings: what it reads in every recorded BIOS, and its laws."""
 
 import json
 import re
@@ -45,8 +45,8 @@ HERE = places.ROOT
 FILE = json.loads((Path(rackcheck_probes.__path__[0]) / "bios_settings.json").read_text("utf-8"))
 SCHEMA = json.loads((HERE / "schemas" / "bios-settings.schema.json").read_text("utf-8"))
 
-# What each recorded BIOS says, read in its Attributes by eye; "?" has the attribute, and its value says nothing.
-# Every setting that is not named here has no attribute there.
+# The settings of each recorded BIOS, read by eye from its Attributes; "?" means that the attribute has no clear value.
+# A setting that is not listed here has no attribute there.
 EXPECTED = {
     DELL: """
         smt=enabled active_cores=all virtualization=enabled sr_iov=enabled pcie_aspm=disabled above_4g=enabled
@@ -131,7 +131,7 @@ EXPECTED = {
     DELTA: "",
 }
 
-# Attributes that tell settings, as they were noted tree by tree when the recordings were first compared.
+# Attributes that hold settings, as noted tree by tree when the recordings were first compared.
 NOTED = {
     DELL: """LogicalProc SubNumaCluster ProcCStates ProcC1E MonitorMwait SysProfile WorkloadProfile ProcPwrPerf
         EnergyPerformanceBias SriovGlobalEnable MmioAbove4Gb PcieAspmL1 MemPatrolScrub ProcTurboMode ProcX2Apic
@@ -166,7 +166,7 @@ NOTED = {
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """The attributes of a tree's BIOS, none where it has none."""
+    """The attributes of a tree's BIOS; empty where it has none."""
     bodies = (
         json.loads(f.read_text("utf-8")) for f in sorted(tree(name).glob("redfish/v1/Systems/*/[Bb]ios/index.json"))
     )
@@ -199,7 +199,7 @@ def test_every_setting_of_every_recorded_bios_is_read_as_it_stands_there(name: s
 
 
 @pytest.mark.parametrize("name", [DELL, DGX, SUPERMICRO, HPE_INTEL, HPE_AMD, LENOVO, GB200, BLUEFIELD, DMTF])
-def test_the_probe_tells_what_the_table_tells(name: str) -> None:
+def test_the_probe_returns_what_the_table_returns(name: str) -> None:
     found, given = over_https(name), recorded(name)
     for setting, known in TABLE.items():
         assert (f"bios.{setting}" in found) is not known.apart
@@ -207,7 +207,7 @@ def test_the_probe_tells_what_the_table_tells(name: str) -> None:
             assert found[f"bios.{setting}"] == bios.read_setting(known, given).reading
 
 
-def test_nine_in_ten_of_the_noted_attributes_tell_a_setting() -> None:
+def test_nine_in_ten_of_the_noted_attributes_give_a_setting() -> None:
     lost, count = [], 0
     for name, names in NOTED.items():
         given = recorded(name)
@@ -215,7 +215,7 @@ def test_nine_in_ten_of_the_noted_attributes_tell_a_setting() -> None:
         used = {a for known in TABLE.values() for a in bios.read_setting(known, given).attributes}
         lost += [attribute for attribute in names.split() if attribute not in used]
         count += len(names.split())
-    print(f"{count - len(lost)} of {count} noted attributes tell a setting; not {', '.join(lost)}")
+    print(f"{count - len(lost)} of {count} noted attributes hold a setting; not {', '.join(lost)}")
     assert len(lost) <= count / 10
 
 
@@ -242,18 +242,18 @@ def test_the_schema_refuses_a_row_that_could_not_be_read(row: Mapping[str, objec
     assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(table))
 
 
-def test_every_word_of_the_table_is_one_that_its_setting_may_say() -> None:
+def test_every_word_of_the_table_is_allowed_for_its_setting() -> None:
     for setting, known in TABLE.items():
         for row in known.rows:
-            assert set(row.words.values()) <= {*known.says, ELSEWHERE, UNSAID}, setting
+            assert set(row.words.values()) <= {*known.words, ELSEWHERE, UNSAID}, setting
             assert row.number is None or row.number.groups == 1, setting
             assert row.number is None or known.counts or known.unit, setting
         kind = known.kind
         assert (kind.type is Type.QUANTITY) is (known.unit is not None)
-        assert kind.type is not Type.TEXT or kind.words == (*known.says, MIXED)
+        assert kind.type is not Type.TEXT or kind.words == (*known.words, MIXED)
 
 
-def test_no_attribute_tells_two_settings_but_where_packages_stand_in_for_cores() -> None:
+def test_no_attribute_gives_two_settings_but_where_packages_stand_in_for_cores() -> None:
     spelt = {n for known in TABLE.values() for row in known.rows for n in row.names}
     spelt |= {bios_table.spelling(attribute) for name in EXPECTED for attribute in recorded(name)}
     for name in sorted(spelt):
@@ -262,7 +262,7 @@ def test_no_attribute_tells_two_settings_but_where_packages_stand_in_for_cores()
 
 
 def test_every_value_that_a_recorded_row_names_is_read() -> None:
-    """`NAME=VALUE` in `seen` is what a machine says: the row that names it must know the value."""
+    """`NAME=VALUE` in `seen` is what a machine reports: the row that names it must contain the value."""
     count = 0
     for setting, entry in FILE["settings"].items():
         for row in entry["rows"]:
@@ -307,13 +307,13 @@ def test_a_name_that_lies_is_not_taken_at_its_word() -> None:
 
 
 @pytest.mark.parametrize("word", ["Perhaps", "", "1", 1, 0, 2.5, "Enabledish", "Dis abled?!x", [], None, {}])
-def test_a_word_that_nobody_listed_is_unknown_and_names_its_attribute(word: object) -> None:
+def test_an_unlisted_word_is_unknown_and_names_its_attribute(word: object) -> None:
     reading = reading_of(table({"names": ["Odd Name"]}), Odd_Name=word)
     assert isinstance(reading, Unknown)
     assert "Odd_Name" in reading.detail
 
 
-def test_a_setting_that_has_other_words_does_not_say_the_common_ones() -> None:
+def test_a_setting_with_words_of_its_own_rejects_the_common_ones() -> None:
     assert isinstance(reading_of(TABLE["nps"], NumaNodesPerSocket="Enabled"), Unknown)
     assert isinstance(reading_of(TABLE["boot_mode"], BootMode="On"), Unknown)
     assert isinstance(reading_of(TABLE["tpm"], TPM="Auto"), Unknown)
@@ -364,7 +364,7 @@ def test_a_name_with_blanks_signs_or_a_version_at_its_end_is_the_same_name() -> 
     assert isinstance(reading_of(TABLE["above_4g"], Above4GDecodingLimit="Enabled"), Unknown)
 
 
-def test_an_object_says_its_current_value() -> None:
+def test_an_object_yields_its_current_value() -> None:
     assert (
         reading_of(TABLE["turbo"], TurboMode={"CurrentValue": "Disable", "AllowableValues": ["Enable"]}) == "disabled"
     )
@@ -423,23 +423,23 @@ def test_a_zero_that_no_registry_explains_is_no_number() -> None:
     assert isinstance(reading_of(TABLE["memory_speed"], MaxMemBusFreqMHz="MaxMemBusFreq000"), Unknown)
 
 
-def test_memory_speed_is_a_number_where_it_is_said_as_one() -> None:
+def test_memory_speed_is_a_number_where_it_is_reported_as_one() -> None:
     assert reading_of(TABLE["memory_speed"], MaxMemBusFreqMHz="MaxMemBusFreq4800") == "4800"
     assert reading_of(TABLE["memory_speed"], MemoryFrequency_3B25="5600") == "5600"
     assert reading_of(TABLE["memory_speed"], MemFrequency="MaxPerf") == "maximum"
 
 
-def test_a_value_that_leaves_it_to_somebody_else_is_unknown_not_unparsable() -> None:
+def test_a_value_that_defers_to_another_setting_is_unknown_not_unparsable() -> None:
     reading = reading_of(TABLE["power_restore"], PowerControlPolicy="Unspecified")
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.NOT_COLLECTED
 
 
-def test_a_setting_that_was_not_found_says_what_was_looked_for() -> None:
+def test_a_missing_setting_states_what_was_looked_for() -> None:
     reading = bios.read_setting(TABLE["nps"], recorded(DGX)).reading
     assert reading == Unknown(
         Reason.NOT_COLLECTED,
-        "none of 223 attributes is known as nps: NumaMemoryDomainsPerSocket, NumaNodesPerSocket, NUMA Nodes per Socket",
+        "none of 223 attributes matches nps: NumaMemoryDomainsPerSocket, NumaNodesPerSocket, NUMA Nodes per Socket",
     )
     many = bios.read_setting(TABLE["smt"], {}).reading
     assert isinstance(many, Unknown)
@@ -447,7 +447,7 @@ def test_a_setting_that_was_not_found_says_what_was_looked_for() -> None:
 
 
 def opaque(name: str, registry: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """A recorded BIOS as makers who name attributes by number would tell it, and what its registry displays."""
+    """A recorded BIOS with attributes named by number, as some makers do, and what its registry displays."""
     body = json.loads(next(tree(name).glob(registry)).read_text("utf-8"))
     given, shown = recorded(name), bios_registry.displayed(body)
     code = {attribute: f"SETUP{n:03}" for n, attribute in enumerate(given)}
@@ -500,7 +500,7 @@ def test_a_registry_that_is_odd_displays_nothing(registry: Mapping[str, Any]) ->
 
 
 def machine(now: Mapping[str, object], then: Mapping[str, object]) -> BmcCapture:
-    """A BMC whose one BIOS says this now, and that for the next boot."""
+    """A BMC with one BIOS: its attributes now, and those for the next boot."""
     place = f"{ROOT}/Systems/1"
     later = {"@odata.id": f"{place}/Bios/SD"}
     return BmcCapture(
@@ -537,7 +537,7 @@ WRONG = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(attributes=st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=12), WRONG, max_size=12))
-def test_whatever_a_bios_says_a_setting_says_one_of_its_words_or_is_unknown(attributes: dict[str, Any]) -> None:
+def test_a_setting_is_always_one_of_its_words_or_unknown(attributes: dict[str, Any]) -> None:
     for name, report in bios.read_settings(TABLE, attributes).items():
         known, reading = TABLE[name], report.reading
         if isinstance(reading, Unknown):
@@ -548,7 +548,7 @@ def test_whatever_a_bios_says_a_setting_says_one_of_its_words_or_is_unknown(attr
             assert unit.spell(reading, known.unit)
         else:
             counted = known.counts and isinstance(reading, str) and reading.isascii() and reading.isdecimal()
-            assert counted or reading in {*known.says, MIXED}
+            assert counted or reading in {*known.words, MIXED}
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,4 +1,4 @@
-"""Ways through a BMC that a reader chooses: what is asked for, when, and what is not."""
+"""Paths through a BMC that a parser chooses: what is requested, when, and what is not."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from rackcheck.parse.bmc.item import gather
 
 
 def slots(docs: Documents) -> list[Resource]:
-    """What a reader goes through: every device of the chassis where no system lists one."""
+    """A parser's path: every device of the chassis where no system lists one."""
     systems, unread = gather(docs.at("Systems/*/Devices/*"))
     return systems if systems or unread else gather(docs.at("Chassis/*/Devices/*"))[0]
 
@@ -33,7 +33,7 @@ def named_by_links() -> dict[str, Body | Unknown]:
 
 
 def rounds(served: Mapping[str, Body | Unknown], *links: LinkPattern) -> list[set[str]]:
-    """What is asked for in each round of a visit, without the root."""
+    """What is requested in each round of a visit, without the root."""
     bodies: dict[str, Body | Unknown] = {ROOT: served[ROOT]}
     asked = []
     while todo := Documents(bodies).wanted(links):
@@ -45,7 +45,7 @@ def rounds(served: Mapping[str, Body | Unknown], *links: LinkPattern) -> list[se
 WAY = Walk("devices of systems, else of chassis", slots)
 
 
-def test_a_walk_asks_for_more_only_where_what_came_calls_for_it() -> None:
+def test_a_walk_requests_more_only_where_earlier_replies_require_it() -> None:
     served = named_by_links()
     asked = rounds(served, WAY)
     assert {"/Chassis/1/Devices/1"} in asked
@@ -54,7 +54,7 @@ def test_a_walk_asks_for_more_only_where_what_came_calls_for_it() -> None:
     assert not [uri for uris in rounds(served, WAY) for uri in uris if uri.startswith("/Chassis")]
 
 
-def test_a_walk_asks_for_all_that_can_be_known_at_once() -> None:
+def test_a_walk_requests_all_known_links_at_once() -> None:
     assert rounds(named_by_links(), WAY)[:3] == [
         {"/Systems"},
         {"/Systems/1", "/Systems/2"},

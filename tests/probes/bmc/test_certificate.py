@@ -1,4 +1,4 @@
-"""The handshake of a BMC: what is kept of it, what is told, and how old or odd ones are met."""
+"""The TLS handshake of a BMC: what is stored, what is reported, and how old or odd ones are handled."""
 
 import datetime as dt
 import json
@@ -65,7 +65,7 @@ def shown(der: bytes) -> Mapping[str, Reading]:
     return {path.rpartition(".")[2]: found for path, found in readings_of(Handshake("TLSv1.2", "C", der, SEEN)).items()}
 
 
-def test_the_handshake_of_a_visit_is_told_without_a_get() -> None:
+def test_the_handshake_of_a_visit_gives_its_facts_without_a_get() -> None:
     with Mockup(bodies=BODIES) as server:
         capture, _ = redfish.read(client(server), bmc_certificate.ask.links)
         bare = server.fingerprint.replace(":", "").casefold()
@@ -92,16 +92,16 @@ def test_a_run_that_kept_no_handshake_leaves_all_of_it_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "said", "digest"),
+    ("key", "text", "digest"),
     [
         (rsa.generate_private_key(65537, 2048), "RSA 2048", "sha256"),
         (ec.generate_private_key(ec.SECP384R1()), "EC secp384r1", "sha256"),
         (ed25519.Ed25519PrivateKey.generate(), "ed25519", None),
     ],
 )
-def test_the_key_and_the_digest_of_a_certificate_are_named(key: Any, said: str, digest: str | None) -> None:
+def test_the_key_and_the_digest_of_a_certificate_are_named(key: Any, text: str, digest: str | None) -> None:
     found = shown(certificate(key))
-    assert found["key"] == said
+    assert found["key"] == text
     assert found["self_signed"] is True
     assert found["digest"] == digest if digest is not None else isinstance(found["digest"], Unknown)
 
@@ -143,7 +143,7 @@ def test_a_certificate_with_one_byte_changed_raises_nothing(place: int, byte: in
 DER = certificate(ec.generate_private_key(ec.SECP256R1()))
 
 
-def test_a_bmc_that_offers_only_old_tls_is_told_so(tmp_path: Path) -> None:
+def test_a_bmc_that_offers_only_old_tls_is_reported(tmp_path: Path) -> None:
     made = sim.certificate(tmp_path)
     context = tls(made.file)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Chassis, the place of a machine, and the proofs of its components, as recorded BMCs tell them."""
+"""Chassis, the location of a machine, and the attestation of its components, as recorded BMCs report them."""
 
 import pytest
 from one_probe import altered, ask
@@ -52,7 +52,7 @@ def test_every_chassis_is_listed(name: str, count: int) -> None:
         (X10, "1", "RackMount", None, None, None),
     ],
 )
-def test_a_chassis_is_told_as_its_label_says_and_zeros_are_no_label(
+def test_a_chassis_has_the_values_of_its_label_and_zeros_are_no_label(
     name: str, chassis: str, kind: str | None, serial: str | None, part: str | None, slot: str | None
 ) -> None:
     found = ask(bmc_chassis, name)
@@ -61,14 +61,15 @@ def test_a_chassis_is_told_as_its_label_says_and_zeros_are_no_label(
         assert isinstance(reading, Unknown) if expected is None else reading == expected, fact
 
 
-def test_a_chassis_tells_health_power_and_the_owners_number() -> None:
+def test_a_chassis_reports_health_power_and_asset_tag() -> None:
     assert ask(bmc_chassis, HPE_INTEL)["bmc.chassis/1.health"] == "Warning"
     assert ask(bmc_chassis, HPE_AMD)["bmc.chassis/1.health"] == "Critical"
     assert ask(bmc_chassis, DELL)['bmc.chassis/"System.Embedded.1".power_state'] == "On"
     assert ask(bmc_chassis, DMTF)["bmc.chassis/1U.asset_tag"] == "Chicago-45Z-2381"
     dgx = ask(bmc_chassis, DGX)
-    for fact in ("Midplane.asset_tag", "DGX.asset_tag", "CPUBaseboard.power_state", "Midplane.health"):
+    for fact in ("Midplane.asset_tag", "DGX.asset_tag", "CPUBaseboard.power_state"):
         assert isinstance(dgx[f"bmc.chassis/{fact}"], Unknown), fact
+    assert dgx["bmc.chassis/Midplane.health"] == Absent("the BMC reports no health for it")
 
 
 def test_the_place_of_a_machine_is_that_of_its_hosts_chassis() -> None:
@@ -82,7 +83,7 @@ def test_the_place_of_a_machine_is_that_of_its_hosts_chassis() -> None:
 
 
 @pytest.mark.parametrize("name", [DELL, DGX, SUPERMICRO, HPE_INTEL, LENOVO, GB200, BLUEFIELD, X10, DELTA])
-def test_a_place_that_nobody_told_is_unknown(name: str) -> None:
+def test_an_unreported_place_is_unknown(name: str) -> None:
     found = ask(bmc_chassis, name)
     for fact in ("rack", "row", "room", "building"):
         assert isinstance(found[f"bmc.location.{fact}"], Unknown), fact
@@ -93,9 +94,9 @@ def test_a_host_chassis_that_did_not_come_leaves_the_place_unknown() -> None:
     assert (found["bmc.chassis"], found["bmc.location.rack"]) == (LOST, LOST)
 
 
-@pytest.mark.parametrize("told", [None, [], "here", {}, {"Placement": None}, {"Placement": {"Rack": ["a"]}}])
-def test_a_place_of_another_form_is_unknown(told: object) -> None:
-    found = altered(bmc_chassis, DMTF, RACKMOUNT, Location=told)
+@pytest.mark.parametrize("value", [None, [], "here", {}, {"Placement": None}, {"Placement": {"Rack": ["a"]}}])
+def test_a_place_of_another_form_is_unknown(value: object) -> None:
+    found = altered(bmc_chassis, DMTF, RACKMOUNT, Location=value)
     assert isinstance(found["bmc.location.rack"], Unknown)
     assert found["bmc.chassis/1U.model"] == "3500RX"
 
@@ -116,16 +117,16 @@ def test_an_empty_place_for_a_board_has_no_serial_number() -> None:
     assert isinstance(found["bmc.chassis/1U.serial"], Absent)
 
 
-@pytest.mark.parametrize("told", [None, "", "0", "0000000000", "nil", "N/A", 7, [], "a\ufffd"])
-def test_what_is_no_label_is_unknown(told: object) -> None:
+@pytest.mark.parametrize("value", [None, "", "0", "0000000000", "nil", "N/A", 7, [], "a\ufffd"])
+def test_what_is_no_label_is_unknown(value: object) -> None:
     with pytest.raises(Unreadable):
-        label(told)
+        label(value)
 
 
-@pytest.mark.parametrize("told", [None, -1, 1.5, True, "x", [], 10**400, float("nan")])
-def test_what_is_no_whole_number_is_unknown(told: object) -> None:
+@pytest.mark.parametrize("value", [None, -1, 1.5, True, "x", [], 10**400, float("nan")])
+def test_what_is_no_whole_number_is_unknown(value: object) -> None:
     with pytest.raises(Unreadable):
-        whole(told)
+        whole(value)
 
 
 # Proofs
@@ -139,7 +140,7 @@ def test_every_component_that_can_prove_itself_is_listed(name: str, count: int) 
 
 
 @pytest.mark.parametrize("name", [DELL, SUPERMICRO, HPE_AMD, LENOVO, BLUEFIELD, X10, DELTA])
-def test_a_bmc_that_tells_of_no_proofs_leaves_them_unknown(name: str) -> None:
+def test_a_bmc_without_measurements_leaves_them_unknown(name: str) -> None:
     assert isinstance(ask(bmc_integrity, name)["bmc.integrity"], Unknown)
 
 
@@ -156,7 +157,7 @@ def test_a_bmc_that_tells_of_no_proofs_leaves_them_unknown(name: str) -> None:
         (HPE_INTEL, "HPM", "OEM", None, True, None, "Systems/1"),
     ],
 )
-def test_a_proof_is_told_only_where_the_bmc_made_it(
+def test_a_measurement_is_reported_only_where_the_bmc_made_it(
     name: str, component: str, kind: str, version: str | None, enabled: bool, verified: str | None, part: str
 ) -> None:
     found = ask(bmc_integrity, name)
@@ -166,25 +167,25 @@ def test_a_proof_is_told_only_where_the_bmc_made_it(
         assert isinstance(reading, Unknown) if expected is None else reading == expected, fact
 
 
-@pytest.mark.parametrize("told", [None, [], "SPDM", {"IdentityAuthentication": None}])
-def test_a_proof_of_another_form_is_unknown(told: object) -> None:
+@pytest.mark.parametrize("value", [None, [], "SPDM", {"IdentityAuthentication": None}])
+def test_a_proof_of_another_form_is_unknown(value: object) -> None:
     uri = "/redfish/v1/ComponentIntegrity/EROT_BIOS_0"
-    assert isinstance(altered(bmc_integrity, DGX, uri, SPDM=told)["bmc.integrity/EROT_BIOS_0.verified"], Unknown)
+    assert isinstance(altered(bmc_integrity, DGX, uri, SPDM=value)["bmc.integrity/EROT_BIOS_0.verified"], Unknown)
 
 
-def test_a_failed_proof_is_told() -> None:
+def test_a_failed_measurement_is_reported() -> None:
     uri = "/redfish/v1/ComponentIntegrity/EROT_BIOS_0"
     values = {"IdentityAuthentication": {"ResponderAuthentication": {"VerificationStatus": "Failed"}}}
     assert altered(bmc_integrity, DGX, uri, SPDM=values)["bmc.integrity/EROT_BIOS_0.verified"] == "Failed"
 
 
-@pytest.mark.parametrize("told", [None, "", "0.0.0", "N/A", "unknown", 1.1])
-def test_a_version_that_was_never_asked_is_unknown(told: object) -> None:
+@pytest.mark.parametrize("value", [None, "", "0.0.0", "N/A", "unknown", 1.1])
+def test_a_version_that_was_never_negotiated_is_unreadable(value: object) -> None:
     with pytest.raises(Unreadable):
-        protocol(told)
+        protocol(value)
 
 
-@pytest.mark.parametrize("told", [None, "", "Chassis/1", "/", "/x", 7, [], "/a/\ufffd"])
-def test_a_link_to_nothing_is_no_component(told: object) -> None:
+@pytest.mark.parametrize("value", [None, "", "Chassis/1", "/", "/x", 7, [], "/a/\ufffd"])
+def test_a_link_to_nothing_is_no_component(value: object) -> None:
     with pytest.raises(Unreadable):
-        target(told)
+        target(value)

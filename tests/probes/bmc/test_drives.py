@@ -49,7 +49,7 @@ def test_a_bmc_that_lists_no_drive_has_not_heard_of_them(name: str) -> None:
         (DGX, "NVMe_Device7_NSID1.model", "KCM6DRUL3T84"),
     ],
 )
-def test_a_drive_tells_what_it_is_and_how_it_fares(name: str, path: str, value: object) -> None:
+def test_a_drive_reports_its_identity_and_health(name: str, path: str, value: object) -> None:
     assert ask(bmc_drives, name)[f"bmc.drive/{path}"] == value
 
 
@@ -73,7 +73,7 @@ def test_storage_without_a_word_leaves_the_drives_open_though_simple_storage_sta
 
 
 @pytest.mark.parametrize("name", [DELL, SUPERMICRO, HPE_INTEL, GB200])
-def test_simple_storage_is_not_asked_where_storage_tells(name: str) -> None:
+def test_simple_storage_is_not_requested_beside_storage(name: str) -> None:
     assert not [uri for uri in bodies(bmc_drives, name) if "/SimpleStorage" in uri]
 
 

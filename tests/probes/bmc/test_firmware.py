@@ -55,7 +55,7 @@ def facts(capture: BmcCapture) -> dict[str, Reading]:
 
 @cache
 def readings(name: str) -> dict[str, Reading]:
-    """What a recorded tree says of its firmware, by path."""
+    """The firmware facts of a recorded tree, by path."""
     return facts(inventory(name))
 
 
@@ -70,12 +70,12 @@ def component(name: str, key: str, fact: str) -> Reading:
 
 
 def odd(**body: object) -> Resource:
-    """A component with a body of ours."""
+    """A component with a made-up body."""
     return Resource(f"{INVENTORY}/1", {"Id": "1", "Name": "GPU firmware", "Version": "1.0", **body})
 
 
 def altered(uri: str, **changes: object) -> dict[str, Reading]:
-    """The recorded DGX, one of its components changed."""
+    """The recorded DGX with one component changed."""
     bodies: dict[str, Any] = dict(inventory(DGX).bodies)
     place = f"{INVENTORY}/{uri}"
     bodies[place] = {**bodies[place], **changes}
@@ -150,7 +150,7 @@ def test_a_version_is_found_under_its_function(name: str, path: str, version: st
         (GB200, {"installed": 26, "absent": 4}),
     ],
 )
-def test_copies_that_do_not_run_are_told_from_what_is_installed(name: str, roles: dict[str, int]) -> None:
+def test_inactive_copies_are_distinguished_from_installed_firmware(name: str, roles: dict[str, int]) -> None:
     listed = readings(name)["firmware.component"]
     assert isinstance(listed, tuple)
     rows = (component(name, key, "role") for key in listed)
@@ -170,7 +170,7 @@ def test_copies_that_do_not_run_are_told_from_what_is_installed(name: str, roles
         (GB200, "HGX_PCIeSwitchConfig_0", "other", ()),
     ],
 )
-def test_a_function_names_the_signs_that_told_it(
+def test_a_function_names_the_signs_that_identified_it(
     name: str, key: str, function: str, by: tuple[str, ...] | None
 ) -> None:
     assert component(name, key, "function") == function
@@ -228,7 +228,7 @@ def test_a_version_that_is_none_is_unknown_under_its_function(text: object) -> N
         ({"Id": "Installed-1-2__Backup.GPU"}, "installed"),
     ],
 )
-def test_a_role_is_told_by_words_and_state(body: dict[str, object], expected: str) -> None:
+def test_a_role_is_read_from_words_and_state(body: dict[str, object], expected: str) -> None:
     assert firmware.role(TABLE, odd(**body)) == expected
 
 
@@ -289,7 +289,7 @@ def test_a_long_text_and_many_links_are_looked_at_in_part() -> None:
     assert (rows[0], len(rows[1])) == ("drive", firmware.MOST)
 
 
-def test_every_row_of_the_table_is_told_by_a_recorded_machine() -> None:
+def test_every_row_of_the_table_matches_in_a_recorded_machine() -> None:
     seen = {component(name, key, "function") for name in ALL for key in _listed(name)}
     assert seen == {row.name for row in TABLE.functions} | {"other"}
 

@@ -1,4 +1,4 @@
-"""What the BMC tells of GPUs, their NVLinks and switches, in recorded machines and in altered copies of them."""
+"""What the BMC reports about GPUs, their NVLinks and switches, on recorded machines and altered copies of them."""
 
 from functools import cache
 from typing import Any
@@ -41,7 +41,7 @@ def capture(name: str) -> BmcCapture:
 
 
 def of(name: str, **bodies: Any) -> dict[str, Reading]:
-    """What the probes of this file read in a tree, some of its bodies replaced."""
+    """What the probes under test read in a tree with some bodies replaced."""
     found = bmc_probes()
     held = BmcCapture(completed(name, links(*PROBES), {**capture(name).bodies, **bodies}))
     leaves = collect([found[probe] for probe in PROBES], held, "2026-01-01T00:00:00Z")
@@ -91,12 +91,12 @@ def test_gpus_are_found_where_the_bmc_lists_them(
 
 
 @pytest.mark.parametrize("name", [HPE_AMD, NVSWITCH, BLUEFIELD, DMTF, X10, DELTA])
-def test_a_bmc_that_lists_no_gpu_does_not_say_that_there_is_none(name: str) -> None:
+def test_a_bmc_that_lists_no_gpu_does_not_prove_that_there_is_none(name: str) -> None:
     assert unknown(of(name)["bmc.gpu"])
     assert unknown(of(name)["bmc.gpu.count"])
 
 
-def test_a_gpu_is_told_to_its_last_property_where_the_bmc_does() -> None:
+def test_a_gpu_has_every_property_that_its_bmc_reports() -> None:
     found = {path.rpartition("bmc.gpu/GPU_SXM_1.")[2]: r for path, r in of(DGX).items() if "/GPU_SXM_1." in path}
     assert found["memory"] == 81559 / 1024
     assert (found["ecc"], found["mig"], found["speed_locked"]) == (True, False, True)
@@ -106,7 +106,7 @@ def test_a_gpu_is_told_to_its_last_property_where_the_bmc_does() -> None:
     assert (found["power.draw"], found["temperature"]) == (71.586, 60)
 
 
-def test_a_gpu_that_its_bmc_knows_nothing_of_yet_is_unknown_not_wrong() -> None:
+def test_a_gpu_not_yet_inventoried_by_its_bmc_is_unknown_not_wrong() -> None:
     found = of(GB200)
     names = {"state", "health", "name"}
     for path, reading in found.items():
@@ -114,16 +114,16 @@ def test_a_gpu_that_its_bmc_knows_nothing_of_yet_is_unknown_not_wrong() -> None:
             assert isinstance(reading, Unknown), path
 
 
-def test_the_pcie_device_tells_what_the_processor_does_not_have() -> None:
+def test_the_pcie_device_supplies_what_the_processor_lacks() -> None:
     place = "/redfish/v1/Systems/1/Processors/GPU1"
     assert "Status" not in body(LENOVO, place)
     assert of(LENOVO)["bmc.gpu/GPU1.health"] == "OK"
 
 
-def test_the_pcie_device_does_not_stand_in_for_what_the_processor_does_not_say() -> None:
+def test_the_pcie_device_does_not_replace_empty_values_of_the_processor() -> None:
     place = "/redfish/v1/Systems/1/Processors/GPU1"
     found = of(LENOVO, **{place: {**body(LENOVO, place), "Status": None, "SerialNumber": "N/A"}})
-    for leaf in ("state", "health", "serial"):
+    for leaf in ("state", "serial", "health"):
         assert unknown(found[f"bmc.gpu/GPU1.{leaf}"])
     assert unknown(found["bmc.gpu.count"])
 
@@ -150,7 +150,7 @@ def test_pcie_devices_do_not_stand_in_for_processors_that_were_not_read() -> Non
     assert not [path for path in found if path.startswith("bmc.gpu/GPU")]
 
 
-def test_a_system_without_processors_leaves_the_pcie_devices_to_tell() -> None:
+def test_a_system_without_processors_is_read_from_its_pcie_devices() -> None:
     found = of(DGX, **{HGX: less(DGX, HGX, "Processors")})
     assert found["bmc.gpu"] == tuple(f"GPU_SXM_{n}" for n in range(1, 9))
     assert found["bmc.gpu/GPU_SXM_1.serial"] == "1652923003067"
@@ -177,7 +177,7 @@ def test_a_limit_of_all_ones_is_none(value: object, expected: float) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 0, -1, "", {}, True, 10**400])
-def test_a_limit_that_says_nothing_is_unknown(value: object) -> None:
+def test_a_limit_without_a_value_is_unreadable(value: object) -> None:
     with pytest.raises(Unreadable):
         limit(value)
 
@@ -189,7 +189,7 @@ def test_a_unique_id_of_zeros_is_nobodys(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", [None, {}, {"CapacityMiB": 0}, {"CapacityMiB": "N/A"}, LOST])
-def test_memory_that_does_not_say_its_size_is_unknown(value: object) -> None:
+def test_memory_without_a_reported_size_is_unknown(value: object) -> None:
     found = of(DGX, **{f"{HGX}/Memory/GPU_SXM_1_DRAM_0": value or {"Id": "x"}})
     assert isinstance(found["bmc.gpu/GPU_SXM_1.memory"], Unknown)
 
@@ -202,7 +202,7 @@ def test_a_power_limit_that_is_none_is_unknown(value: object) -> None:
     assert found["bmc.gpu/GPU_SXM_1.power.draw"] == 71.586
 
 
-def test_metrics_that_were_not_read_say_why() -> None:
+def test_metrics_that_were_not_read_state_why() -> None:
     assert of(DGX, **{f"{FIRST}/EnvironmentMetrics": LOST})["bmc.gpu/GPU_SXM_1.power.limit"] == Unknown(
         Reason.TIMEOUT, "PowerLimitWatts.SetPoint no answer"
     )
@@ -273,7 +273,7 @@ def test_a_gpu_whose_ports_are_not_listed_leaves_its_links_unknown(name: str, ke
 # Switches
 
 
-def test_switches_are_told_from_retimers() -> None:
+def test_switches_are_distinguished_from_retimers() -> None:
     found = of(DGX)
     assert found["bmc.nvswitch"] == tuple(f"NVSwitch_{n}" for n in range(4))
     assert found["bmc.pcie_switch"] == ("PCIeSwitch_0",)

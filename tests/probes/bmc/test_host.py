@@ -1,4 +1,4 @@
-"""What the BMC tells of its host: memory, CPUs, TPM and boot, in recorded machines and in altered copies of them."""
+"""What the BMC reports about its host: memory, CPUs, TPM and boot, on recorded machines and altered copies of them."""
 
 from functools import cache
 from typing import Any
@@ -38,7 +38,7 @@ def capture(name: str) -> BmcCapture:
 
 
 def of(name: str, **bodies: Any) -> dict[str, Reading]:
-    """What the probes of this file read in a tree, some of its bodies replaced."""
+    """What the probes under test read in a tree with some bodies replaced."""
     found = bmc_probes()
     held = BmcCapture({**capture(name).bodies, **bodies})
     leaves = collect([found[probe] for probe in PROBES], held, "2026-01-01T00:00:00Z")
@@ -83,13 +83,13 @@ def test_the_modules_of_the_host_add_up_to_its_memory(name: str, gibibytes: int,
     assert sum(size for size in sizes if isinstance(size, float)) == gibibytes
 
 
-def test_a_module_that_runs_below_its_rate_says_both() -> None:
+def test_a_module_below_its_rated_speed_reports_both_speeds() -> None:
     found = of(DGX)
     assert found["bmc.dimm/DevType2_DIMM0.speed.configured"] == 4400
     assert found["bmc.dimm/DevType2_DIMM0.speed.rated"] == 4800
     assert found["bmc.dimm/DevType2_DIMM0.part_number"] == "MTC40F2046S1RC48BA1"
     assert found["bmc.dimm/DevType2_DIMM0.serial"] == "40155B49"
-    assert unknown(found["bmc.dimm/DevType2_DIMM0.type"])
+    assert found["bmc.dimm/DevType2_DIMM0.type"] == "DRAM"  # its BMC reports only the medium
 
 
 def test_a_module_has_the_name_of_its_slot() -> None:
@@ -186,7 +186,7 @@ def test_cpus_are_counted_without_gpus_and_empty_sockets(
     assert found[f"bmc.cpu/{key}.health"] == "OK"
 
 
-def test_microcode_is_told_by_some() -> None:
+def test_some_bmcs_report_microcode() -> None:
     assert of(DELL)['bmc.cpu/"CPU.Socket.2".microcode'] == "0xD00037B"
     assert of(SUPERMICRO)["bmc.cpu/1.microcode"] == "0x2B0004B1"
     assert unknown(of(LENOVO)["bmc.cpu/1.microcode"])
@@ -200,7 +200,7 @@ def test_an_empty_socket_is_listed_and_not_counted() -> None:
 
 
 @pytest.mark.parametrize("change", [{"ProcessorType": None}, {"Status": None}, {"Status": {"State": None}}])
-def test_a_processor_that_says_less_leaves_the_count_unknown(change: dict[str, Any]) -> None:
+def test_an_incomplete_processor_leaves_the_count_unknown(change: dict[str, Any]) -> None:
     place = "/redfish/v1/Systems/1/Processors/1"
     assert unknown(of(LENOVO, **{place: {**body(LENOVO, place), **change}})["bmc.cpu.count"])
 
@@ -292,7 +292,7 @@ def test_an_order_that_is_none_is_unknown(value: object) -> None:
 
 
 def test_a_target_counts_only_where_an_override_is_set() -> None:
-    found = of(SUPERMICRO)  # it keeps the target Pxe of an override that is over
+    found = of(SUPERMICRO)  # it keeps the target Pxe of an expired override
     assert found["bmc.boot.override"] == "Disabled"
     assert isinstance(found["bmc.boot.override_target"], Absent)
     found = of(DMTF)
@@ -310,13 +310,13 @@ def test_a_target_counts_only_where_an_override_is_set() -> None:
         ([], Unknown),
     ],
 )
-def test_an_override_that_says_less_is_unknown(boot: object, expected: type) -> None:
+def test_an_incomplete_override_is_unknown(boot: object, expected: type) -> None:
     place = "/redfish/v1/Systems/System.Embedded.1"
     found = of(DELL, **{place: {**body(DELL, place), "Boot": boot}})
     assert isinstance(found["bmc.boot.override_target"], expected)
 
 
-def test_progress_is_told_in_the_vendors_word_where_it_is_of_its_own() -> None:
+def test_progress_is_reported_in_the_vendors_word_where_it_is_oem() -> None:
     assert of(BLUEFIELD)["bmc.boot.progress"] == "OsIsRunning"
     assert of(GB200)["bmc.boot.progress"] == "OSRunning"
     assert of(SUPERMICRO)["bmc.boot.progress"] == "SystemHardwareInitializationComplete"
@@ -324,7 +324,7 @@ def test_progress_is_told_in_the_vendors_word_where_it_is_of_its_own() -> None:
     assert unknown(of(DGX)["bmc.boot.progress"])
 
 
-def test_two_hosts_that_differ_are_not_told_with_one_voice() -> None:
+def test_differing_values_of_two_hosts_are_not_merged() -> None:
     systems = "/redfish/v1/Systems"
     place = f"{systems}/1"
     other = {**body(LENOVO, place), "Id": "2", "Boot": {"BootSourceOverrideMode": "Legacy"}}

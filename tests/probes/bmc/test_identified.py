@@ -1,4 +1,4 @@
-"""Which machine a BMC manages: of recorded ones by their signs, and of such as say less, other things, or two at once."""
+"""Which machine a BMC manages: recorded ones by their signs, and ones that report less, other values, or two."""
 
 import csv
 import json
@@ -151,7 +151,7 @@ def test_two_machines_that_both_fit_are_none_and_both_are_listed() -> None:
     assert {each[:2] for each in by} == {"a:", "b:"}
 
 
-def test_gpus_that_do_not_say_their_model_leave_it_unknown() -> None:
+def test_gpus_that_do_not_report_their_model_leave_it_unknown() -> None:
     held = bodies(bmc_identified, DGX)
     uri = f"{ROOT}/Systems/HGX_Baseboard_0/Processors/GPU_SXM_1"
     body = held[uri]

@@ -54,7 +54,7 @@ def test_a_bmc_that_does_not_speak_of_the_host_leaves_its_interfaces_open(name: 
         (X10, "1.mac", "ac:1f:6b:18:a4:5a"),
     ],
 )
-def test_an_interface_of_the_host_tells_its_address_and_link(name: str, path: str, value: object) -> None:
+def test_an_interface_of_the_host_reports_its_address_and_link(name: str, path: str, value: object) -> None:
     assert ask(bmc_interfaces, name)[f"bmc.interface/{path}"] == value
 
 
@@ -70,14 +70,14 @@ def test_an_interface_of_the_host_tells_its_address_and_link(name: str, path: st
         (LENOVO, "1.interface/NIC.link", "up"),
     ],
 )
-def test_an_interface_of_a_controller_tells_its_address_and_dhcp(name: str, path: str, value: object) -> None:
+def test_an_interface_of_a_controller_reports_its_address_and_dhcp(name: str, path: str, value: object) -> None:
     assert ask(bmc_interfaces, name)[f"bmc.manager/{path}"] == value
 
 
 @pytest.mark.parametrize(
     ("name", "path"), [(DGX, "EthernetInterface0.speed"), (SUPERMICRO, "1.speed"), (X10, "1.speed")]
 )
-def test_a_speed_that_is_zero_or_not_told_is_unknown(name: str, path: str) -> None:
+def test_a_speed_that_is_zero_or_unreported_is_unknown(name: str, path: str) -> None:
     assert isinstance(ask(bmc_interfaces, name)[f"bmc.interface/{path}"], Unknown)
 
 
@@ -86,16 +86,16 @@ def test_a_controller_without_interfaces_of_its_own_leaves_them_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"), [("A0:88:C2:82:6E:52", "a0:88:c2:82:6e:52"), ("a088c2826e52", "a0:88:c2:82:6e:52")]
+    ("text", "expected"), [("A0:88:C2:82:6E:52", "a0:88:c2:82:6e:52"), ("a088c2826e52", "a0:88:c2:82:6e:52")]
 )
-def test_an_address_is_spelled_as_linux_does(told: str, expected: str) -> None:
-    assert mac(told) == expected
+def test_an_address_is_spelled_as_linux_does(text: str, expected: str) -> None:
+    assert mac(text) == expected
 
 
-@pytest.mark.parametrize("told", [None, "", "N/A", "00:00:00:00:00:00", "a0:88", 7, [], {}, "x" * 100_000])
-def test_an_address_that_is_none_is_unreadable(told: object) -> None:
+@pytest.mark.parametrize("value", [None, "", "N/A", "00:00:00:00:00:00", "a0:88", 7, [], {}, "x" * 100_000])
+def test_an_address_that_is_none_is_unreadable(value: object) -> None:
     with pytest.raises(Unreadable):
-        mac(told)
+        mac(value)
 
 
 @pytest.mark.parametrize("odd", [None, "", 5, [], "LinkSideways", "true"])

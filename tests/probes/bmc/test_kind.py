@@ -1,4 +1,4 @@
-"""What kind of machine a BMC manages: of recorded ones, and of such as nobody recorded."""
+"""What kind of machine a BMC manages: recorded machines, and some without a recording."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Leak detectors of recorded trays, and of BMCs that do not say what they should."""
+"""Leak detectors of recorded trays, and of BMCs that do not report what they should."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -54,7 +54,7 @@ def tray(*detectors: object, chassis: Mapping[str, object] | None = None) -> dic
     return bodies
 
 
-def test_the_wet_detector_of_a_tray_is_told_from_the_dry_ones() -> None:
+def test_the_wet_detector_of_a_tray_is_distinguished_from_the_dry_ones() -> None:
     found = readings(GB200)
     listed = found["leak"]
     assert isinstance(listed, tuple)
@@ -97,7 +97,7 @@ def test_a_state_that_is_none_is_unknown_never_dry(state: object) -> None:
     assert isinstance(found["leak/a.state"], Unknown)
 
 
-def test_a_place_without_a_detector_is_absent_and_told_apart() -> None:
+def test_an_unfitted_detector_is_absent_and_an_unreported_one_unknown() -> None:
     found = leaks(tray({"Id": "a", "DetectorState": "OK", "Status": {"State": "Absent"}}, {"Id": "b"}))
     assert isinstance(found["leak/a.state"], Absent)
     assert found["leak/a.fitted"] == "Absent"
@@ -109,7 +109,7 @@ def test_a_list_that_is_none_is_unknown(body: Body) -> None:
     assert isinstance(leaks(tray() | {f"{CHASSIS}/T/LeakDetectors": body})["leak"], Unknown)
 
 
-def test_a_list_without_members_says_that_there_are_none() -> None:
+def test_a_list_without_members_proves_that_there_are_none() -> None:
     assert leaks(tray())["leak"] == ()
     assert isinstance(leaks(tray(chassis={"Id": "T"}))["leak"], Unknown)
 

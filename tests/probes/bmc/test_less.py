@@ -1,4 +1,4 @@
-"""The law on facts of host, GPUs and switches: a resource that says less leaves each as it was, or unknown."""
+"""The law on facts of host, GPUs and switches: a resource with less content leaves each as it was, or unknown."""
 
 import re
 
@@ -36,12 +36,12 @@ def facts(held: Bodies) -> dict[str, Reading]:
 
 
 def kinds(held: Bodies) -> list[tuple[str, str, Body | Unknown]]:
-    """One change of each kind; what is numbered is alike."""
+    """One change of each kind; numbered names count as one kind."""
     return list({(re.sub(r"\d+", "#", uri), what): (what, uri, body) for what, uri, body in less(held)}.values())
 
 
 def broken(name: str, held: Bodies, changes: list[tuple[str, str, Body | Unknown]]) -> list[str]:
-    """The facts that one of these changes turned into another value, or took away without a word."""
+    """The facts that one of these changes turned into another value, or removed without a reason."""
     before = facts(held)
     found = []
     for what, uri, body in changes:
@@ -58,7 +58,7 @@ def broken(name: str, held: Bodies, changes: list[tuple[str, str, Body | Unknown
 
 
 @pytest.mark.parametrize("name", [DMTF, LENOVO, GB200])
-def test_a_resource_that_says_less_turns_no_fact_into_another(name: str) -> None:
+def test_an_incomplete_resource_turns_no_fact_into_another(name: str) -> None:
     held = dict(read(name, None, *PROBES).bodies)
     changes = kinds(held)
     assert not broken(name, held, changes[:: max(1, len(changes) // EACH)])
@@ -66,7 +66,7 @@ def test_a_resource_that_says_less_turns_no_fact_into_another(name: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_a_resource_of_any_bmc_that_says_less_turns_no_fact_into_another(name: str) -> None:
+def test_an_incomplete_resource_of_any_bmc_turns_no_fact_into_another(name: str) -> None:
     held = dict(read(name, None, *PROBES).bodies)
     changes = kinds(held)
     assert not broken(name, held, changes[:: max(1, len(changes) // MANY)])

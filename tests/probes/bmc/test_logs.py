@@ -1,4 +1,4 @@
-"""Event logs of BMCs: which are read, their newest entries, and what is said where those could not be had."""
+"""Event logs of BMCs: which are read, their newest entries, and what is reported where those cannot be read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -84,7 +84,7 @@ def test_logs_of_logins_traces_and_codes_are_not_read(name: str) -> None:
     assert not [log for log in logs if any(word in str(log) for word in ("Audit", "Journal", "Post", "Dump", "/SL"))]
 
 
-def test_xids_of_parts_are_read_where_somebody_asks() -> None:
+def test_xids_of_parts_are_read_only_on_request() -> None:
     found = ask(bmc_logs_chassis, DGX)
     assert found['bmc.part_log/"Chassis/HGX_GPU_SXM_4/XID".entries'] == 3
     assert bmc_logs_chassis.ask.dear
@@ -105,7 +105,7 @@ def test_of_a_log_in_one_page_the_newest_count_in_either_order(order: int) -> No
 
 
 def pages(count: int, size: int, order: int, bad: range) -> dict[str, object]:
-    """A BMC that gives a log in pages, as `$skip` asks."""
+    """A BMC that returns a log in pages, as `$skip` requests."""
     every = [entry(n, "Critical" if n in bad else "OK") for n in range(count)][::order]
     bodies: dict[str, object] = {uri: body for uri, body in machine().items() if not isinstance(body, Unknown)}
     for skip in range(count):
@@ -141,7 +141,7 @@ def test_a_log_that_gives_links_alone_is_not_read_further() -> None:
     assert not_read_further(found["critical"])
 
 
-def test_many_entries_without_times_do_not_tell_which_are_the_newest() -> None:
+def test_many_entries_without_times_do_not_show_which_are_the_newest() -> None:
     members = [entry(n) | {"Created": None} for n in range(60)]
     assert not_read_further(readings_of({"Members": members})["critical"])
     assert readings_of({"Members": members[:40]})["critical"] == 0
@@ -192,7 +192,7 @@ def test_a_bmc_that_shows_no_log_of_events_is_not_one_where_nothing_happened() -
     assert isinstance(of(bmc_logs, held)["bmc.log"], Unknown)
 
 
-def test_a_page_that_is_not_the_last_tells_nothing_of_the_newest() -> None:
+def test_a_page_that_is_not_the_last_does_not_give_the_newest() -> None:
     first: dict[str, Any] = {"Members": [entry(n) for n in range(60)], "Members@odata.count": 200}
     first["Members@odata.nextLink"] = f"{ENTRIES}?$skip=60"
     place = f"{ENTRIES}?$skip=150"

@@ -28,11 +28,11 @@ QUICK, MANY = 60, 700
 """Examples of each of the two laws, of about five bodies each; `make full` tries the many twice, on all trees."""
 
 BODIES = 2500
-"""So many mutated bodies at least are tried by each of the four long tests: 10,000 in all."""
+"""Least number of mutated bodies in each of the four long tests: 10,000 in all."""
 
 Bodies = Mapping[str, Body | Unknown]
 Place = tuple[str, tuple[str | int, ...]]
-"""A URI, and the way from its body to one value."""
+"""A URI, and the path from its body to one value."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def base(name: str) -> Base:
 
 
 def ways(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The way to every value inside a body."""
+    """The path to every value inside a body."""
     inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
     for name, each in inner:
         yield (*way, name)
@@ -75,7 +75,7 @@ def ways(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 
 
 def put(value: object, way: tuple[str | int, ...], change: Callable[[object], object]) -> object:
-    """A copy of a value in which the one at the end of a way is another."""
+    """A copy of a value with the one at a path replaced."""
     if not way:
         return change(value)
     name, *rest = way
@@ -98,7 +98,7 @@ LESS: Mapping[str, Callable[[object], object]] = {
     "another type": lambda value: 7 if isinstance(value, str | list | Mapping) else None if value is None else "xyzzy",
     "N/A": lambda _: "N/A",
 }
-"""What is no value of the kind that stood there."""
+"""Values of another kind than the original."""
 
 ODD: Mapping[str, Callable[[object], object]] = {
     **LESS,
@@ -122,7 +122,7 @@ ODD: Mapping[str, Callable[[object], object]] = {
 
 
 def after(name: str, changes: Mapping[str, Body | Unknown]) -> tuple[dict[str, Leaf], dict[str, Leaf]]:
-    """What those probes read, before and now, that look at one of these resources."""
+    """What the probes that use one of these resources read, before and now."""
     known, found = base(name), bmc_probes()
     probes = sorted({probe for uri in changes for probe in known.readers[uri]})
     before = {path: leaf for probe in probes for path, leaf in known.leaves[probe].items()}
@@ -133,7 +133,7 @@ def after(name: str, changes: Mapping[str, Body | Unknown]) -> tuple[dict[str, L
 
 
 def body_of(value: object) -> Body | Unknown:
-    """What the transport makes of a body: it is sent as JSON, and read."""
+    """A body after transport: sent as JSON, and read."""
     return parsed(json.dumps(value).encode())
 
 
@@ -143,7 +143,7 @@ def crashed(now: Mapping[str, Leaf]) -> list[str]:
 
 
 def false(name: str, lessened: list[tuple[Place, str]]) -> list[str]:
-    """The facts that pass where they cannot: read of what is no value, or known only since something says less."""
+    """The facts that wrongly have a value: read from an invalid one, or known only because less data is there."""
     held, bodies, spots = base(name).bodies, dict[str, Body | Unknown](), list[str]()
     for (uri, way), kind in lessened:
         value = at(held[uri], way)
@@ -182,7 +182,7 @@ def sources(name: str) -> st.SearchStrategy[Place]:
 
 @st.composite
 def cases(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[str, list[tuple[Place, str]]]:
-    """A BMC, and in up to nine of its bodies one value that is none."""
+    """A BMC, with one invalid value in up to nine of its bodies."""
     name = draw(st.sampled_from(names))
     lessened = st.tuples(sources(name) | places(name), st.sampled_from(sorted(LESS)))
     return name, draw(st.lists(lessened, min_size=1, max_size=9, unique_by=lambda each: each[0][0]))
@@ -190,14 +190,14 @@ def cases(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[str, list[tuple[Plac
 
 @st.composite
 def wild(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[str, list[tuple[Place, str]], list[Place]]:
-    """A BMC, some of its values changed, some of its properties renamed or taken away."""
+    """A BMC with some values changed, and some properties renamed or removed."""
     name = draw(st.sampled_from(names))
     changed = st.tuples(places(name), st.sampled_from(sorted(ODD)))
     return name, draw(st.lists(changed, min_size=1, max_size=8)), draw(st.lists(places(name), max_size=4))
 
 
 def survived(name: str, changed: list[tuple[Place, str]], renamed: list[Place]) -> list[str]:
-    """The probes that failed over such bodies."""
+    """The probes that raised an exception on such bodies."""
     bodies: dict[str, object] = {}
     for (uri, way), kind in changed:
         held = bodies.get(uri, base(name).bodies[uri])
@@ -213,7 +213,7 @@ def survived(name: str, changed: list[tuple[Place, str]], renamed: list[Place]) 
 
 
 def other_name(outer: object, name: str) -> object:
-    """The same object, one of its properties under another name; every second one is taken away."""
+    """The same object with one property renamed, or every second time removed."""
     assert isinstance(outer, Mapping)
     if len(outer) % 2:
         return {k: v for k, v in outer.items() if k != name}
@@ -225,7 +225,7 @@ def examples(count: int, *, derandomize: bool = False) -> settings:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_facts_say_which_value_they_were_read_from(name: str) -> None:
+def test_facts_state_which_value_they_were_read_from(name: str) -> None:
     assert len(base(name).sources) >= 20
 
 

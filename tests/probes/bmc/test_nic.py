@@ -1,4 +1,4 @@
-"""Network adapters and ports as recorded BMCs tell them, in the older words and the newer."""
+"""Network adapters and ports as recorded BMCs report them, in older and newer schemas."""
 
 import pytest
 from one_probe import altered, ask, bodies
@@ -36,7 +36,7 @@ def test_every_adapter_and_every_port_is_counted_once(name: str, adapters: int, 
 
 
 @pytest.mark.parametrize("name", [NVSWITCH, DMTF, X10, DELTA])
-def test_a_bmc_that_tells_of_no_adapters_leaves_them_unknown(name: str) -> None:
+def test_a_bmc_without_adapters_leaves_them_unknown(name: str) -> None:
     assert isinstance(ask(bmc_nic, name)["bmc.nic"], Unknown)
 
 
@@ -53,7 +53,7 @@ def test_a_bmc_that_tells_of_no_adapters_leaves_them_unknown(name: str) -> None:
         (DGX, "DevType7_NIC10", None, None, None, None),
     ],
 )
-def test_an_adapter_is_told_as_its_label_says(
+def test_an_adapter_has_the_values_of_its_label(
     name: str, adapter: str, model: str | None, serial: str | None, part: str | None, firmware: str | None
 ) -> None:
     found = ask(bmc_nic, name)
@@ -81,7 +81,7 @@ def test_an_adapter_is_told_as_its_label_says(
         (BLUEFIELD, "Card1:NvidiaNetworkAdapter.port/oob0", "up", 1.0, "Ethernet", None),
     ],
 )
-def test_a_port_tells_its_link_in_one_set_of_words_and_units(
+def test_a_port_reports_its_link_in_one_set_of_words_and_units(
     name: str, port: str, state: str | None, speed: float | None, technology: str, first: str | None
 ) -> None:
     found = ask(bmc_nic, name)
@@ -114,7 +114,7 @@ def test_the_older_port_stands_in_for_newer_ones_that_the_bmc_calls_not_found() 
     assert ask(bmc_nic, SUPERMICRO, {f"{CARD}/Ports": gone})["bmc.nic/1.port/1.link"] == "down"
 
 
-def test_an_adapter_that_did_not_come_leaves_the_list_unknown_and_the_others_told() -> None:
+def test_a_missing_adapter_leaves_the_list_unknown_and_the_others_known() -> None:
     found = ask(bmc_nic, SUPERMICRO, {CARD: LOST})
     assert found["bmc.nic"] == LOST
     assert found["bmc.nic/2.model"] == "MCX75310AAS-NEAT"
@@ -145,20 +145,20 @@ def test_controllers_that_do_not_speak_with_one_voice_leave_the_firmware_unknown
 
 
 @pytest.mark.parametrize(
-    ("told", "word"),
+    ("text", "word"),
     [("LinkUp", "up"), ("Up", "up"), ("LinkDown", "down"), ("NoLink", "down"), ("Training", "training")],
 )
-def test_both_schemas_words_of_a_link_are_known(told: str, word: str) -> None:
-    assert link(told) == word
+def test_both_schemas_words_of_a_link_are_known(text: str, word: str) -> None:
+    assert link(text) == word
 
 
-@pytest.mark.parametrize("told", [None, "", "Enabled", True, 1, [], "x" * 5000])
-def test_another_word_is_no_state_of_a_link(told: object) -> None:
+@pytest.mark.parametrize("value", [None, "", "Enabled", True, 1, [], "x" * 5000])
+def test_another_word_is_no_state_of_a_link(value: object) -> None:
     with pytest.raises(Unreadable):
-        link(told)
+        link(value)
 
 
-def test_a_speed_is_told_in_gigabits_and_zero_is_none() -> None:
+def test_a_speed_is_in_gigabits_and_zero_is_none() -> None:
     assert gbps(400) == mbps(400_000) == 400
     for value in (0, None, -1, "fast", True, 10**400, float("inf"), float("nan")):
         with pytest.raises(Unreadable):
@@ -170,19 +170,19 @@ def test_addresses_are_spelled_as_linux_spells_them() -> None:
     assert addresses(rows) == ("00:62:0b:4c:28:4e", "b8:3f:d2:90:97:c4", "88e9:a4ff:ff87:42c8")
 
 
-@pytest.mark.parametrize("told", [None, {}, "00620B4C284E", [], [None], ["x"], ["00:00:00:00:00:00"], ["00"] * 20_000])
-def test_a_list_without_an_address_is_unknown(told: object) -> None:
+@pytest.mark.parametrize("value", [None, {}, "00620B4C284E", [], [None], ["x"], ["00:00:00:00:00:00"], ["00"] * 20_000])
+def test_a_list_without_an_address_is_unknown(value: object) -> None:
     with pytest.raises(Unreadable):
-        addresses(told)
+        addresses(value)
 
 
-def test_two_adapters_of_one_name_are_told_apart_by_their_chassis() -> None:
+def test_two_adapters_of_one_name_are_distinguished_by_their_chassis() -> None:
     assert ask(bmc_nic, BLUEFIELD)["bmc.nic"] == (
         "Bluefield_BMC:NvidiaNetworkAdapter",
         "Card1:NvidiaNetworkAdapter",
     )
 
 
-def test_ports_are_asked_only_where_an_adapter_links_to_them() -> None:
+def test_ports_are_requested_only_where_an_adapter_links_to_them() -> None:
     uris = [uri for uri in bodies(bmc_nic, HPE_INTEL) if uri.endswith(("/Ports/0", "/NetworkPorts/0"))]
     assert len(uris) == 5

@@ -1,4 +1,4 @@
-"""PCIe devices: identity, health and link as recorded BMCs tell them, and odd bodies."""
+"""PCIe devices: identity, health and link as recorded BMCs report them, and odd bodies."""
 
 from collections import Counter
 
@@ -49,7 +49,7 @@ def test_a_bmc_that_lists_no_device_has_not_heard_of_them(name: str) -> None:
         (DELL, "177-0.serial", "MT2242XZ00QA"),
     ],
 )
-def test_a_device_tells_what_it_is_and_how_its_link_came_up(name: str, path: str, value: object) -> None:
+def test_a_device_reports_its_identity_and_negotiated_link(name: str, path: str, value: object) -> None:
     assert ask(bmc_pcie, name)[f"bmc.pcie/{path}"] == value
 
 
@@ -118,7 +118,7 @@ def test_the_systems_list_stands_in_where_no_chassis_has_one() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_systems_list_is_not_asked_where_the_chassis_have_one(name: str) -> None:
+def test_the_systems_list_is_not_requested_where_the_chassis_have_one(name: str) -> None:
     asked = bodies(bmc_pcie, name)
     if any("/Chassis/" in uri and "/PCIeDevices/" in uri for uri in asked):
         assert not [uri for uri in asked if uri.startswith(f"{ROOT}/Systems/") and "/PCIeDevices" in uri]

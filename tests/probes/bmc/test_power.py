@@ -1,4 +1,4 @@
-"""Power of recorded machines: supplies, redundancy, what is drawn, capped and set; and bodies that say it wrongly."""
+"""Power of recorded machines: supplies, redundancy, power drawn, limits and settings; and malformed bodies."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -89,7 +89,7 @@ def machine(power: object, *, chassis: int = 1, **more: object) -> dict[str, Bod
         (SUPERMICRO, "5", None, None, None),
     ],
 )
-def test_a_supply_says_its_feed_and_its_load(
+def test_a_supply_reports_its_input_and_its_load(
     name: str, supply: str, voltage: float | None, taken: float | None, given: float | None
 ) -> None:
     found, item = readings(name), f"psu/{spell_key(supply)}"
@@ -115,7 +115,7 @@ def test_an_empty_slot_has_no_load() -> None:
         (X10, "Failover", 1, 4, 0),
     ],
 )
-def test_a_redundancy_group_is_told_as_declared(
+def test_a_redundancy_group_is_reported_as_declared(
     name: str, kind: str, needed: int, supported: int, members: int
 ) -> None:
     found = readings(name)
@@ -149,7 +149,7 @@ def test_supplies_whose_chassis_is_silent_leave_redundancy_unknown() -> None:
         (DELTA, None, None, None, None),
     ],
 )
-def test_the_whole_machine_s_power_is_what_its_first_control_says(
+def test_the_whole_machines_power_is_the_first_controls_value(
     name: str, consumed: float | None, limit: float | None, exception: str | None, capacity: float | None
 ) -> None:
     found = readings(name)
@@ -159,7 +159,7 @@ def test_the_whole_machine_s_power_is_what_its_first_control_says(
         assert isinstance(reading, Unknown) if value is None else reading == value, fact
 
 
-def test_parts_of_a_machine_tell_their_power() -> None:
+def test_parts_of_a_machine_report_their_power() -> None:
     assert readings(GB200)["bmc.power.chassis/Chassis_0.consumed"] == pytest.approx(1073.19, abs=0.01)
     assert readings(NVSWITCH)["bmc.power.chassis/MGX_NVSwitch_0.consumed"] == 193
     assert readings(DGX)["bmc.power.chassis/HGX_GPU_SXM_1.consumed"] == pytest.approx(71.706)
@@ -174,7 +174,7 @@ def test_tdp_of_one_processor_and_edpp_of_the_other_are_no_caps_of_a_pair() -> N
         assert isinstance(found[f"bmc.power.chassis/{place}.limit"], Unknown)
 
 
-def test_controls_of_different_purpose_are_told_apart() -> None:
+def test_controls_of_different_purpose_are_distinguished() -> None:
     found = readings(GB200)
     listed = found["bmc.power.control"]
     assert isinstance(listed, tuple)
@@ -198,7 +198,7 @@ def test_a_frequency_is_no_power_control_and_a_per_cent_no_watt() -> None:
 
 
 @pytest.mark.parametrize("name", [DELL, HPE_INTEL, HPE_AMD, SUPERMICRO, X10])
-def test_a_bmc_without_controls_does_not_say_that_nothing_is_set(name: str) -> None:
+def test_a_bmc_without_controls_does_not_prove_that_nothing_is_set(name: str) -> None:
     assert isinstance(readings(name)["bmc.power.control"], Unknown)
 
 
@@ -211,7 +211,7 @@ def test_a_power_that_is_none_is_unknown(watts: object) -> None:
 
 
 @pytest.mark.parametrize("control", [None, [], {}, "x", [None], [{}], [[]]])
-def test_a_list_of_controls_that_is_none_tells_nothing(control: object) -> None:
+def test_an_invalid_list_of_controls_gives_no_value(control: object) -> None:
     assert isinstance(of(machine({"PowerControl": control}))["bmc.power.consumed"], Unknown)
 
 
@@ -242,7 +242,7 @@ def test_a_chassis_that_did_not_answer_leaves_the_whole_unknown() -> None:
         ({"Status": {"Health": "Good"}}, "health"),
     ],
 )
-def test_a_group_that_says_it_wrongly_is_unknown(group: Mapping[str, object], fact: str) -> None:
+def test_a_group_with_a_malformed_value_is_unknown(group: Mapping[str, object], fact: str) -> None:
     found = of(machine({"PowerSupplies": [{"MemberId": "0"}], "Redundancy": [{"MemberId": "0", **group}]}))
     assert isinstance(found[f"psu.redundancy/0.{fact}"], Unknown)
 
@@ -253,7 +253,7 @@ def test_two_links_to_one_supply_are_one_member() -> None:
 
 
 @pytest.mark.parametrize("name", ["Accelerator_0", "TDP_and_EDPp", "cap", "GPU_Power_0"])
-def test_a_control_whose_name_tells_no_purpose_has_none(name: str) -> None:
+def test_a_control_whose_name_shows_no_purpose_has_none(name: str) -> None:
     controls = f"{CHASSIS}/0/Controls"
     control = {"Id": name, "ControlType": "Power", "SetPoint": 400, "SetPointUnits": "W"}
     bodies = machine({}, Controls={"Members": [link(f"{controls}/x")]}) | {f"{controls}/x": control}
@@ -279,7 +279,7 @@ def test_a_cap_of_a_chassis_names_what_it_is_of(source: str, known: bool) -> Non
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_no_recorded_machine_says_a_power_of_zero(name: str) -> None:
+def test_no_recorded_machine_reports_a_power_of_zero(name: str) -> None:
     ends = (".consumed", ".limit", ".input_power", ".output_power", ".set_point")
     assert not [path for path, value in readings(name).items() if path.endswith(ends) and value == 0]
 
@@ -352,7 +352,7 @@ def test_an_odd_member_is_no_body_of_another(odd: object) -> None:
     assert [each for each in found if each.uri == uri and each.unread is None] == []
 
 
-def test_the_shelves_are_not_asked_where_a_chassis_lists_supplies() -> None:
+def test_the_shelves_are_not_requested_where_a_chassis_lists_supplies() -> None:
     for name in (DGX, DELL, LENOVO, DMTF):
         with Mockup(tree(name)) as server:
             capture, _ = redfish.read(client(server), bmc_power_supply.ask.links)

@@ -1,4 +1,4 @@
-"""What the probes of the BMC plane read in recorded machines, in altered copies of them, and in nonsense."""
+"""What the probes of the BMC plane read on recorded machines, on altered copies of them, and in invalid bodies."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ def settings_of(found: Mapping[str, Reading]) -> dict[str, Reading]:
 
 
 def every(pattern: str, found: Mapping[str, Leaf]) -> list[str]:
-    """Every path that a pattern stands for among the items found, those of items inside items too."""
+    """Every path that a pattern matches among the items found, including nested items."""
     start, *facts = pattern.split("*")
     made = [start]
     for fact in facts:
@@ -64,7 +64,7 @@ def every(pattern: str, found: Mapping[str, Leaf]) -> list[str]:
 
 
 def none_known(count: int, name: str) -> Unknown:
-    return Unknown(Reason.NOT_COLLECTED, f"none of {count} attributes is known as {name}: {TABLE[name].sought}")
+    return Unknown(Reason.NOT_COLLECTED, f"none of {count} attributes matches {name}: {TABLE[name].sought}")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -102,7 +102,7 @@ def test_bios_settings_are_read_in_neutral_words(name: str, expected: str) -> No
 
 
 @pytest.mark.parametrize("name", [NVSWITCH, X10, DELTA])
-def test_a_bmc_without_bios_says_so(name: str) -> None:
+def test_a_bmc_without_bios_states_it(name: str) -> None:
     for setting in SETTINGS[:-1]:
         assert readings(name)[f"bios.{setting}"] == Unknown(Reason.NOT_COLLECTED, "this BMC has no Bios resource")
     assert readings(name)["bios.secure_boot"] == Unknown(Reason.NOT_COLLECTED, "this BMC has no SecureBoot resource")
@@ -169,7 +169,7 @@ def test_a_text_that_is_no_version_is_unknown(name: str, component: str) -> None
     assert reading.reason is Reason.NOT_COLLECTED
 
 
-def test_the_machine_is_told_by_its_systems_not_by_the_bmcs_vendor() -> None:
+def test_the_machine_is_identified_by_its_systems_not_by_the_bmcs_vendor() -> None:
     found = readings(DGX)
     assert found["bmc.vendor"] == "AMI"
     assert found["bmc.redfish"] == "1.11.0"
@@ -181,7 +181,7 @@ def test_the_machine_is_told_by_its_systems_not_by_the_bmcs_vendor() -> None:
     assert found["bmc.manager/bmc.time"] == "2020-12-11T16:22:59+00:00"
 
 
-def test_what_nobody_filled_in_is_unknown() -> None:
+def test_an_unfilled_placeholder_is_unknown() -> None:
     assert isinstance(readings(X10)["bmc.system/1.serial"], Unknown)
     assert isinstance(readings(X10)["bmc.system/1.sku"], Unknown)
     assert isinstance(readings(SUPERMICRO)["bmc.vendor"], Unknown)
@@ -223,8 +223,8 @@ def test_an_empty_slot_has_a_state_and_nothing_else() -> None:
         assert isinstance(found[f"psu/5.{fact}"], Absent)
 
 
-def test_power_supplies_without_a_word_on_their_health_are_unknown() -> None:
-    assert isinstance(readings(DGX)["psu/PSU0.health"], Unknown)
+def test_power_supplies_without_a_word_on_their_health_have_none() -> None:
+    assert readings(DGX)["psu/PSU0.health"] == Absent("the BMC reports no health for it")
     assert readings(DGX)["psu/PSU0.model"] == "01"
     assert readings(DELTA)["psu/1.health"] == "OK"
 
@@ -241,7 +241,7 @@ def test_power_supplies_without_a_word_on_their_health_are_unknown() -> None:
         (DMTF, 4, "Bay1", 2200.0, 45.0),
     ],
 )
-def test_a_fan_says_turns_or_a_share_as_its_bmc_does(
+def test_a_fan_reports_rpm_or_duty_as_its_bmc_does(
     name: str, fans: int, key: str, speed: float | None, duty: float | None
 ) -> None:
     found = readings(name)
@@ -315,7 +315,7 @@ def test_exactly_the_changed_settings_change(attributes: Mapping[str, object], e
 
 
 @pytest.mark.parametrize("value", ["Perhaps", "", 1, None, [], {"CurrentValue": None}, {}])
-def test_a_word_nobody_knows_is_unknown_and_named(value: object) -> None:
+def test_an_unknown_word_is_unknown_and_named(value: object) -> None:
     reading = altered(changed(LogicalProc=value))["bios.smt"]
     assert isinstance(reading, Unknown)
     assert "LogicalProc" in reading.detail
@@ -330,7 +330,7 @@ def test_attributes_that_contradict_each_other_are_mixed() -> None:
     assert altered(bodies, DGX)["bios.sr_iov"] == "mixed"
 
 
-def test_every_attribute_is_told_as_the_bmc_spells_it_but_no_secret() -> None:
+def test_every_attribute_is_listed_as_the_bmc_spells_it_except_secrets() -> None:
     found = readings(DELL)
     recorded = resource(DELL, DELL_BIOS)["Attributes"]
     assert isinstance(recorded, dict)
@@ -363,18 +363,18 @@ def test_only_what_differs_waits() -> None:
     assert found["bios.pending/AssetTag"] == "new"
 
 
-def test_an_attribute_that_tells_no_setting_waits_by_its_own_name() -> None:
+def test_a_pending_attribute_without_a_setting_is_listed_by_its_own_name() -> None:
     found = altered(later({"CorrEccSmi": "Disabled", "EmbSata": "RaidMode", "ProcTurboMode": "Enabled"}))
     assert found["bios.pending"] == ("CorrEccSmi", "EmbSata")
     assert found["bios.pending/EmbSata"] == "RaidMode"
 
 
-def test_an_attribute_that_is_not_told_now_leaves_what_waits_unknown() -> None:
+def test_an_attribute_missing_from_the_current_ones_leaves_pending_unknown() -> None:
     assert isinstance(altered(later({"Xyzzy": "Disabled"}))["bios.pending"], Unknown)
     assert altered(later({"SysPassword": None}))["bios.pending"] == ()
 
 
-def test_a_word_nobody_knows_waits_too() -> None:
+def test_an_unknown_word_is_pending_too() -> None:
     found = altered(later({"LogicalProc": "Perhaps"}))
     assert found["bios.pending"] == ("smt",)
     assert isinstance(found["bios.pending/smt"], Unknown)
@@ -388,14 +388,14 @@ def test_a_setting_without_a_value_now_neither_waits_nor_does_not(now: object) -
     assert "bios.pending/turbo" not in found
 
 
-def test_a_setting_that_only_the_next_boot_knows_neither_waits_nor_does_not() -> None:
+def test_a_setting_only_in_the_next_boot_leaves_pending_unknown() -> None:
     body = copy.deepcopy(resource(DELL, DELL_BIOS))
     del body["Attributes"]["ProcTurboMode"]  # type: ignore[attr-defined]  # an object, as recorded
     assert isinstance(altered({DELL_BIOS: body} | later({"ProcTurboMode": "Enabled"}))["bios.pending"], Unknown)
     assert isinstance(altered(later({"ProcTurboMode": None}))["bios.pending"], Unknown)
 
 
-def test_a_settings_object_that_says_nothing_of_itself_leaves_what_waits_unknown() -> None:
+def test_an_empty_settings_object_leaves_pending_unknown() -> None:
     assert isinstance(altered({f"{DELL_BIOS}/Settings": {}})["bios.pending"], Unknown)
 
 
@@ -446,12 +446,12 @@ def test_secure_boot_is_what_this_boot_was_else_the_switch_else_an_attribute(
         Unknown(Reason.TIMEOUT, "no answer"),
     ],
 )
-def test_secure_boot_that_is_not_said_is_not_told_by_something_else(body: Body | Unknown) -> None:
+def test_secure_boot_without_a_value_is_not_inferred_from_another_one(body: Body | Unknown) -> None:
     bodies = {**read(DELL).bodies, f"{DELL_SYSTEM}/SecureBoot": body}
     assert isinstance(of(BmcCapture(bodies))["bios.secure_boot"], Unknown)
 
 
-# Machines that nobody recorded
+# Machines without a recording
 
 
 def link(uri: str) -> dict[str, str]:
@@ -508,7 +508,7 @@ def test_of_several_systems_the_one_with_attributes_is_the_host() -> None:
         assert of(machine({"LogicalProc": "Disabled"}, other))["bios.smt"] == "disabled"
 
 
-def test_a_second_bios_that_could_not_be_read_may_say_something_else() -> None:
+def test_a_second_bios_that_could_not_be_read_makes_settings_unknown() -> None:
     others: tuple[object, ...] = (None, [], Unknown(Reason.TIMEOUT, "no answer"))
     for other in others:
         assert isinstance(of(machine({"LogicalProc": "Disabled"}, other))["bios.smt"], Unknown)
@@ -529,7 +529,7 @@ def test_a_bios_that_is_denied_is_denied_not_missing() -> None:
     assert found["bios.attribute"] == Unknown(Reason.DENIED, "/redfish/v1/Systems/0/Bios: HTTP 403")
 
 
-def test_a_bios_without_attributes_says_so() -> None:
+def test_a_bios_without_attributes_states_it() -> None:
     assert of(machine({}))["bios.smt"] == Unknown(Reason.NOT_COLLECTED, "this BMC has no Bios resource with attributes")
 
 
@@ -570,7 +570,7 @@ def sound() -> dict[str, Body]:
 
 
 def places(body: object) -> Iterator[tuple[Any, Any]]:
-    """Every place inside a body: what holds it, and where."""
+    """Every place inside a body: its container, and its key."""
     if isinstance(body, dict | list):
         for key in list(body) if isinstance(body, dict) else range(len(body)):
             yield body, key
@@ -593,7 +593,7 @@ WRONG = st.one_of(
 @pytest.mark.parametrize("name", sorted(PROBES))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
-def test_a_reader_fed_with_nonsense_gives_facts_or_says_unreadable(name: str, data: st.DataObject) -> None:
+def test_a_reader_fed_with_nonsense_gives_facts_or_is_unreadable(name: str, data: st.DataObject) -> None:
     bodies: dict[str, Any] = copy.deepcopy(sound())
     for _ in range(data.draw(st.integers(1, 6))):
         uri = data.draw(st.sampled_from(sorted(bodies)))
@@ -624,7 +624,7 @@ def test_all_links_together_are_few() -> None:
 
 
 def without(name: str, end: str) -> dict[str, Reading]:
-    """What is read of a BMC when the resources whose URI ends so gave no answer."""
+    """What is read from a BMC when the resources with this end of the URI do not answer."""
     lost = Unknown(Reason.TIMEOUT, "no answer")
     bodies = {uri: lost if uri.endswith(end) else body for uri, body in read(name).bodies.items()}
     assert lost in bodies.values()
@@ -638,14 +638,14 @@ def test_a_system_that_was_not_read_leaves_the_bmc_s_firmware_unknown() -> None:
     assert (found["firmware.bmc"], found["firmware.bios"], found["bmc.system"]) == (lost, lost, lost)
 
 
-def test_a_system_that_says_nothing_of_itself_is_not_counted_and_not_passed_over() -> None:
+def test_an_empty_system_is_not_counted_and_not_skipped() -> None:
     bodies = {**read(DGX).bodies, "/redfish/v1/Systems/DGX": {}}
     found = of(BmcCapture(bodies))
     for fact in ("bmc.system", "firmware.bios", "firmware.bmc", "bios.smt", "bios.pending"):
         assert isinstance(found[fact], Unknown), fact
 
 
-def test_another_manager_does_not_stand_in_for_one_that_does_not_say_its_firmware() -> None:
+def test_another_manager_does_not_replace_one_without_a_firmware_version() -> None:
     place = "/redfish/v1/Managers/BMC"
     system = {**resource(DGX, "/redfish/v1/Systems/DGX"), "Links": {"Chassis": []}}
     bodies = {**read(DGX).bodies, "/redfish/v1/Systems/DGX": system}

@@ -1,4 +1,4 @@
-"""Secrets that a BMC gives away, in every odd place: after a stored audit and a capture none is in any file."""
+"""Secrets that a BMC exposes, in every odd place: after a stored audit and a capture none is in any file."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ SECRETS: Mapping[str, str] = {
     place: f"{0x5EC0 + number:04x}9f3ac71e{number:02x}d4b8a6f1905e7c23{number:02x}"
     for number, place in enumerate(PLACES)
 }
-"""One for each place: hexadecimal, as hashes and keys are, and like no other."""
+"""One for each place: hexadecimal like hashes and keys, and unique."""
 
 
 def link(uri: str) -> dict[str, str]:
@@ -43,7 +43,7 @@ def link(uri: str) -> dict[str, str]:
 
 
 def bodies() -> dict[str, object]:
-    """A small BMC that answers all the probes ask, and gives secrets away beside it."""
+    """A small BMC that answers all requests of the probes, and exposes secrets beside the answers."""
     planted = SECRETS
     attributes = {
         "LogicalProc": "Enabled",
@@ -98,8 +98,8 @@ def bodies() -> dict[str, object]:
     }
 
 
-def error(**said: object) -> bytes:
-    return json.dumps({"error": {"code": "Base.1.0.GeneralError", **said}}).encode()
+def error(**text: object) -> bytes:
+    return json.dumps({"error": {"code": "Base.1.0.GeneralError", **text}}).encode()
 
 
 def faults() -> dict[str, ResourceFault]:
@@ -130,7 +130,7 @@ MORE: Mapping[str, ResourceFault] = {
     f"{ONE}/Bios": ResourceFault(body=f'{{"Password": "{SECRETS["unfinished"]}"'.encode()),
     OTHER: ResourceFault(status=503, body=error(message=f"password: {SECRETS['busy-message']}")),
 }
-"""What the same resources answer at another time."""
+"""What the same resources return at another time."""
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -144,7 +144,7 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """All that a stored audit and a capture of such a BMC wrote and said, by file."""
+    """All files and output of a stored audit and a capture of such a BMC, by file."""
     folder = tmp_path_factory.mktemp("planted")
     found: dict[str, str] = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -169,7 +169,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**found, **dict(texts(folder / "out")), **dict(texts(folder / "home"))}
 
 
-def test_what_was_asked_beside_the_secrets_was_kept(written: dict[str, str]) -> None:
+def test_answers_beside_the_secrets_were_kept(written: dict[str, str]) -> None:
     whole = "\n".join(written.values())
     for kept in ("Base.1.0.X", "LogicalProc", "PinPassword", "IPMILan.1.KgKey", "HTTP 403", "HTTP 302", "not JSON"):
         assert kept in whole, kept

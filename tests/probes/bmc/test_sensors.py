@@ -1,4 +1,4 @@
-"""Sensors, metric reports, thresholds and air of recorded machines; and of BMCs that say them wrongly."""
+"""Sensors, metric reports, thresholds and air of recorded machines; and of BMCs with malformed ones."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -62,7 +62,7 @@ def count(found: Mapping[str, Reading], path: str) -> int | None:
 
 
 def sensing(*sensors: object) -> dict[str, Reading]:
-    """What a BMC of one chassis with these sensors says."""
+    """The facts of a BMC of one chassis with these sensors."""
     place = f"{CHASSIS}/0/Sensors"
     bodies: dict[str, object] = {
         ROOT: {"Chassis": link(CHASSIS)},
@@ -74,7 +74,7 @@ def sensing(*sensors: object) -> dict[str, Reading]:
 
 
 def reporting(*entries: object, **more: object) -> dict[str, Reading]:
-    """What a BMC with one metric report of these entries says."""
+    """The facts of a BMC with one metric report of these entries."""
     service = f"{ROOT}/TelemetryService"
     bodies: dict[str, object] = {
         ROOT: {"TelemetryService": link(service)},
@@ -105,7 +105,7 @@ def entry(value: object, sensor: str = "GPU_0_Temp_0", chassis: str = "G", **mor
         (NVSWITCH, "BMC_TEMP", None, None),
     ],
 )
-def test_a_temperature_has_the_thresholds_its_bmc_says(
+def test_a_temperature_has_the_thresholds_its_bmc_reports(
     name: str, sensor: str, warning: float | None, critical: float | None
 ) -> None:
     found = readings(name)
@@ -126,20 +126,20 @@ def test_the_zeros_of_an_empty_place_are_no_thresholds() -> None:
         (LENOVO, 19, 25),
         (HPE_INTEL, 16, None),
         (HPE_AMD, 20, None),
-        (DGX, None, None),  # it says Intake of all its sensors
+        (DGX, None, None),  # it reports Intake for all its sensors
         (GB200, None, None),
         (SUPERMICRO, None, None),
         (DELTA, None, None),
     ],
 )
-def test_the_air_is_told_where_one_place_tells_it(name: str, inlet: float | None, outlet: float | None) -> None:
+def test_the_air_is_reported_where_one_place_reports_it(name: str, inlet: float | None, outlet: float | None) -> None:
     for fact, expected in (("inlet", inlet), ("outlet", outlet)):
         reading = readings(name)[f"bmc.thermal.{fact}"]
         assert isinstance(reading, Unknown) if expected is None else reading == expected
 
 
 @pytest.mark.parametrize("lost", ["ThermalSubsystem/ThermalMetrics", "Thermal"])
-def test_the_older_form_does_not_tell_the_air_for_a_newer_one_that_failed(lost: str) -> None:
+def test_the_older_form_does_not_replace_a_newer_one_that_failed(lost: str) -> None:
     place = f"{CHASSIS}/0"
     summary = {"TemperatureSummaryCelsius": {"Exhaust": {"Reading": 30}}}
     bodies: dict[str, Body | Unknown] = {
@@ -219,7 +219,7 @@ def test_several_values_of_one_sensor_are_a_history() -> None:
     assert isinstance(found["bmc.report.temperature/GPU_0_Temp_0.value"], Unknown)
 
 
-def test_sensors_of_one_name_are_told_apart_by_their_chassis() -> None:
+def test_sensors_of_one_name_are_distinguished_by_their_chassis() -> None:
     found = reporting(entry("25", chassis="A"), entry("26", chassis="B"))
     assert found["bmc.report.temperature"] == ("A:GPU_0_Temp_0", "B:GPU_0_Temp_0")
     assert found["bmc.report.temperature/B:GPU_0_Temp_0.value"] == 26
@@ -250,7 +250,7 @@ def test_a_report_that_is_none_leaves_the_list_unknown(values: object) -> None:
         (DGX, 503, None, None, None),
     ],
 )
-def test_sensors_are_parted_by_kind_unless_one_tells_none(
+def test_sensors_are_split_by_kind_unless_one_has_none(
     name: str, sensors: int, temperatures: int | None, powers: int | None, voltages: int | None
 ) -> None:
     found = readings(name)
@@ -266,7 +266,7 @@ def test_a_sensor_is_read_in_its_unit() -> None:
     assert readings(GB200)["bmc.sensor.voltage/Chassis_0_LeakDetector_0_ColdPlate.value"] == 1.7321
 
 
-def test_what_says_current_in_watts_is_a_power_and_what_turns_no_flow() -> None:
+def test_a_current_in_watts_is_a_power_and_an_air_flow_in_rpm_is_a_speed() -> None:
     assert readings(LENOVO)["bmc.sensor/65L0.kind"] == "power"
     assert sensing({"Id": "f", "ReadingType": "AirFlow", "ReadingUnits": "RPM"})["bmc.sensor/f.kind"] == "speed"
 

@@ -1,4 +1,4 @@
-"""What management controllers listen on, where they get the time from, and what they are busy with."""
+"""Management controllers' open services, time sources, and running tasks."""
 
 import pytest
 from one_probe import altered, ask, bodies, of
@@ -41,7 +41,7 @@ LOST = Unknown(Reason.TIMEOUT, "no answer")
         (BLUEFIELD, "Bluefield_BMC", True, ()),
     ],
 )
-def test_time_servers_are_told_without_blanks_and_an_empty_list_is_one(
+def test_time_servers_are_listed_without_blanks_and_an_empty_list_is_one(
     name: str, manager: str, enabled: bool, asked: tuple[str, ...]
 ) -> None:
     found = ask(bmc_ntp, name)
@@ -61,13 +61,13 @@ def test_time_servers_are_told_without_blanks_and_an_empty_list_is_one(
         (DGX, "HGX_FabricManager_0"),
     ],
 )
-def test_a_controller_that_says_nothing_of_time_servers_is_neither_with_nor_without(name: str, manager: str) -> None:
+def test_a_controller_without_time_server_settings_leaves_them_unknown(name: str, manager: str) -> None:
     found = ask(bmc_ntp, name)
     assert isinstance(found[f"bmc.manager/{manager}.ntp.enabled"], Unknown)
     assert isinstance(found[f"bmc.manager/{manager}.ntp.servers"], Unknown)
 
 
-def test_a_time_zone_is_told_by_name_and_by_offset() -> None:
+def test_a_time_zone_is_reported_by_name_and_by_offset() -> None:
     dell, supermicro, dmtf = (ask(bmc_ntp, name) for name in (DELL, SUPERMICRO, DMTF))
     assert dell['bmc.manager/"iDRAC.Embedded.1".timezone'] == "CST6CDT"
     assert dell['bmc.manager/"iDRAC.Embedded.1".utc_offset'] == "-05:00"
@@ -77,11 +77,11 @@ def test_a_time_zone_is_told_by_name_and_by_offset() -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [None, "pool.ntp.org", {}, [{}], [7], ["a b"], ["a\ufffd"], ["x" * 300], ["a"] * 20_000]
+    "value", [None, "pool.ntp.org", {}, [{}], [7], ["a b"], ["a\ufffd"], ["x" * 300], ["a"] * 20_000]
 )
-def test_servers_that_are_no_names_are_unknown(told: object) -> None:
+def test_servers_that_are_no_names_are_unknown(value: object) -> None:
     with pytest.raises(Unreadable):
-        servers(told)
+        servers(value)
 
 
 def test_empty_places_of_a_list_of_servers_are_none() -> None:
@@ -130,9 +130,9 @@ def test_a_controller_without_the_resource_has_unknown_services() -> None:
     assert isinstance(ask(bmc_services, DGX)["bmc.manager/HGX_FabricManager_0.service"], Unknown)
 
 
-@pytest.mark.parametrize("told", [None, [], "on", {}, 7])
-def test_a_service_that_is_not_said_to_be_off_is_not_off(told: object) -> None:
-    found = altered(bmc_services, SUPERMICRO, NETWORK, IPMI=told)
+@pytest.mark.parametrize("value", [None, [], "on", {}, 7])
+def test_a_service_not_reported_off_is_not_off(value: object) -> None:
+    found = altered(bmc_services, SUPERMICRO, NETWORK, IPMI=value)
     assert isinstance(found["bmc.manager/1.service/IPMI.enabled"], Unknown)
     assert found["bmc.manager/1.service/SSH.enabled"] is True
 
@@ -143,10 +143,10 @@ def test_a_service_of_an_odd_name_leaves_the_list_unknown() -> None:
     assert found["bmc.manager/1.service/SSH.enabled"] is True
 
 
-@pytest.mark.parametrize("told", [None, 0, -1, 65536, 22.5, "ssh", True, 10**400])
-def test_a_port_that_is_none_is_unknown(told: object) -> None:
+@pytest.mark.parametrize("value", [None, 0, -1, 65536, 22.5, "ssh", True, 10**400])
+def test_a_port_that_is_none_is_unknown(value: object) -> None:
     with pytest.raises(Unreadable):
-        port(told)
+        port(value)
 
 
 def test_a_network_resource_that_did_not_come_leaves_services_and_time_servers_unknown() -> None:
@@ -191,10 +191,10 @@ def test_a_task_without_a_state_leaves_what_is_under_way_unknown(state: object) 
     assert isinstance(altered(bmc_tasks, DGX, f"{TASKS}/3", TaskState=state)["bmc.task"], Unknown)
 
 
-@pytest.mark.parametrize("told", [None, -1, 101, "half", True, []])
-def test_a_share_of_a_task_is_between_none_and_all(told: object) -> None:
+@pytest.mark.parametrize("value", [None, -1, 101, "half", True, []])
+def test_a_share_of_a_task_is_between_none_and_all(value: object) -> None:
     with pytest.raises(Unreadable):
-        percent(told)
+        percent(value)
 
 
 def test_a_bmc_without_a_task_service_is_not_one_without_tasks() -> None:

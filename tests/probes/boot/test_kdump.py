@@ -1,4 +1,4 @@
-"""What crashes left on the disk, among what others left there."""
+"""Crash dumps on the disk, among other files."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The uptime, and the boot's name."""
+"""The uptime, and the boot id."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from rackcheck_probes.boot import boot as proc_boot
 PIECES = ("351735.47", " ", "234388.90", "0a1b2c3d", "-0a1b", "\n")
 
 
-def test_a_recorded_machine_tells_its_uptime_and_its_boots_name() -> None:
+def test_a_recorded_machine_gives_its_uptime_and_its_boot_id() -> None:
     files = recorded(OURS / "boot" / "written.json")[0].files
     assert proc_boot.uptime(files["/proc/uptime"]) == float(files["/proc/uptime"].split()[0])
     place = "/proc/sys/kernel/random/boot_id"

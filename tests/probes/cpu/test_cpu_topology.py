@@ -24,7 +24,7 @@ def test_threads_that_share_their_siblings_are_one_core() -> None:
     assert (package.threads(), len(package.cores), package.per_core()) == (4, 2, (2,))
 
 
-def test_a_cpu_that_does_not_tell_its_siblings_leaves_the_cores_of_its_package_unknown_and_no_others() -> None:
+def test_a_cpu_without_siblings_leaves_only_the_cores_of_its_package_unknown() -> None:
     found = packages({0: 0, 1: 1}, {1: "1"})
     assert (found[0].threads(), found[0].per_core()) == (1, None)
     assert found[1].per_core() == (1,)

@@ -1,4 +1,4 @@
-"""CPU sensors: every temperature is its own package's, and a strange row ends the reading."""
+"""CPU sensors: every temperature belongs to its own package, and an unexpected row makes the answer unreadable."""
 
 import pytest
 from hypothesis import given
@@ -20,8 +20,8 @@ def recorded_packages(case: str) -> list[hwmon.Package]:
 def test_recorded_packages_have_their_own_temperatures() -> None:
     first, second = recorded_packages("coretemp")
     assert (first.device, first.driver) == ("coretemp.0", "coretemp")
-    assert (first.told["temp1_input"], first.told["temp1_crit"], first.hottest()) == (50, 93, 50)
-    assert (second.told["temp1_max"], second.hottest()) == (87, 52)
+    assert (first.files["temp1_input"], first.files["temp1_crit"], first.hottest()) == (50, 93, 50)
+    assert (second.files["temp1_max"], second.hottest()) == (87, 52)
 
 
 def test_the_hottest_of_amds_sensors_may_be_a_die_and_not_tctl() -> None:

@@ -1,4 +1,4 @@
-"""TOML of one value a line: words by table and key, and nothing of what spans lines."""
+"""TOML with one value a line: values by table and key; values that span lines are not read."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ def test_a_key_stands_below_its_table_and_a_comment_sets_nothing() -> None:
     }
 
 
-def test_of_two_values_of_one_key_the_last_is_given() -> None:
+def test_the_last_of_two_values_of_one_key_is_returned() -> None:
     assert values("a = 1\n[t]\na = 2\na = 3\n") == {"a": "1", "t.a": "3"}
 
 

@@ -1,4 +1,4 @@
-"""/proc/meminfo: what a kernel leaves out, and what a cut file may have held."""
+"""/proc/meminfo: lines that a kernel omits, and lines that a cut file may have lost."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ PIECES = ("MemTotal:", "MemAvailable:", "SwapTotal:", "SwapFree:", "HugePages_To
 OLD = "MemTotal: 4194304 kB\nMemFree: 1048576 kB\nBuffers: 4 kB\nSwapTotal: 2097152 kB\nSwapFree: 1048576 kB\n"
 
 
-def test_a_recorded_machine_tells_its_memory_in_gib_and_what_is_broken_in_kib() -> None:
+def test_a_recorded_machine_gives_its_memory_in_gib_and_corrupted_memory_in_kib() -> None:
     values = dict(meminfo.sizes(shared_text("memory/proc-meminfo.txt")))
     assert values["total"] == pytest.approx(3997272 / 2**20)
     assert values["corrupted"] == 0
@@ -26,7 +26,7 @@ def test_what_a_later_line_shows_to_be_left_out_is_absent() -> None:
     assert (values["swap.used"], values["hugepages.total"]) == (1, 7)
 
 
-def test_what_a_cut_file_may_have_held_is_not_given() -> None:
+def test_values_lost_in_a_cut_file_are_not_returned() -> None:
     assert dict(meminfo.sizes("MemTotal: 4194304 kB\nMemFree: 1048576 kB\n")) == {"total": 4}
 
 

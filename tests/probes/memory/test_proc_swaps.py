@@ -12,7 +12,7 @@ HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 PIECES = (HEAD, "/dev/zram0 ", "partition\t8388604", " 7", "\n")
 
 
-def test_a_recorded_machine_tells_its_areas_and_what_a_disk_takes() -> None:
+def test_a_recorded_machine_gives_its_areas_and_the_size_used_in_zram() -> None:
     files = recorded(OURS / "swap" / "zram.json")[0].files
     assert proc_swaps.areas(files["/proc/swaps"]) == ("/dev/zram0", "/swap\\040file")
     assert proc_swaps.zram_used(files["/sys/block/zram0/mm_stat"]) == 729_088

@@ -1,4 +1,4 @@
-"""Settings of IPv4: of the interface's own and of all's the larger is in force."""
+"""Settings of IPv4: the larger of the interface's value and that of `all` is effective."""
 
 import pytest
 from hypothesis import given

@@ -25,7 +25,7 @@ def test_the_same_address_on_another_interface_is_another_neighbour() -> None:
 
 
 @pytest.mark.parametrize("table", ["", "Iface\n", HEAD + "192.0.2.1 0x1 0xzz a * eth0\n", HEAD + "short\n"])
-def test_another_table_is_unreadable_and_says_nothing_of_the_router(table: str) -> None:
+def test_another_table_is_unreadable_and_gives_no_router(table: str) -> None:
     with pytest.raises(Unreadable):
         proc_arp.answered(table, "192.0.2.1", "eth0")
 

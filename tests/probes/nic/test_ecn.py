@@ -1,4 +1,4 @@
-"""Switches of congestion control: which of eight priorities are on, and nothing where one is not known."""
+"""Switches of congestion control: which of eight priorities are on; no value where one is unknown."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Links of `rdma -j link show`: which network interface lies under which port."""
+"""Links of `rdma -j link show`: which network interface belongs to which port."""
 
 import json
 from contextlib import suppress
@@ -28,7 +28,7 @@ def test_a_link_without_an_interface_has_none_and_an_odd_one_is_unknown() -> Non
 def test_links_before_one_without_a_name_and_a_port_stand(link: str) -> None:
     links = rdma_link.links(f'[{{"ifname": "mlx5_0", "port": 1}}, {link}]')
     assert next(links).device == "mlx5_0"
-    with pytest.raises(Unreadable, match="a link without its name and port"):
+    with pytest.raises(Unreadable, match="a link without name and port"):
         next(links)
 
 

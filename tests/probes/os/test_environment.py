@@ -13,7 +13,7 @@ PLACES = ("/etc/environment", "/etc/nccl.conf")
 PIECES = ("== /etc/environment\n", "== /etc/x\n", "export ", "NCCL_DEBUG", "=", '"INFO"', " ", "-- end --\n", "\n")
 
 
-def test_a_recorded_answer_tells_each_files_variables_without_quotes() -> None:
+def test_a_recorded_answer_gives_each_files_variables_without_quotes() -> None:
     (output,) = recorded(OURS / "environment" / "written.json")[0].commands.values()
     assert isinstance(output, Output)
     found = assignments(output.out, PLACES)

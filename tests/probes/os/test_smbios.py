@@ -1,4 +1,4 @@
-"""Numbers of the SMBIOS table that the kernel shows: each has its word, or is not known."""
+"""Numbers of the SMBIOS table that the kernel exposes: each has a word, or is unknown."""
 
 import pytest
 from hypothesis import given

@@ -47,8 +47,8 @@ def test_a_function_that_does_not_answer_shows_no_bar_that_could_lack_an_address
 
 
 @pytest.mark.parametrize("title", [RESIZABLE, "Express (v2) Endpoint"])
-@given(said=st.text(alphabet="current size:,spod0123456789KMGTPB ²\x00"))
-def test_nonsense_is_sizes_or_why_not(title: str, said: str) -> None:
-    rows = lspci_bars.largest(capable(f"BAR 0: {said}", title=title))
+@given(text=st.text(alphabet="current size:,spod0123456789KMGTPB ²\x00"))
+def test_nonsense_is_sizes_or_why_not(title: str, text: str) -> None:
+    rows = lspci_bars.largest(capable(f"BAR 0: {text}", title=title))
     assert {type(one) for one in rows} <= {float, Absent, Unknown}
-    assert lspci_bars.unassigned(regions(f"Region 0: {said}")) == ()
+    assert lspci_bars.unassigned(regions(f"Region 0: {text}")) == ()

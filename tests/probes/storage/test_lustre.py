@@ -1,4 +1,4 @@
-"""A Lustre client's version and health, of either age."""
+"""A Lustre client's version and health, in the old and the new form."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A software RAID array's files: states that the kernel documents, and members that are counted only if all are known."""
+"""A software RAID array's files: states that the kernel documents, and members, counted only if all are known."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from rackcheck_probes.storage import md as md_array
 DENIED = Unknown(Reason.DENIED, "Permission denied")
 
 
-def test_the_recorded_arrays_work_as_their_states_say_and_one_is_a_container() -> None:
+def test_the_recorded_arrays_work_as_their_states_show_and_one_is_a_container() -> None:
     capture, _ = recorded(OURS / "md" / "broken-and-container.json")
     values = {name: capture.files[f"/sys/block/{name}/md/array_state"] for name in ("md0", "md127", "md126")}
     assert {name: md_array.works(state) for name, state in values.items()} == {
@@ -36,7 +36,7 @@ def test_a_member_that_is_not_known_hides_every_count() -> None:
     states = ["in_sync", "in_sync,write_mostly", "faulty", "spare"]
     assert [md_array.having(word, states) for word in ("in_sync", "faulty", "spare", "sync")] == [2, 1, 1, 0]
     reading = md_array.having("faulty", ["in_sync", DENIED])
-    assert reading == Unknown(Reason.NOT_COLLECTED, "a member's state is not known")
+    assert reading == Unknown(Reason.NOT_COLLECTED, "a member's state is unknown")
 
 
 def test_an_unknown_version_of_metadata_makes_no_container() -> None:

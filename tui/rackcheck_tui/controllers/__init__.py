@@ -1,1 +1,1 @@
-"""What keys and events do: actions, filters, background reading, navigation."""
+"""Actions behind keys and events: actions, filters, background reading, navigation."""

@@ -1,4 +1,4 @@
-"""Work in the background, and dialogs over the screen: results, choices, questions, forms."""
+"""Work in the background, and dialogs over the screen: texts, choices, questions, forms."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,17 +16,17 @@ from rackcheck_tui.widgets.dialogs import Choose, ConfirmDialog, FormDialog, For
 
 
 class Background:
-    """Runs long work in a thread and waits for one result at a time."""
+    """Runs long work in a thread; at most one result is awaited at a time."""
 
     def __init__(self, app: App[Any], trail: Trail, readout: Readout) -> None:
         self._app, self._trail, self._readout = app, trail, readout
         self._awaited: object | None = None
 
     def run(self, work: Callable[[], object], then: Callable[[Any], None], words: str, *, opens: bool = True) -> None:
-        """Run work with a message that describes it, and pass its result on; a UserError becomes a message.
+        """Run work, with `words` as a message meanwhile, and pass its result to `then`; a UserError becomes a message.
 
-        A result that `opens` something over the place where it was started is dropped at any other place and after
-        an escape.
+        If the result `opens` something over the current view, it is dropped when the user has left that view or pressed
+        escape.
         """
         started = self._trail.here
         self._awaited = token = object()
@@ -38,7 +38,7 @@ class Background:
             except UserError as mistake:
                 self._app.call_from_thread(arrived, self._readout.message, str(mistake))
                 return
-            except Exception as error:  # noqa: BLE001  the edge of the thread: a bug costs this work only
+            except Exception as error:  # noqa: BLE001  a bug in the thread affects this work only
                 text = f"rackcheck failed: {type(error).__name__}: {error}"
                 self._app.call_from_thread(arrived, self._readout.message, text)
                 return
@@ -55,7 +55,7 @@ class Background:
         self._app.run_worker(run, thread=True, group="behind")
 
     def drop(self) -> bool:
-        """Stop waiting for a result; return whether one was awaited."""
+        """Stop waiting for a result; return whether a result was awaited."""
         was, self._awaited = self._awaited is not None, None
         if was:
             self._readout.message("")
@@ -74,15 +74,15 @@ class Dialogs:
         self.show_lines(title, lambda width: [row for line in lines for row in within(line, width, 4)])
 
     def show_lines(self, title: str, lines: Callable[[int], Sequence[Line]]) -> None:
-        """Show lines, written for the screen's width."""
+        """Show lines, which are written for the screen's width."""
         self._app.push_screen(ReaderScreen(title, lines, self._signs))
 
     def choose(self, title: str, options: Sequence[Option], then: Callable[[str], None]) -> None:
-        """Let the user choose one of some options; `then` receives its name."""
+        """Let the user choose one of several options; `then` receives the option's name."""
         self._app.push_screen(Choose(title, options, self._signs), lambda name: None if name is None else then(name))
 
     def confirm(self, title: str, lines: Sequence[str], then: Callable[[], None]) -> None:
-        """Let the user answer a question; `then` is called after a yes."""
+        """Ask the user to confirm; `then` is called after a yes."""
         self._app.push_screen(ConfirmDialog(title, lines, self._signs), lambda yes: then() if yes else None)
 
     def fill_in(
@@ -107,4 +107,4 @@ class OutputScreen:
             self._dialogs.show(title, answer.text.rstrip() or f"done (exit {answer.status})")
 
         width = max(self._panes.width - 2, 40)
-        self._background.run(lambda: self._desk.say(words, width), returned, title)
+        self._background.run(lambda: self._desk.run_command(words, width), returned, title)

@@ -1,4 +1,4 @@
-"""Background reads: facts, histories and differences, and the evidence of a verdict or a fact."""
+"""Background reads: facts, histories, differences, and the evidence of a verdict or a fact."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ FETCHED = frozenset({"facts", "history", "diff"})
 
 
 def _or_why(work: Callable[[], object]) -> object:
-    """Call a function; return its UserError instead of raising it."""
+    """Call a function; if it raises a UserError, return that error."""
     try:
         return work()
     except UserError as mistake:
@@ -38,7 +38,7 @@ def _or_why(work: Callable[[], object]) -> object:
 
 
 class Fetching:
-    """Reads what a place shows and the run's events do not contain, and keeps it in the context."""
+    """Reads the data of a view that is not in the run's events, and stores it in the context."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, feed: Feed, readout: Readout, background: Background, desk: Lookups
@@ -47,7 +47,7 @@ class Fetching:
         self._readout, self._background, self._desk = readout, background, desk
 
     def fetch(self, place: ViewState) -> None:
-        """Read what a place shows, unless it was read before."""
+        """Read the data of a view, unless it was read before."""
         if place.view not in FETCHED or not place.about:
             return
         key, fetched = ViewState(place.view, place.about), self._context.fetched
@@ -67,13 +67,13 @@ class Fetching:
         self._background.run(lambda: _or_why(work[place.view]), arrived, f"reading {place.words}", opens=False)
 
     def fetch_again(self) -> None:
-        """Drop all that was read, and read the shown place again: after new answers of nodes, or other verdicts."""
+        """Drop all data that was read, and read the current view's again, because answers or verdicts have changed."""
         self._context.fetched.clear()
         self._context.volatile.clear()
         self.fetch(self._trail.here)
 
     def refetch_difference(self) -> None:
-        """Read the shown difference again: measurements and counters are compared only where everything is shown."""
+        """Read the current difference again: it has measurements and counters only if everything is shown."""
         here = self._trail.here
         if here.view == "diff" and self._context.fetched.pop(ViewState("diff", here.about), None) is not None:
             self.fetch(here)
@@ -89,7 +89,7 @@ class Fetching:
         return self._desk.document(("diff", node, other, "--from", run.run_of(node), *every))
 
     def fetch_compared(self, where: Where) -> None:
-        """Read what a filter compares beyond the census, measurements and counters, from the nodes' answers."""
+        """Read the measurements and counters that a filter compares from the nodes' answers: the census has none."""
         run, board = self._context.desk, self._context.board
         wanted = [p for p in where.facts if (kind := run.kind(str(p))) is not None and kind.cls in VOLATILE]
         nodes = [name for name in board.nodes if name in board.measured]
@@ -108,13 +108,13 @@ class Fetching:
                 self._context.volatile[name] = {**self._context.volatile.get(name, {}), **readings}
             self._readout.refresh()
 
-        words = f"reading what the filter compares, of {several(len(nodes), 'node')}"
+        words = f"reading the values that the filter compares, of {several(len(nodes), 'node')}"
         self._background.run(read, arrived, words, opens=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rested:
-    """A verdict with its evidence, or one fact; `since` states how long the verdict has been so."""
+    """A verdict with its evidence, or one fact; `since` states how long the node has had this verdict."""
 
     found: Proof | ProofFact
     node: str
@@ -127,7 +127,7 @@ class Rested:
 
 
 class Overlays:
-    """Opens pages that are no view over the view: evidence, an explained rule, a run's record, a report's file."""
+    """Opens pages over the view: evidence, an explained rule, a run's record, a report's file."""
 
     def __init__(
         self, context: ViewContext, readout: Readout, background: Background, dialogs: Dialogs, output: OutputScreen,
@@ -137,7 +137,7 @@ class Overlays:
         self._dialogs, self._output, self._exporting, self._desk = dialogs, output, exporting, desk
 
     def open(self, place: ViewState) -> None:
-        """Open one of them."""
+        """Open one of these pages."""
         match place.view, place.about:
             case "proof", (node, rule):
                 self.proof(node, rule)
@@ -156,7 +156,7 @@ class Overlays:
     def proof(self, node: str, rule: str) -> None:
         """Show the evidence of a rule's verdict on a node."""
         if node not in self._context.desk.nodes:
-            self._readout.message(f"{node} was judged as a whole: its members hold the evidence")
+            self._readout.message(f"{node} was judged as a whole: its members have the evidence")
             return
         self._evidence(f"{rule} on {node}", partial(evidence, self._desk, self._context, node, rule=rule), node)
 
@@ -164,14 +164,14 @@ class Overlays:
         def found(rested: Rested) -> None:
             self._dialogs.show_lines(title, lambda width: rested.lines(self._context.signs, width))
 
-        self._background.run(work, found, f"reading what {node} answered")
+        self._background.run(work, found, f"reading the answers of {node}")
 
 
-# The evidence of a verdict or a fact as lines: what was seen, the raw reply, the other plane, and since when.
+# Formats the evidence of a verdict or a fact: the value, the raw reply, the other plane, and since when.
 
 
 def evidence(desk: RawAnswers, ctx: ViewContext, node: str, *, rule: str = "", fact: str = "") -> Rested:
-    """Return the evidence of a rule's verdict on a node, or of one fact; reads the node's answers, raises UserError."""
+    """Return the evidence of a rule's verdict on a node, or of one fact, from the node's answers; raises UserError."""
     burnt_node = BurntNode(desk.tree(node), desk.replies(node), desk.pairs, lambda path: _ask(ctx.desk, path))
     if fact:
         return Rested(piece(fact, burnt_node), node)
@@ -221,11 +221,11 @@ def _piece(each: ProofFact, signs: Signs, indent: str = " ") -> Iterator[Line]:
     for inner in each.inputs:
         yield from _piece(inner, signs, f"{indent}    ")
     if each.cut:
-        yield Line(((f"{indent}    and {each.cut} more that it follows from", "dim"),))
+        yield Line(((f"{indent}    and {each.cut} more facts that it is derived from", "dim"),))
 
 
 def _first(source: str) -> str:
-    """Name a source of many lines by its first line."""
+    """Return the first line of a source, and how many lines follow it."""
     first, *more = source.split("\n")
     return f"{first} ... and {len(more)} more lines" if more else first
 
@@ -237,7 +237,7 @@ def _reply(reply: RawText, signs: Signs, indent: str) -> Iterator[Line]:
 
 
 def _view(view: RelatedFact, signs: Signs, indent: str) -> Iterator[Line]:
-    agrees = {True: "= says the same", False: "! says otherwise", None: "? cannot be compared"}[view.agrees]
+    agrees = {True: "= agrees", False: "! differs", None: "? cannot be compared"}[view.agrees]
     style = {True: "green", False: "bold red", None: "dim"}[view.agrees]
     there = signs.text(f"{view.leaf.plane.value} plane: {view.path}  {_value(view.leaf)}")
     yield Line(((f"{indent}  {there}  ", ""), (agrees, style), (f"  ({signs.text(view.why)})", "dim")))

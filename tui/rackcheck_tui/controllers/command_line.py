@@ -1,4 +1,4 @@
-"""The line at the foot: a filter, applied while it is typed, a view, or any rackcheck command; and the list of all."""
+"""The input line: a filter, applied while it is typed, a view, or any rackcheck command; and the list of all."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -15,11 +15,11 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 THIS = "this"
-"""Stands for the shown run in a typed command."""
+"""The text for the current run in a typed command."""
 
 
 class CommandLine:
-    """Runs a line: shows a view, or calls a rackcheck command, after a yes where it may contact nodes."""
+    """Runs a typed line: shows a view, or calls a rackcheck command, after a yes if the command may contact nodes."""
 
     def __init__(
         self, context: ViewContext, readout: Readout, navigator: Navigator, dialogs: Dialogs, output: OutputScreen,
@@ -29,7 +29,7 @@ class CommandLine:
         self._dialogs, self._output, self._leave = dialogs, output, leave
 
     def run(self, text: str) -> None:
-        """Run what was typed."""
+        """Run the typed line."""
         try:
             words = shlex.split(text)
         except ValueError as error:
@@ -47,10 +47,10 @@ class CommandLine:
             self._command([run.name if word == THIS else word for word in words])
         else:
             near = run.nearest(name, list(verbs()))
-            self._readout.message(f"no view and no command {name}{near}; ctrl+p lists them")
+            self._readout.message(f"no view and no command {name}{near}; ctrl+p lists all")
 
     def _view(self, name: str, about: Sequence[str]) -> None:
-        """Show a view; words that are not its subject are a filter."""
+        """Show a view; words after the view's name that are not its subject are a filter."""
         if VIEWS[name].takes:
             self._navigator.go(ViewState(name, tuple(about)))
         else:
@@ -60,31 +60,31 @@ class CommandLine:
         if not asks(words):
             self._output.call(words, shlex.join(words))
             return
-        does = "this may ask nodes; it reads, and changes nothing on them."
+        does = "this may contact nodes; it reads, and changes nothing on them."
         if words[0] in LOADING:
-            does = "this puts a load on nodes: they draw all they can, and what runs on them slows down."
+            does = "this puts a load on nodes: they draw full power, and other work on them slows down."
         lines = [f"rackcheck {shlex.join(words)}", "", does]
-        title = "load nodes?" if words[0] in LOADING else "ask nodes?"
+        title = "load nodes?" if words[0] in LOADING else "contact nodes?"
         self._dialogs.confirm(title, lines, lambda: self._output.call(words, shlex.join(words)))
 
 
 class Foot:
-    """The input line: a filter behind `/`, a line to run behind `:`."""
+    """The input line at the bottom: a filter after `/`, a view or command after `:`."""
 
     def __init__(self, panes: Panes, readout: Readout, filtering: Filter, commands: CommandLine) -> None:
         self._panes, self._readout, self._filter, self._commands = panes, readout, filtering, commands
         self._mark = "/"
 
     def find(self) -> None:
-        """Open the line for a filter."""
+        """Open the input line for a filter."""
         self._open("/", self._filter.text)
 
     def command(self) -> None:
-        """Open the line for a view or a command."""
+        """Open the input line for a view or a command."""
         self._open(":", "")
 
     def complete(self, text: str) -> None:
-        """Open the line for the rest of a command."""
+        """Open the input line with the beginning of a command, so that the user can type the rest."""
         self._open(":", text)
 
     def _open(self, mark: str, text: str) -> None:
@@ -101,12 +101,12 @@ class Foot:
         self._panes.focus_rows()
 
     def changed(self, event: Input.Changed) -> None:
-        """Apply the filter while it is typed, as far as it is valid."""
+        """Apply the valid part of the filter while it is typed."""
         if event.input.id == "line" and self._mark == "/":
             self._filter.preview(event.value)
 
     def submitted(self, event: Input.Submitted) -> None:
-        """Keep the filter, or run the line; an invalid filter stays in the line for correction."""
+        """Apply the filter, or run the line; an invalid filter stays in the input line for correction."""
         if event.input.id != "line":
             return
         if self._mark == ":":
@@ -117,7 +117,7 @@ class Foot:
             self._filter.enter(where)
 
     def pressed(self, event: Key) -> None:
-        """Close the line on escape, and drop the filter typed into it."""
+        """Close the input line on escape, and drop the filter that was typed."""
         if event.key == "escape" and self._panes.line.has_focus:
             event.stop()
             event.prevent_default()

@@ -1,4 +1,4 @@
-"""What can be done here, in one table: views, and the command line's own verbs; `:`, the palette and `?` read it."""
+"""All views and commands in one table, which `:`, the palette and `?` read."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -29,14 +29,14 @@ from rackcheck_tui.widgets.entries import ViewContent
 Build = Callable[[ViewContext, ViewState], ViewContent]
 
 ASKING = frozenset({"audit", "doctor", "capture", "facts", "probe", "inventory", "burnin"})
-"""Commands that may ask nodes: typed here, they ask their reader first."""
+"""Commands that may contact nodes: if they are typed here, they need a confirmation."""
 
 LOADING = frozenset({"burnin"})
-"""Those of them that put a load on nodes."""
+"""The commands among `ASKING` that put a load on nodes."""
 
 
 def asks(words: Sequence[str]) -> bool:
-    """Whether a command that was typed may ask nodes; one that reads a run says so before all of its other options."""
+    """Return whether a typed command may contact nodes; a command that reads a run has `--from` as its first option."""
     first = next((word for word in words[1:] if word.startswith("-")), "")
     return words[0] in ASKING and first != "--from"
 
@@ -47,22 +47,22 @@ FILTERED: Mapping[str, frozenset[str]] = {
     "facts": frozenset({"fact", "class", "plane", COMPARED, TEXT}),
     "diff": frozenset({"node", "rule", "state", "fact", "class", "plane", TEXT}),
 }  # fmt: skip
-"""Commands that take the filter, and what each can be asked for."""
+"""Commands that accept a filter, and the filter keys that each of them accepts."""
 
 WAIVED = frozenset({"groups", "rack", "report", "audit"})
-"""Commands that take files of waivers."""
+"""Commands that accept waiver files."""
 
 ELSEWHERE = frozenset({"tui", "completion", "sim"})
-"""Commands that want a terminal of their own."""
+"""Commands that need a terminal for themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class ViewMode:
-    """One way to look at a run: what makes it, its key, what it is, and what prints the same on the command line.
+    """One view of a run: the function that builds it, its key, its description, and the command that prints the same.
 
-    `takes` is what it is about, as it is typed; in `twin`, {run} and {about} stand for the run and what it is about,
-    or {node} and {fact} for a node and a part of its burn-in.
-    Without `filters` it shows all there is. `narrows` is the filter by which the twin prints just this.
+    `takes` is the view's subject, as the user types it. In `twin`, {run} and {about} stand for the run and the subject,
+    or {node} and {fact} for a node and a part of its burn-in. Without `filters` the view shows everything. `narrows` is
+    the filter with which the command prints exactly this view.
     """
 
     build: Build
@@ -75,19 +75,19 @@ class ViewMode:
 
 
 VIEWS: Mapping[str, ViewMode] = {
-    "groups": ViewMode(groups.shown, "equal failures, said once for all their nodes", "rackcheck groups {run}", "1"),
-    "rack": ViewMode(rack.shown, "the racks as they stand, a sign a node", "rackcheck rack {run}", "2"),
-    "odd": ViewMode(odd.shown, "who differs from its peers, the oddest first", "rackcheck odd {run}", "3"),
+    "groups": ViewMode(groups.shown, "equal failures, once for all their nodes", "rackcheck groups {run}", "1"),
+    "rack": ViewMode(rack.shown, "the racks, one sign per node", "rackcheck rack {run}", "2"),
+    "odd": ViewMode(odd.shown, "nodes unlike their peers, the most different first", "rackcheck odd {run}", "3"),
     "nodes": ViewMode(nodes.shown, "every node, the worst first", "rackcheck audit --from {run}", "4"),
-    "live": ViewMode(live.shown, "how far a reading is; of a burn-in, the load", "rackcheck audit --from {run}", "5"),
+    "live": ViewMode(live.shown, "progress of the run; of a burn-in, the load", "rackcheck audit --from {run}", "5"),
     "history": ViewMode(
         history.shown, "a node or a rule, run by run", "rackcheck history {about}", "6", "NODE|RULE", filters=False
     ),
     "waivers": ViewMode(
-        waived.shown, "who answers for what, until when", "rackcheck audit --from {run}", "7", filters=False
+        waived.shown, "what is waived, by whom, until when", "rackcheck audit --from {run}", "7", filters=False
     ),
-    "profile": ViewMode(rules.shown, "the rules, what they want and why", "rackcheck profile show {profile}", "8"),
-    "report": ViewMode(formats.shown, "write the document of this run", "rackcheck report {run}", "9", filters=False),
+    "profile": ViewMode(rules.shown, "the rules, what they expect and why", "rackcheck profile show {profile}", "8"),
+    "report": ViewMode(formats.shown, "write the report of this run", "rackcheck report {run}", "9", filters=False),
     "node": ViewMode(node.shown, "one node's rules", "rackcheck groups {run}", takes="NODE", narrows="node:{about}"),
     "group": ViewMode(
         group.shown, "one group's nodes", "rackcheck groups {run}", takes="NUMBER", narrows="group:{about}"
@@ -99,10 +99,10 @@ VIEWS: Mapping[str, ViewMode] = {
         takes="NODE GPU",
         filters=False,
     ),
-    "facts": ViewMode(facts.shown, "everything a node told", "rackcheck facts {about} --from {run}", takes="NODE"),
+    "facts": ViewMode(facts.shown, "all facts of a node", "rackcheck facts {about} --from {run}", takes="NODE"),
     "diff": ViewMode(
         diff.shown,
-        "a node held against something",
+        "a node compared with its peers, its past or another",
         "rackcheck diff {about} --from {run}",
         takes="NODE WHAT",
     ),
@@ -111,7 +111,7 @@ VIEWS: Mapping[str, ViewMode] = {
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One thing that can be typed: a view, or a command of the command line."""
+    """A verb that can be typed: a view, or a command of the command line."""
 
     name: str
     words: str
@@ -120,21 +120,21 @@ class Verb:
 
 
 def verbs() -> Mapping[str, Verb]:
-    """Give everything that can be typed behind a colon, views first."""
+    """Return everything that can be typed behind a colon, views first."""
     found = {name: Verb(name, view.words, view.takes, view.key) for name, view in VIEWS.items()}
     rest = {name: Verb(name, line) for name, (_, _, line) in COMMANDS.items() if name not in {*found, *ELSEWHERE}}
     return {**found, **rest}
 
 
 def twin(ctx: ViewContext, place: ViewState) -> str:
-    """Give the command that prints what a place shows."""
+    """Return the command that prints the same as a view."""
     view = VIEWS[place.view]
-    # Of two nodes the command line has the one that is held against first, as it has what was before.
+    # With two nodes, the command line expects the baseline first, as it expects the earlier run first.
     both = place.view == "diff" and len(place.about) > 1 and place.about[1] in ctx.desk.nodes
     about = shlex.join(place.about[::-1] if both else place.about)
     node, part = (*place.about, "", "")[:2]
     fact = f"burnin.{part}" if part.startswith("gpu/") else "burnin"
-    # A load of no node is all of them.
+    # The load view without a node shows all nodes.
     line = (VIEWS["live"] if place.view == "load" and not node else view).twin.format(
         run=shlex.quote(ctx.desk.name), about=about, profile=shlex.quote(ctx.desk.profile_word),
         node=shlex.quote(node), fact=shlex.quote(fact),
@@ -147,7 +147,7 @@ def twin(ctx: ViewContext, place: ViewState) -> str:
 
 
 def _where(ctx: ViewContext, place: ViewState, keys: frozenset[str]) -> str:
-    """Give the filter that prints what a place shows: what it is about, and of its own filter what can be asked for."""
+    """Return the filter of a view's command: the view's subject, and the part of its filter that is accepted."""
     mine = VIEWS[place.view].narrows.format(about=" ".join(place.about))
     try:
         own = str(parse(place.where, ctx.desk.kind).about(keys))

@@ -1,4 +1,4 @@
-"""Events from another thread: a reading runs there, and the screen takes its events when it has time."""
+"""Events from another thread: a reading runs in that thread, and the screen takes its events when it has time."""
 
 import threading
 import time
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from rackcheck.run.event import Event
 
 AHEAD = 2048
-"""Events that may wait in the queue; a faster reading waits for the screen."""
+"""Maximum number of queued events; a faster reading waits for the screen."""
 
 
 class Feed:
-    """Runs a reading in its own thread; `take` returns the events, each with the time of its arrival."""
+    """Runs a reading in its own thread; `take` returns the events, each with the time at which it arrived."""
 
     def __init__(self) -> None:
         self._came: deque[tuple[Event, float]] = deque()
@@ -22,11 +22,11 @@ class Feed:
 
     @property
     def running(self) -> bool:
-        """Whether more events may come."""
+        """Return whether more events may arrive."""
         return bool(self._came) or (self._thread is not None and self._thread.is_alive())
 
     def start(self, events: Callable[[], Iterator[Event]]) -> None:
-        """Read these events; events left from an earlier reading are dropped."""
+        """Read these events; events that are left from an earlier reading are dropped."""
         came: deque[tuple[Event, float]] = deque()
         self._came = came
         self.failed = None
@@ -40,7 +40,7 @@ class Feed:
                     if self._came is not came:
                         return
                     came.append((event, time.monotonic()))
-            except Exception as error:  # noqa: BLE001  the edge of the thread: `take` reports it
+            except Exception as error:  # noqa: BLE001  an exception in the thread: `take` reports it
                 if self._came is came:
                     self.failed = error
 
@@ -48,7 +48,7 @@ class Feed:
         self._thread.start()
 
     def join(self, seconds: float) -> None:
-        """Wait for the reading's end, and discard events that arrive from now on."""
+        """Wait for the reading to end, and discard events that arrive from now on."""
         until = time.monotonic() + seconds
         while self._thread is not None and self._thread.is_alive() and time.monotonic() < until:
             self._came.clear()
@@ -57,7 +57,7 @@ class Feed:
         self._came.clear()
 
     def take(self, seconds: float) -> Iterator[tuple[Event, float]]:
-        """Return queued events, for a limited time: the screen has other work."""
+        """Yield queued events, for a limited time, because the screen has other work."""
         until = time.monotonic() + seconds
         while self._came and time.monotonic() < until:
             yield self._came.popleft()

@@ -22,15 +22,16 @@ from rackcheck_tui.widgets.entries import ListEntry
 from rackcheck_tui.widgets.words import plain
 
 SHOWN = 200
-"""Characters of a copyable form that the choice shows."""
+"""Number of characters of a copyable text that the list of choices shows."""
 
 
 def copies(
     desk: NodeFacts, ctx: ViewContext, place: ViewState, entry: ListEntry | None, nodes: Sequence[str]
 ) -> Mapping[str, str]:  # fmt: skip
-    """Return every form of a row that can be copied, by name; reads a node's answers where a line has their source.
+    """Return every text of a row that can be copied, by name; if the row has a source, the node's answers are read.
 
-    The forms: its nodes, its rule, its value, the line that reads the same value by hand, the command of the view.
+    The texts are the row's nodes, its rule, its value, the command that reads the value by hand, and the view's
+    command.
     """
     found: dict[str, str] = {}
     if nodes:
@@ -48,20 +49,20 @@ def copies(
     if again:
         found["again"] = "\n".join(again)
     if place.view == "load" and entry is not None and entry.cells:
-        found["told"] = ", ".join(entry.cells.values())
+        found["values"] = ", ".join(entry.cells.values())
     found["command"] = twin(ctx, place)
     return found
 
 
 def _line(ctx: ViewContext, fact: str, leaf: Leaf, node: str) -> str:
-    """Format the line that reads a fact by hand; a fact measured under load is measured by the same load again."""
+    """Return the command that reads a fact by hand; for a fact measured under load, it repeats the load."""
     if leaf.plane is Plane.BURNIN:
-        return ctx.burns.replay(node) or "# it was measured under load, and the node told no seed"
+        return ctx.burns.replay(node) or "# it was measured under load, and the node reported no seed"
     return commands.line(leaf.source, leaf.plane, ctx.desk.nodes[node], ctx.desk.probe(fact))
 
 
 class Copying:
-    """Copies what a row is about to the terminal's clipboard."""
+    """Copies the subject of a row to the terminal's clipboard."""
 
     def __init__(
         self, clipboard: Callable[[str], None], context: ViewContext, trail: Trail, selection: SelectedRows,
@@ -71,7 +72,7 @@ class Copying:
         self._background, self._dialogs, self._desk = background, dialogs, desk
 
     def copy(self) -> None:
-        """Copy the subject of the row, in one of several forms."""
+        """Copy the subject of the row; the user chooses the text."""
         entry, nodes = self._selection.entry, self._selection.targets()
         place, ctx = self._trail.here, self._context
 
@@ -82,13 +83,13 @@ class Copying:
         self._background.run(lambda: copies(self._desk, ctx, place, entry, nodes), found, "looking up")
 
     def _copied(self, name: str, text: str) -> None:
-        """Copy it to the terminal's clipboard, and show it: many consoles have no clipboard."""
+        """Copy the text to the terminal's clipboard, and show it, because many consoles have no clipboard."""
         self._clipboard(text)
         self._dialogs.show(f"copied: {name}", text)
 
 
 def free(name: str) -> Path:
-    """Return a file name that does not exist yet: existing files are never overwritten."""
+    """Return a file name that does not exist yet, so that no file is overwritten."""
     path, number = Path(name), 2
     while os.path.lexists(path):
         path = Path(name).with_stem(f"{Path(name).stem}-{number}")
@@ -108,7 +109,7 @@ class Exporting:
 
     def export(self) -> None:
         """Write the shown rows, or the report, to a file."""
-        options = [Option("rows.csv", "the rows of this view, or those that are marked, as CSV")]
+        options = [Option("rows.csv", "the rows of this view, or the marked ones, as CSV")]
         options += [Option("rows.json", "the same as JSON")]
         options += [Option(name, f"report: {words}") for name, _, words in FORMATS]
         self._dialogs.choose("write to a file", options, self._chosen)
@@ -132,7 +133,7 @@ class Exporting:
         self._readout.message(f"written: {file} ({several(len(rows), 'row')})")
 
     def write_report(self, form: str) -> None:
-        """Write the report in one form to the working directory, and show the file's name."""
+        """Write the report in one format to the working directory, and show the file's name."""
         file, run = str(free(file_of(self._context, form))), self._context.desk
         words = ("report", run.name, "--format", form, "-o", file, "-q", *run.waiver_words)
 
@@ -142,4 +143,4 @@ class Exporting:
             else:
                 self._dialogs.show("not written", result.text)
 
-        self._background.run(lambda: self._desk.say(words), written, f"writing {file}", opens=False)
+        self._background.run(lambda: self._desk.run_command(words), written, f"writing {file}", opens=False)

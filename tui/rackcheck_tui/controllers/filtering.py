@@ -1,4 +1,4 @@
-"""Applies the filter to what the screens show: node keys to nodes, all other keys to verdicts."""
+"""Applies the filter to the screens: node keys select nodes, all other keys select verdicts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from rackcheck_tui.screens.context import ViewContext
 def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True) -> tuple[frozenset[str], str]:
     """Return the nodes that match the filter's node keys and, with `verdicts`, have a verdict that matches.
 
-    The second value states how many nodes are left out because a value is unknown; empty where there are none.
+    The second value states how many nodes are omitted because a value is unknown; it is empty if there are none.
     """
     where = ctx.where
     if not where:
@@ -30,9 +30,10 @@ def kept_nodes(ctx: ViewContext, names: Iterable[str], *, verdicts: bool = True)
 
 
 def _having(ctx: ViewContext, where: Where, names: Collection[str]) -> set[str]:
-    """Return the nodes with a verdict that matches the filter; verdicts shared by many nodes are tested once.
+    """Return the nodes with a verdict that matches the filter; a verdict that many nodes share is tested once.
 
-    The searched text includes the node's name: nodes whose names contain a word of the filter are tested one by one.
+    The searched text includes the node's name, so nodes whose names contain a word of the filter are tested
+    individually.
     """
     rules = {rule.id: rule for rule in ctx.desk.profile.rules}
     words = [term.body for term in where.terms if term.body.key == TEXT]
@@ -49,7 +50,7 @@ def _having(ctx: ViewContext, where: Where, names: Collection[str]) -> set[str]:
 def kept_rules(
     ctx: ViewContext, judged: Judged, verdicts: Sequence[Verdict], rules: Mapping[str, Rule]
 ) -> tuple[list[Verdict], str]:
-    """Return the verdicts of one node that match the filter, whose node keys the caller evaluates."""
+    """Return those verdicts of one node that match the filter; the caller evaluates the filter's node keys."""
     where = ctx.where.about(FINDING_KEYS)
     name = judged.node
     found = [v for v in verdicts if where.holds(verdict_words(ctx, name, v, rules[v.rule]))] if where else verdicts
@@ -88,9 +89,9 @@ def _node(ctx: ViewContext, name: str) -> FilterRow:
 
 
 def read(ctx: ViewContext, node: str, pattern: Path) -> Iterator[Reading]:
-    """Return a node's readings of a fact, or of every item's, as the judge would read them.
+    """Return a node's readings of a fact, for all items, as rules read them.
 
-    Counted facts are read from the census, with the listings of their items; the others were fetched.
+    Facts that are counted are read from the census, with the list of their items; other facts must have been fetched.
     """
     fetched = ctx.volatile.get(node, {}).get(str(pattern))
     if fetched is not None:

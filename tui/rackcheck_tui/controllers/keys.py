@@ -1,6 +1,6 @@
-"""The keys of the screens in one table, and the lists of them: for the help, the manual, the foot.
+"""The keys of the screens in one table, and the lists of keys for the help, the guide and the bottom line.
 
-`do('NAME')` is the action NAME of the application's table of actions (`app.Screens.actions`).
+`do('NAME')` is the action NAME in the application's table of actions (`app.Screens.actions`).
 """
 
 from collections.abc import Sequence
@@ -21,27 +21,27 @@ BINDINGS: list[BindingType] = [
     ),
     Binding("question_mark", "do('guide')", "keys", key_display="?", tooltip="this page"),
     Binding("q,ctrl+c", "do('leave')", "quit", tooltip="quit"),
-    Binding("z", "do('every')", "all", tooltip="show what passes, too, or only what does not"),
-    Binding("d", "do('diff')", "diff", tooltip="hold the node against its peers, or what D chose; two that are marked"),
-    Binding("e", "do('evidence')", "evidence", tooltip="what the verdict rests on: raw replies, the other plane"),
-    Binding("f", "do('fix')", "fix", tooltip="what would mend it, in lines to type; applies nothing"),
-    Binding("r", "do('again')", "re-read", tooltip="ask the marked nodes again, after a question"),
-    Binding("w", "do('waive')", "waive", tooltip="answer for the finding until a day, in a file"),
-    Binding("y", "do('copy')", "copy", tooltip="copy the value, the nodes, or the line that reads it: ssh, curl"),
-    Binding("x", "do('export')", "export", tooltip="write the rows that are shown, or the report, to a file"),
+    Binding("z", "do('every')", "all", tooltip="show or hide what passes"),
+    Binding("d", "do('diff')", "diff", tooltip="compare the node with its peers or D's choice, or two marked nodes"),
+    Binding("e", "do('evidence')", "evidence", tooltip="evidence of the verdict: raw replies, the other plane"),
+    Binding("f", "do('fix')", "fix", tooltip="the fix, as commands to type; nothing is applied"),
+    Binding("r", "do('again')", "re-read", tooltip="collect from the marked nodes again, after a confirmation"),
+    Binding("w", "do('waive')", "waive", tooltip="waive the finding until a date, in a file"),
+    Binding("y", "do('copy')", "copy", tooltip="copy the value, the nodes, or the command that reads it: ssh, curl"),
+    Binding("x", "do('export')", "export", tooltip="write the shown rows, or the report, to a file"),
     Binding("colon", "do('command')", "command", key_display=":", tooltip="type a view or a command of rackcheck"),
     Binding("escape", "do('up')", "back", key_display="esc", show=False, tooltip="drop the filter, then go back"),
     Binding("ctrl+p", "do('palette')", "commands", show=False, tooltip="choose among all views and commands"),
-    Binding("left_square_bracket", "step(-1)", "back", key_display="[", show=False, tooltip="the place before"),
-    Binding("right_square_bracket", "step(1)", "on", key_display="]", show=False, tooltip="the place after"),
-    Binding("D", "do('baseline')", "against", show=False, tooltip="choose what a node is held against"),
-    Binding("F", "do('facts')", "facts", show=False, tooltip="everything the node told"),
-    Binding("H", "do('history')", "history", show=False, tooltip="how the rule, or the node, went run by run"),
+    Binding("left_square_bracket", "step(-1)", "back", key_display="[", show=False, tooltip="the previous place"),
+    Binding("right_square_bracket", "step(1)", "on", key_display="]", show=False, tooltip="the next place"),
+    Binding("D", "do('baseline')", "against", show=False, tooltip="choose what a node is compared with"),
+    Binding("F", "do('facts')", "facts", show=False, tooltip="all facts of the node"),
+    Binding("H", "do('history')", "history", show=False, tooltip="history of the rule, or of the node, run by run"),
     Binding("c", "do('mode')", "mode", show=False, tooltip="racks: state, temperature, power, drift"),
-    Binding("p", "do('pause')", "pause", show=False, tooltip="hold the screen still while a reading goes on"),
-    Binding("t", "do('theme')", "colours", show=False, tooltip="colours: the terminal's, safe for all eyes, none"),
-    Binding("ctrl+l", "do('redraw')", "redraw", show=False, tooltip="draw all anew, after others wrote here"),
-    Binding("i", "do('about')", "run", show=False, tooltip="the run itself, and its notes in full"),
+    Binding("p", "do('pause')", "pause", show=False, tooltip="freeze the screen during a collection"),
+    Binding("t", "do('theme')", "colours", show=False, tooltip="colours: the terminal's, colour-blind safe, none"),
+    Binding("ctrl+l", "do('redraw')", "redraw", show=False, tooltip="redraw the screen, after other output"),
+    Binding("i", "do('about')", "run", show=False, tooltip="details of the run, and its notes in full"),
 ]  # fmt: skip
 
 ON_ROWS = frozenset(
@@ -61,19 +61,19 @@ def chapters() -> Sequence[tuple[str, Sequence[tuple[str, str]]]]:
     rest = [b for b in mine if b.action not in ON_ROWS and not b.action.startswith("view(")]
     return [
         ("views", views),
-        ("act on the row, or on those that are marked", _listed([b for b in mine if b.action in ON_ROWS])),
+        ("act on the row, or on the marked rows", _listed([b for b in mine if b.action in ON_ROWS])),
         ("move and mark", list(moves)),
-        ("look, find, leave", _listed(rest)),
+        ("view, filter, quit", _listed(rest)),
     ]  # fmt: skip
 
 
 def _listed(bindings: Sequence[BindingType]) -> list[tuple[str, str]]:
-    """Return each key with its action."""
+    """Return each key with its description."""
     made = [b for b in bindings if isinstance(b, Binding)]
     return [(b.key_display or b.key.replace(",", " "), b.tooltip or b.description) for b in made]
 
 
 def at_foot() -> list[tuple[str, str]]:
-    """Return the keys that the line at the foot lists, each with one word."""
+    """Return the keys that the bottom line lists, each with one word."""
     shown = [b for b in BINDINGS if isinstance(b, Binding) and b.show]
     return [(b.key_display or b.key.split(",")[0], b.description) for b in shown]

@@ -1,4 +1,4 @@
-"""Start and end of the screens: the run is opened in a thread, a running reading is ended cleanly."""
+"""Start and end of the screens: a thread opens the run; at the end, a reading in progress is stopped cleanly."""
 
 import asyncio
 import signal
@@ -17,7 +17,7 @@ from rackcheck_tui.widgets.dialogs import LeaveDialog
 
 
 class Opening:
-    """Opens the run in a thread; `trouble` is why it could not be opened."""
+    """Opens the run in a thread; `trouble` is the reason if it could not be opened."""
 
     def __init__(self, app: App[Any], opened: Callable[[], OpenRun], then: Callable[[OpenRun], None]) -> None:
         self._app, self._open, self._then = app, opened, then
@@ -30,7 +30,7 @@ class Opening:
     def _lay(self) -> None:
         try:
             desk = self._open()
-        except Exception as error:  # noqa: BLE001  the edge of the thread: it is raised again when the screen is gone
+        except Exception as error:  # noqa: BLE001  raised again in the main thread when the screens are closed
             self._app.call_from_thread(self._fail, error)
             return
         self._app.call_from_thread(self._then, desk)
@@ -41,28 +41,28 @@ class Opening:
 
 
 class Leaving:
-    """Leaves the screens; `reading` is the reading to end, once the run is open."""
+    """Leaves the screens; `reading` is the reading to stop, once the run is open."""
 
     def __init__(self, app: App[Any], pace: FrameRate, signs: Signs) -> None:
         self._app, self._pace, self._signs = app, pace, signs
         self.reading: ReaderTask | None = None
 
     def watch_signals(self) -> None:
-        """Leave cleanly on SIGTERM, and on SIGHUP from a closed terminal: a collection may be running."""
+        """Leave cleanly on SIGTERM, and on SIGHUP when the terminal is closed: a collection may be running."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGHUP):
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     asyncio.get_running_loop().add_signal_handler(number, self._app.exit)
 
     def leave(self) -> None:
-        """Quit; stop a running reading only after a yes."""
+        """Quit; if a collection is running, stop it only after a yes."""
         if self.reading is None or not self.reading.collecting:
             self._leave(yes=True)
             return
-        lines = ["a reading is under way: what came in is kept, and the rest is unknown"]
+        lines = ["a collection is running: received answers are kept, the rest is unknown"]
         if loaded := self.reading.under_load:
             count = several(loaded, "node")
-            lines = [f"{count} are under load: it ends within a second; what came in is kept, the rest is not tested"]
+            lines = [f"{count} under load: the load ends within a second; results are kept, the rest is not tested"]
         self._app.push_screen(LeaveDialog("quit?", lines, self._signs), lambda yes: self._leave(yes=bool(yes)))
 
     def _leave(self, *, yes: bool) -> None:
@@ -70,13 +70,13 @@ class Leaving:
             self._app.run_worker(self._part())
 
     async def _part(self) -> None:
-        """Exit after the terminal's last cursor report: the shell must not receive it."""
+        """Exit after the terminal has sent its last cursor report, which the shell must not receive as input."""
         if self.reading is not None:
             self.reading.stop()
         await self._pace.settle()
         self._app.exit()
 
     def end(self) -> None:
-        """End the reading when the screens are gone."""
+        """Stop the reading when the screens are closed."""
         if self.reading is not None:
             self.reading.end()

@@ -1,4 +1,4 @@
-"""Navigation: the filter of the shown place, and the steps forward and back."""
+"""Navigation: the filter of the current view, and the steps back and forward."""
 
 from rackcheck.filter.where import EVERYTHING, WORDS, FilterError, Where, parse
 from rackcheck_tui.controllers.background import Background
@@ -10,24 +10,24 @@ from rackcheck_tui.screens import rack
 from rackcheck_tui.screens.context import ViewContext
 
 NAMED = 96
-"""Number of nodes up to which the racks show node names."""
+"""Maximum number of nodes with which the racks show node names."""
 
 
 def settled(text: str) -> str:
-    """Return the part of a filter that is complete while more is typed: drops a last word that may become a key."""
+    """Return the part of a filter that is complete during typing: without a last word that may become a key."""
     before, last = text[: len(text) - len(word := text.rsplit(" ", maxsplit=1)[-1])], word.removeprefix("!")
     return before if last and any(key.startswith(last) for key in WORDS) else text
 
 
 class Filter:
-    """The filter of the shown place: parsed, applied, dropped."""
+    """The filter of the current view: parsed, applied, dropped."""
 
     def __init__(self, context: ViewContext, trail: Trail, readout: Readout, fetching: Fetching) -> None:
         self._context, self._trail, self._readout, self._fetching = context, trail, readout, fetching
 
     @property
     def text(self) -> str:
-        """The filter as typed."""
+        """Return the filter as it was typed."""
         return self._context.where.text
 
     def apply(self, where: Where) -> None:
@@ -37,16 +37,16 @@ class Filter:
         self._readout.refresh()
 
     def restore(self, text: str) -> None:
-        """Set the filter of a place that is shown next."""
+        """Set the filter of a view before it is shown."""
         self._context.where = self.parsed(text) or EVERYTHING
 
     def enter(self, where: Where) -> None:
-        """Apply a fully typed filter: the values that it compares are read from the nodes' answers."""
+        """Apply a filter after the user has finished typing it, and read the values that the filter compares."""
         self.apply(where)
         self._fetching.fetch_compared(where)
 
     def preview(self, text: str) -> None:
-        """Apply a filter while it is typed, where it is valid."""
+        """Apply a filter while it is typed, if it is valid so far."""
         try:
             where = parse(settled(text), self._context.desk.kind)
         except FilterError as wrong:
@@ -56,7 +56,7 @@ class Filter:
         self._readout.message("")
 
     def drop(self) -> bool:
-        """Show all rows again; return whether a filter was applied."""
+        """Show all rows again; return whether a filter was active."""
         if not self._context.where:
             return False
         self.clear()
@@ -67,7 +67,7 @@ class Filter:
         self.apply(EVERYTHING)
 
     def parsed(self, text: str) -> Where | None:
-        """Parse a filter; None, with a message, where it is invalid."""
+        """Parse a filter; if it is invalid, show a message and return None."""
         try:
             return parse(text, self._context.desk.kind)
         except FilterError as wrong:
@@ -82,7 +82,7 @@ class Filter:
 
 
 class Navigator:
-    """Shows places: a new one, the previous one, the next one."""
+    """Shows a new view, the previous view, or the next view."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, panes: Panes, readout: Readout, filtering: Filter, fetching: Fetching,
@@ -93,7 +93,7 @@ class Navigator:
         self._background, self._overlays = background, overlays
 
     def go(self, place: ViewState) -> None:
-        """Show another place; what is no view opens over the shown one."""
+        """Show another view; a page that is not a view opens over the current view."""
         if place.view not in VIEWS:
             self._overlays.open(place)
             return
@@ -102,11 +102,11 @@ class Navigator:
         self.arrive()
 
     def view(self, name: str) -> None:
-        """Show a view with the current filter, where the view accepts one."""
+        """Show a view with the current filter, if the view accepts a filter."""
         self.go(ViewState(name, where=self._filter.text if VIEWS[name].filters else ""))
 
     def back(self) -> None:
-        """Drop the awaited result; else drop the filter; else go back."""
+        """Cancel the awaited result; if none is awaited, drop the filter; without a filter, go back."""
         if not self._background.drop() and not self._filter.drop() and self._trail.at:
             self.step(-1)
 
@@ -121,7 +121,7 @@ class Navigator:
         self._trail.settle(where=self._filter.text, row=row)
 
     def arrive(self) -> None:
-        """Show the current place of the trail."""
+        """Show the current view of the trail."""
         place, panes = self._trail.here, self._panes
         self._readout.drop_message()
         self._filter.restore(place.where)

@@ -1,4 +1,4 @@
-"""The reading behind the screens: takes events as they come and updates the rows; a failure becomes a message."""
+"""The reading behind the screens: takes events as they arrive and updates the rows; a failure becomes a message."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,20 +21,20 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.words import turned
 
 DRAIN = 0.02
-"""Seconds for which events are taken at a time, so that keys respond quickly."""
+"""Maximum time, in seconds, spent on one batch of events, so that keys respond quickly."""
 
 TURN = 0.05
 """Seconds between two polls of the feed."""
 
 REST = 4
-"""Pause between updates during a reading, as a multiple of the time that the last update took."""
+"""Pause between updates during a reading, as a multiple of the duration of the last update."""
 
 GOODBYE = 8.0
-"""Seconds that a reading has to end after the user quits: BMC sessions are closed in this time."""
+"""Time, in seconds, that a reading has to end after the user quits, so that BMC sessions can be closed."""
 
 
 class ReadingDesk(RunInfo, EventSource, Protocol):
-    """What a reading needs from the session: the run's events, and the inputs of its board."""
+    """The part of the session that a reading needs: the run's events, and the data for its board."""
 
 
 def board_of(run: RunInfo) -> Board:
@@ -43,7 +43,7 @@ def board_of(run: RunInfo) -> Board:
 
 
 class ReaderTask:
-    """Reads the run, and reads it again; `seen` is the version of the board that the rows were built from."""
+    """Reads the run, also repeatedly; `seen` is the version of the board from which the rows were built."""
 
     def __init__(
         self, app: App[Any], context: ViewContext, trail: Trail, feed: Feed, pace: FrameRate, readout: Readout,
@@ -60,17 +60,17 @@ class ReaderTask:
 
     @property
     def running(self) -> bool:
-        """Whether more events may come."""
+        """Return whether more events may arrive."""
         return self._feed.running
 
     @property
     def collecting(self) -> bool:
-        """Whether a collection is running, so that leaving now loses answers."""
+        """Return whether a collection is running: then leaving loses answers."""
         return self.running and not self._desk.replays
 
     @property
     def under_load(self) -> int:
-        """The number of nodes under load."""
+        """Return the number of nodes under load."""
         burns = self._context.burns
         return len(burns.benches) if burns.running else 0
 
@@ -80,15 +80,15 @@ class ReaderTask:
         self._app.set_interval(TURN, self._turn)
 
     def read_again(self, events: Callable[[], Iterator[Event]], words: str) -> None:
-        """Collect from some nodes again and read the events, with a message until they have answered."""
+        """Collect from some nodes again and read the events; show a message until the nodes have answered."""
         self._feed.start(events)
         self._collecting = True
         self._readout.message(words)
 
     def reload(self) -> None:
-        """Read the run from its beginning; the shown rows stay until the new reading is complete.
+        """Read the run from its beginning; the current rows stay until the new reading is complete.
 
-        A running reading takes precedence: it collects from nodes.
+        A running reading is not interrupted, because it may collect from nodes.
         """
         if self.running and not (self._desk.replays or self._next is not None):
             self._later = True
@@ -101,14 +101,14 @@ class ReaderTask:
         self._desk.stop()
 
     def end(self) -> None:
-        """Stop after the screens are gone, and wait until all BMC sessions are closed."""
+        """Stop when the screens are closed, and wait until all BMC sessions are closed."""
         if self.running:
             self._desk.stop()
             if not self._desk.replays:
                 self._feed.join(GOODBYE)
 
     def _turn(self) -> None:
-        """Take the events, and update the rows."""
+        """Take queued events, and update the rows."""
         if not self._app.screen_stack:  # the application is ending
             return
         board = self._next or self._context.board
@@ -135,11 +135,11 @@ class ReaderTask:
         burns = self._context.burns if self._next is None or self._burns is None else self._burns
         for event, at in self._feed.take(DRAIN):
             burns.take(event)
-            if not isinstance(event, Burning):  # it affects no verdict, and comes many times a second
+            if not isinstance(event, Burning):  # no verdict depends on it, and many arrive each second
                 board.take(event, at)
 
     def _fail(self, board: Board, failure: Exception) -> None:
-        """Show why the reading failed; its events so far are not treated as complete."""
+        """Show why the reading failed; the events so far do not count as complete."""
         self._feed.failed = None
         self._readout.failure = str(failure) if isinstance(failure, UserError) else f"rackcheck failed: {failure!r}"
         if board.done is None:
@@ -148,14 +148,14 @@ class ReaderTask:
         self._readout.write()
 
     def _turn_over(self, board: Board) -> None:
-        """Replace the shown run with the one that was read again."""
+        """Replace the current run by the run that was read again."""
         self._next, self.seen = None, -1
         if board.done is not None:
             self._context.board, self._context.burns = board, self._burns or Burns()
             self._fetching.fetch_again()
 
     def _follow(self) -> None:
-        """Show the run as it is now, unless the last update took so long that this one has to wait."""
+        """Show the current state of the run, or wait if the last update took long."""
         began = time.monotonic()
         if began < self._rest and self.running:
             return

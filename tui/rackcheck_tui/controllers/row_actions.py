@@ -1,4 +1,4 @@
-"""Actions on the row under the cursor or the marked rows: compare, explain, fix, collect again."""
+"""Actions on the row under the cursor or on the marked rows: compare, explain, fix, collect again."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ from rackcheck_tui.screens.context import ViewContext
 from rackcheck_tui.widgets.dialogs import Option
 
 MENDED = frozenset({Status.FAIL, Status.WARN})
-"""Verdicts that a fix can exist for."""
+"""Verdicts for which there may be a fix."""
 
 
 class RowViews:
-    """Opens views about the row under the cursor: where it leads, its facts, its history, its difference."""
+    """Opens views about the row under the cursor: its target, its facts, its history, its difference."""
 
     def __init__(
         self, context: ViewContext, trail: Trail, selection: SelectedRows, navigator: Navigator, readout: Readout,
@@ -32,7 +32,7 @@ class RowViews:
         self._readout, self._dialogs, self._desk = readout, dialogs, desk
 
     def enter(self) -> None:
-        """Go to the place that the row leads to; without one, show its details in full."""
+        """Open the view that the row leads to; if there is none, show the row's details in full."""
         entry = self._selection.entry
         if entry is None:
             return
@@ -42,7 +42,7 @@ class RowViews:
             self._dialogs.show_lines("details", entry.details)
 
     def view(self, name: str) -> None:
-        """Show a view; a history shows that of the row."""
+        """Show a view; the history view shows the history of the row."""
         if name == "history":
             self.history()
         else:
@@ -80,11 +80,11 @@ class RowViews:
         """Choose the baseline for comparing nodes."""
         under = self._selection.under
         known = [
-            Option("peers", "what most nodes of its role say"), Option("before", "its own reading before this run"),
+            Option("peers", "what most nodes of its role report"), Option("before", "its own facts before this run"),
             *(Option(name, "another node") for name in self._context.desk.nodes if name not in under[:1]),
             *(Option(name, words) for name, words in self._desk.baselines()),
         ]  # fmt: skip
-        self._dialogs.choose("hold a node against", known, self._chosen)
+        self._dialogs.choose("compare a node with", known, self._chosen)
 
     def _chosen(self, name: str) -> None:
         self._context.against = name
@@ -96,7 +96,7 @@ class RowViews:
 
 
 class FindingActions:
-    """Shows the evidence of the findings under the cursor, or of the marked ones, and their fixes."""
+    """Shows the evidence of the finding under the cursor, and the fixes of that finding or of the marked findings."""
 
     def __init__(
         self, context: ViewContext, selection: SelectedRows, readout: Readout, background: Background, dialogs: Dialogs,
@@ -115,10 +115,10 @@ class FindingActions:
         elif entry is not None and entry.fact and nodes:
             self._overlays.open(ViewState("reply", (nodes[0], entry.fact)))
         else:
-            self._readout.message("no verdict here; enter goes to a node's")
+            self._readout.message("no verdict here; enter opens a node's verdicts")
 
     def _worst(self, node: str) -> str:
-        """The rule with the worst verdict on a node; empty where all pass, or no rule was judged."""
+        """Return the rule with the worst verdict on a node; empty if all rules pass, or none was judged."""
         judged = self._context.board.judged.get(node)
         loud = [v for v in judged.verdicts if v.status not in QUIET] if judged is not None else []
         return min(loud, key=lambda v: ORDER.index(v.status)).rule if loud else ""
@@ -133,12 +133,12 @@ class FindingActions:
                 if mine := wrong & {rule} if rule else wrong:
                     only.setdefault(node, set()).update(mine)
         if not only:
-            self._readout.message("nothing here fails or warns; what is unknown has to be known first")
+            self._readout.message("nothing here fails or warns; an unknown needs a value before a fix")
             return
         verdicts = {node: judged[node].verdicts for node in only}
         rules = {rule for mine in only.values() for rule in mine}
         name = next(iter(rules)) if len(rules) == 1 else several(len(rules), "rule")
-        what = f"what would mend {name} on {fold(only)}; nothing is applied"
+        what = f"fix of {name} on {fold(only)}; nothing is applied"
         self._background.run(
             lambda: self._desk.fixes(only, verdicts), lambda rows: self._dialogs.show(what, "\n".join(rows)), what
         )
@@ -155,18 +155,18 @@ class Recollecting:
         self._dialogs, self._reading, self._desk = dialogs, reading, desk
 
     def again(self) -> None:
-        """Collect from the marked nodes, or those of the row, again."""
+        """Collect again from the marked nodes, or from the nodes of the row."""
         nodes = self._selection.targets()
-        why = self._desk.mute or ("a reading is under way" if self._reading.running else "")
+        why = self._desk.mute or ("a collection is running" if self._reading.running else "")
         if why or not nodes:
-            self._readout.message(why or "no node here to ask")
+            self._readout.message(why or "no node here to collect from")
             return
         profile = self._context.desk.profile.name
         lines = [
             f"{several(len(nodes), 'node')}: {fold(nodes)}", "",
-            f"by profile {profile}, as a run of its own; it reads, and changes nothing on them.",
+            f"by profile {profile}, as a separate run; it reads, and changes nothing on them.",
         ]  # fmt: skip
-        self._dialogs.confirm("ask these nodes again?", lines, lambda: self._collect(nodes))
+        self._dialogs.confirm("collect from these nodes again?", lines, lambda: self._collect(nodes))
 
     def _collect(self, nodes: Sequence[str]) -> None:
-        self._reading.read_again(lambda: self._desk.again(nodes), f"asking {fold(nodes)} again ...")
+        self._reading.read_again(lambda: self._desk.again(nodes), f"collecting from {fold(nodes)} again ...")

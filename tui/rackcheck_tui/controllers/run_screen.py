@@ -1,4 +1,4 @@
-"""The content of the one screen: the rows of the shown place, and the lines around them."""
+"""The content of the only screen: the rows of the current view, and the lines around them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,44 +24,44 @@ from rackcheck_tui.widgets.words import across, head, keys
 
 
 class Panes:
-    """The widgets of the one screen, found in the application's tree."""
+    """The widgets of the only screen, found in the application's tree."""
 
     def __init__(self, app: App[Any], trail: Trail) -> None:
         self._app, self._trail = app, trail
 
     @property
     def base(self) -> Screen[Any]:
-        """The screen under all that opens over it."""
+        """Return the screen below all dialogs and pages."""
         return self._app.screen_stack[0]
 
     @property
     def width(self) -> int:
-        """The width of the screen in cells."""
+        """Return the width of the screen in cells."""
         return self._app.size.width
 
     @property
     def table(self) -> TableWidget:
-        """The rows of the shown view."""
+        """Return the table with the rows of the current view."""
         return self.base.query_one("#rows", TableWidget)
 
     @property
     def racks(self) -> Racks:
-        """The racks, where they are shown."""
+        """Return the racks, which are shown instead of the table in the racks view."""
         return self.base.query_one(Racks)
 
     @property
     def on_racks(self) -> bool:
-        """Whether racks are shown instead of rows."""
+        """Return whether racks are shown instead of rows."""
         return self._trail.here.view == "rack"
 
     @property
     def line(self) -> Input:
-        """The input line at the foot."""
+        """Return the input line at the bottom."""
         return self.base.query_one("#line", Input)
 
     @property
     def marked(self) -> int:
-        """How many rows, or nodes of the racks, are marked."""
+        """Return how many rows, or nodes of the racks, are marked."""
         return len(self.racks.marks if self.on_racks else self.table.marks)
 
     def focus_rows(self) -> None:
@@ -69,19 +69,19 @@ class Panes:
         (self.racks if self.on_racks else self.table).focus()
 
     def show_foot(self, *, shown: bool) -> None:
-        """Show or hide the input line at the foot."""
+        """Show or hide the input line at the bottom."""
         self.base.query_one("#foot").display = shown
 
     def put(self, place: str, lines: Sequence[Line]) -> None:
-        """Write lines into one of the static panes."""
-        # Only the head and the pane above the rows change their height: no other pane needs a new layout.
+        """Write lines to one of the static panes."""
+        # Only the head and the pane above the rows change their height: only they need a new layout.
         self.base.query_one(f"#{place}", Static).update(page(lines), layout=place in {"head", "above", "chosen"})
 
 
 class Readout:
-    """Builds the rows of the shown place, and writes the lines around them.
+    """Builds the rows of the current view, and writes the lines around them.
 
-    `paused` freezes the rows during a reading; `failure` is why the reading failed, empty where it did not.
+    `paused` freezes the rows during a reading; `failure` is why the reading failed, empty if it did not fail.
     """
 
     def __init__(self, panes: Panes, pace: FrameRate, context: ViewContext, trail: Trail) -> None:
@@ -94,17 +94,17 @@ class Readout:
 
     @property
     def entry(self) -> ListEntry | None:
-        """The row under the cursor, as an entry."""
+        """Return the row under the cursor, as an entry."""
         every, table = self.shown.entries.every, self._panes.table
         return every[table.cursor] if table.cursor < len(every) and table.listing is self.shown.entries else None
 
     def message(self, text: str) -> None:
-        """Show one message over the rows, until another place is shown."""
+        """Show one message above the rows, until another view is shown."""
         self._message = text
         self.write()
 
     def drop_message(self) -> None:
-        """Drop the message without writing anything."""
+        """Drop the message, without writing the screen."""
         self._message = ""
 
     def turn_pause(self) -> None:
@@ -113,11 +113,11 @@ class Readout:
         self.write()
 
     def refresh(self) -> None:
-        """Build the rows again, and keep the cursor where it is."""
+        """Build the rows again; the cursor stays on its row."""
         self.fill(keep=True)
 
     def fill(self, *, keep: bool) -> None:
-        """Build the rows of the shown place; with `keep`, the cursor stays on its row."""
+        """Build the rows of the current view; with `keep`, the cursor stays on its row."""
         place, panes, signs = self._trail.here, self._panes, self._context.signs
         self._context.now = self.clock()
         self.shown = VIEWS[place.view].build(self._context, place)
@@ -127,13 +127,13 @@ class Readout:
             self._pace.want(self._paint)
             self.shown = replace(self.shown, above=(legend,))
         else:
-            # A cursor that was not moved stays on the first row, where the worst rows appear during a run.
+            # A cursor that the user did not move stays on the first row: the worst rows appear there during a run.
             keep = keep and bool(panes.table.cursor or panes.table.marks)
             panes.table.show(self.shown.entries, keep=keep, empty=signs.text(self.shown.empty))
         self.write()
 
     def _paint(self) -> bool:
-        """Paint as many rack cells as the link takes; return whether some are left."""
+        """Draw as many rack cells as the link can take now; return whether some are left."""
         return self._panes.racks.flush(self._pace.room)
 
     def write(self) -> None:
@@ -172,6 +172,6 @@ class Readout:
         panes.put("chosen", lines)
 
     def moved(self) -> None:
-        """Write everything for the row that the cursor moved to, its details from their first line."""
+        """Write everything for the row to which the cursor moved, with the details from their first line."""
         self.write()
         self._panes.base.query_one("#details").scroll_home(animate=False)

@@ -9,24 +9,24 @@ from rackcheck_tui.widgets.entries import ListEntry
 
 
 class SelectedRows:
-    """The rows, nodes and rules that an action works on."""
+    """The rows, nodes and rules on which an action works."""
 
     def __init__(self, context: ViewContext, trail: Trail, panes: Panes, readout: Readout) -> None:
         self._context, self._trail, self._panes, self._readout = context, trail, panes, readout
 
     @property
     def entry(self) -> ListEntry | None:
-        """The row under the cursor, as an entry."""
+        """Return the row under the cursor, as an entry."""
         return self._readout.entry
 
     @property
     def rule(self) -> str:
-        """The rule of the row under the cursor; empty where it has none."""
+        """Return the rule of the row under the cursor; empty if the row has none."""
         return self.entry.rule if self.entry is not None and not self._panes.on_racks else ""
 
     @property
     def under(self) -> tuple[str, ...]:
-        """The nodes of the row under the cursor, regardless of marks."""
+        """Return the nodes of the row under the cursor, regardless of marks."""
         if self._panes.on_racks:
             return (self._panes.racks.cursor,) if self._panes.racks.cursor else ()
         if self.entry is not None and self.entry.nodes:
@@ -35,19 +35,19 @@ class SelectedRows:
 
     @property
     def marked(self) -> int:
-        """How many rows, or nodes of the racks, are marked."""
+        """Return how many rows, or nodes of the racks, are marked."""
         return self._panes.marked
 
     def targets(self) -> tuple[str, ...]:
-        """The nodes to act on: those of the marked rows, else of the row under the cursor."""
+        """Return the nodes to act on: the nodes of the marked rows, else of the row under the cursor."""
         if self._panes.on_racks:
             return self._panes.racks.acted_on()
         return self._panes.table.acted_on() or self._place_nodes()
 
     def findings(self) -> Mapping[str, Sequence[str]]:
-        """The findings to act on, nodes by rule: of the marked rows, else of the row under the cursor.
+        """Return the findings to act on, as nodes by rule, from the marked rows, else from the row under the cursor.
 
-        The rule is empty where a row is about a node and no single rule.
+        The rule is empty if a row is about a node and not about one particular rule.
         """
         if self._panes.on_racks:
             return {"": self._panes.racks.acted_on()}
@@ -59,7 +59,7 @@ class SelectedRows:
         return {rule: tuple(nodes) for rule, nodes in found.items()}
 
     def rows(self) -> Sequence[int]:
-        """The numbers of the marked rows, else of every row."""
+        """Return the numbers of the marked rows, else of all rows."""
         return self._panes.table.marked_rows() or range(len(self._readout.shown.entries))
 
     def _place_nodes(self) -> tuple[str, ...]:

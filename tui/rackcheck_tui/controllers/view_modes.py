@@ -1,4 +1,4 @@
-"""View settings of a run: passing rules, rack modes, colours; and the pages about the run and the keys."""
+"""View settings: passing rules, rack modes, colours; and the pages about the run and about the keys."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from rackcheck_tui.widgets.words import about, guide
 
 
 class Looking:
-    """Switches how rows and racks are shown; the run itself does not change."""
+    """Changes how rows and racks are shown; the run itself does not change."""
 
     def __init__(
         self, context: ViewContext, panes: Panes, readout: Readout, fetching: Fetching, navigator: Navigator
@@ -29,7 +29,7 @@ class Looking:
         self._fetching, self._navigator = fetching, navigator
 
     def every(self) -> None:
-        """Show passing results too, or hide them."""
+        """Show or hide passing results."""
         self._context.every = not self._context.every
         self._fetching.refetch_difference()
         self._readout.refresh()
@@ -45,7 +45,7 @@ class Looking:
 
 
 class Colouring:
-    """Switches the colours of everything drawn."""
+    """Changes the colours of everything that is drawn."""
 
     def __init__(self, app: App[Any], colours: Colours, readout: Readout) -> None:
         self._app, self._colours, self._readout = app, colours, readout
@@ -62,13 +62,13 @@ class Colouring:
 
 
 class Help:
-    """The pages about the run itself, and about the keys."""
+    """The page about the run, and the page about keys and views."""
 
     def __init__(self, context: ViewContext, trail: Trail, dialogs: Dialogs) -> None:
         self._context, self._trail, self._dialogs = context, trail, dialogs
 
     def about(self) -> None:
-        """Show what is known about the run itself."""
+        """Show what is known about the run."""
         board, desk, signs = self._context.board, self._context.desk, self._context.signs
 
         def lines(width: int) -> Sequence[Line]:
@@ -77,7 +77,7 @@ class Help:
         self._dialogs.show_lines("run", lines)
 
     def guide(self) -> None:
-        """Show every key, every view, and the commands that print the same."""
+        """Show every key and every view, and the command that prints the same as the current view."""
         line = twin(self._context, self._trail.here)
         parts = [("the same on the command line", [("", line)]), *chapters()]
         lines = [row for title, rows in parts for row in (*guide(title, rows), Line())]

@@ -1,4 +1,4 @@
-"""Waivers from the screen: a form, a preview of the change, a yes; then the run is judged again with them."""
+"""Waivers from the screen: a form, a preview of the change, a confirmation; then the run is judged again with them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -19,17 +19,17 @@ from rackcheck_tui.widgets.dialogs import FormField
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _CHANGE = ("+", "-", "@", " ")
-"""First characters of a diff's lines; the rest of the command's output is about writing, which has not happened yet."""
+"""First characters of a diff's lines; other output is about the writing, which has not happened yet."""
 
 PinsByRule = Mapping[str, Sequence[str]]
-"""What to waive: nodes by rule."""
+"""What to waive, as nodes by rule."""
 
 FormValues = Mapping[str, str]
-"""The values typed into the form, by field."""
+"""The texts typed into the form, by field."""
 
 
 def until(text: str, today: date) -> str:
-    """Return the date of a weekday: `friday` is the next one, never today; any other text is returned unchanged."""
+    """Return the date of a weekday: `friday` is the next Friday after today; any other text is returned unchanged."""
     word = text.strip().casefold()
     found = [number for number, name in enumerate(DAYS) if len(word) >= 3 and name.startswith(word)]
     if not found:
@@ -39,11 +39,11 @@ def until(text: str, today: date) -> str:
 
 
 class WaiverDesk(Commands, WaiverFiles, Protocol):
-    """What waiving needs from the session: the command that writes waivers, and judging with them."""
+    """The part of the session that waiving needs: the command that writes waivers, and judging with waivers."""
 
 
 class Waiving:
-    """Writes waivers for findings to a file, and judges the run with it."""
+    """Writes waivers for findings to a file, and judges the run with that file."""
 
     def __init__(
         self, context: ViewContext, selection: SelectedRows, readout: Readout, background: Background, dialogs: Dialogs,
@@ -53,18 +53,18 @@ class Waiving:
         self._background, self._dialogs, self._reading, self._desk = background, dialogs, reading, desk
 
     def waive(self) -> None:
-        """Waive the marked findings, or the row under the cursor, until a day."""
+        """Waive the marked findings, or the finding under the cursor, until a date."""
         findings = {rule: nodes for rule, nodes in self._selection.findings().items() if rule}
         if not findings:
-            self._readout.message("no finding here; w stands on a rule that fails")
+            self._readout.message("no finding here; w needs a rule that fails")
             return
         self._fill_in(findings, {"file": "waivers.yaml"})
 
     def _fill_in(self, findings: PinsByRule, given: FormValues, trouble: str = "") -> None:
         today = datetime.now(UTC).date()
         words = {
-            "until": f"the last day it holds: YYYY-MM-DD, or friday (today is {today})", "by": "who answers for it",
-            "ticket": "where it is tracked", "reason": "why it may be so", "file": "the file that it is added to",
+            "until": f"the last day it applies: YYYY-MM-DD, or friday (today is {today})", "by": "who is responsible",
+            "ticket": "where it is tracked", "reason": "why it is acceptable", "file": "the file that it is added to",
         }  # fmt: skip
         about = [f"waive {rule} on {fold(nodes)}" for rule, nodes in findings.items()]
         fields = [FormField(name, message, given.get(name, "")) for name, message in words.items()]
@@ -72,7 +72,7 @@ class Waiving:
         self._dialogs.fill_in("waive a finding", lines, fields, partial(self._preview, findings))
 
     def _preview(self, findings: PinsByRule, given: FormValues) -> None:
-        """Show what would be written; where that is nothing, open the form again with all that was typed."""
+        """Show what would be written; if nothing would be written, open the form again with the typed texts."""
         given = {**given, "until": until(given["until"], datetime.now(UTC).date())}
         calls = [self._words(rule, nodes, given) for rule, nodes in findings.items()]
 
@@ -86,7 +86,7 @@ class Waiving:
             self._dialogs.confirm(title, lines, partial(self._write, calls, given["file"]))
 
         self._background.run(
-            lambda: [self._desk.say([*words, "--dry-run"]) for words in calls], shown, "making the waiver"
+            lambda: [self._desk.run_command([*words, "--dry-run"]) for words in calls], shown, "preparing the waiver"
         )
 
     def _words(self, rule: str, nodes: Sequence[str], given: FormValues) -> Sequence[str]:
@@ -97,7 +97,7 @@ class Waiving:
         def written(wrong: str) -> None:
             if wrong:
                 self._readout.message("")
-                self._dialogs.show("not all is written", wrong)
+                self._dialogs.show("not everything is written", wrong)
                 return
             self._reading.reload()
             self._readout.message(f"written to {file}; the run is judged again with it")
@@ -105,9 +105,9 @@ class Waiving:
         self._background.run(lambda: self._written(calls, file), written, "writing the waiver", opens=False)
 
     def _written(self, calls: Sequence[Sequence[str]], file: str) -> str:
-        """Write them one after the other; return the output of the first that is refused, empty where none is."""
+        """Run the commands in turn; return the output of the first command that fails, else an empty text."""
         for words in calls:
-            result = self._desk.say(words)
+            result = self._desk.run_command(words)
             if result.status != 0:
                 return result.text
         try:

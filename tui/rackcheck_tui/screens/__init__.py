@@ -1,1 +1,1 @@
-"""The views: each builds its rows from the run as it stands, and contacts no node."""
+"""The views: each one builds its rows from the run's current state, and contacts no node."""

@@ -19,17 +19,17 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 MANY = 32
-"""Number of parts from which the passing parts of a node share one row."""
+"""If there are more parts than this, the passing parts of a node share one row."""
 
 TOTAL = 40
-"""Cells of the chart of the total power."""
+"""Width of the chart of the total power, in cells."""
 
 NAME, THING, STAGE, WATTS, DEGREES, CLOCK, RATE = 14, 6, 8, 5, 3, 4, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The width of the name column, and the temperature limits of all histories."""
+    """The width of the name column, and the range of temperature in all histories."""
 
     name: int
     low: float
@@ -54,7 +54,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     return ViewContent(
         ListEntries(entries, lambda width: _head(ctx, columns, width)),
         f"burn-in of {of}: {state}",
-        "no node like this; / changes the filter" if names else "no node was put under load",
+        "no node matches; / changes the filter" if names else "no node was put under load",
         left_out,
         tuple(above(ctx, burns)),
     )
@@ -95,7 +95,7 @@ def _head(ctx: ViewContext, columns: Columns, width: int) -> Line:
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int]:
-    """Divide a width between the bar, the history and the state."""
+    """Divide a width between bar, history and state."""
     room = max(width - columns.name - THING - STAGE - WATTS - DEGREES - CLOCK - RATE - 11, 8)
     bars = max(min(room // 5, 12), 3)
     sparks = max(min(room // 5, 24), 4)
@@ -128,13 +128,13 @@ def numbers(row: PartsRow) -> Mapping[str, str]:
 
 
 def thing(row: PartsRow) -> str:
-    """Name the subject of a row: one part, or the number of GPUs."""
+    """Return the name of a row's subject: one part, or the number of GPUs."""
     gpus = sum(part.of != HOST for part in row.parts)
     return row.parts[0].of if len(row.parts) == 1 else f"{gpus} GPUs" if gpus > 1 else "rest"
 
 
 def _of_kind(part: LoadedPart, row: PartsRow) -> bool:
-    """Whether a part is of the row's kind: of GPUs and their host in one row, the GPUs."""
+    """Return whether a part is of the row's kind; for a row with GPUs and their host, whether the part is a GPU."""
     return part.of != HOST or all(each.of == HOST for each in row.parts)
 
 
@@ -162,12 +162,12 @@ def _whole(value: float | None) -> str:
 
 
 def _giga(clocks: Sequence[float]) -> str:
-    """Format the lowest of some clocks in GHz."""
+    """Format the lowest of these clocks, in GHz."""
     return digits(min(clocks) / 1e9) if clocks else ""
 
 
 def _power(ctx: ViewContext, parts: Sequence[LoadedPart], room: int) -> str:
-    """Draw the power of parts against their limits; without a limit, a number and no bar."""
+    """Draw the power of parts relative to their limits; without a limit, format a number without a bar."""
     over = is_over(ctx, parts[0])
     items = [watts for part in parts if part.of != HOST and (watts := part.shown("power", over=over)) is not None]
     if not items:
@@ -179,7 +179,7 @@ def _power(ctx: ViewContext, parts: Sequence[LoadedPart], room: int) -> str:
 
 
 def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
-    """Format the rate of the last work; of several parts with the same work, the slowest."""
+    """Format the rate of the last work; if several parts did the same work, the slowest rate."""
     works = [work for part in parts if (work := part.main_work(over=over)) is not None]
     if not works:
         return ""
@@ -189,7 +189,7 @@ def _rate(parts: Sequence[LoadedPart], *, over: bool) -> str:
 
 
 def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
-    """Yield the findings of one part and draw its histories; of several parts, show their spread."""
+    """Yield the findings of one part and draw its histories; for several parts, show the range of their values."""
     sign, style = mark(ctx, row.bearing)
     first = row.parts[0]
     name, model = (
@@ -203,7 +203,7 @@ def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
         yield from _spreads(ctx, row, width)
         return
     if row.bearing.rule:
-        yield from labelled("seen", _reason(ctx, row), ctx.signs, width)
+        yield from labelled("result", _reason(ctx, row), ctx.signs, width)
     for fault in first.faults[:2]:
         yield from labelled(ctx.signs.text(fault.name, 20), fault_text(fault), ctx.signs, width, "bold red")
     if first.untested is not None and row.bearing.status is not Status.PASS:

@@ -1,4 +1,4 @@
-"""The input of every view: the run as it stands, its session, and the user's view settings."""
+"""The input of every view: the run's current state, its session, and the user's view settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ from rackcheck_tui.controllers.view_history import ViewState
 
 @dataclass
 class ViewContext:
-    """The state that views read; each field has one controller that writes it.
+    """The state that views read; one controller writes each field.
 
-    `every` shows what passes, too; `against` is what a node is compared with; `fetched` is what was read in the
-    background for a place; `volatile` are readings, by node and pattern, of facts that are measured and not counted;
-    `burns` is a burn-in as it stands, empty of other runs.
+    With `every`, passing results are also shown; `against` is what a node is compared with; `fetched` is the data that
+    was read in the background for a view; `volatile` has readings, by node and pattern, of facts that are measured and
+    not counted; `burns` is the current state of a burn-in, empty for other runs.
     """
 
     board: Board
@@ -38,13 +38,13 @@ class ViewContext:
     _looked: int = -1
 
     def rule_facts(self, rule: Rule) -> tuple[str, ...]:
-        """The facts that a rule reads, as patterns."""
+        """Return the facts that a rule reads, as patterns."""
         if rule.id not in self._facts:
             self._facts[rule.id] = tuple(sorted(map(str, rule.facts())))
         return self._facts[rule.id]
 
     def paths_like(self, pattern: str) -> Sequence[str]:
-        """Return the paths that any node reported and that match a pattern, and the pattern itself where it is one."""
+        """Return the paths that match a pattern and that any node reported, and the pattern itself if it is a path."""
         if self._looked != self.board.version:
             self._like, self._looked = self.board.census.like(), self.board.version
         return (*self._like.get(pattern, ()), pattern)

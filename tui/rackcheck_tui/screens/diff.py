@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.words import labelled
 NO_RULE = "no rule covers this fact"
 
 KINDS = {"changed": "differs", "appeared": "only here", "gone": "only there"}
-"""How a fact differs, in words without a sequence in time: of two machines neither changed."""
+"""How a fact differs, in words that do not imply an order in time: none of the two machines has changed."""
 
 DiffDoc = Mapping[str, Any]
 
@@ -24,39 +24,39 @@ DiffDoc = Mapping[str, Any]
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     """Show a fetched difference: each fact with both values, and the rules that read it."""
     if not place.about:
-        return ViewContent(ListEntries(()), "diff", "whom? :diff NODE [peers|before|NODE|RUN], or d on a row")
+        return ViewContent(ListEntries(()), "diff", "which node? :diff NODE [peers|before|NODE|RUN], or d on a row")
     node, other = place.about[0], place.about[1] if len(place.about) > 1 else ctx.against
     doc = ctx.fetched.get(ViewState("diff", place.about))
     if isinstance(doc, UserError):
         return ViewContent(ListEntries(()), f"diff {node} against {other}", str(doc))
     if not isinstance(doc, Mapping):
-        return ViewContent(ListEntries(()), f"diff {node} against {other}", "holding its facts against the others' ...")
+        return ViewContent(ListEntries(()), f"diff {node} against {other}", "comparing its facts with the others' ...")
     every: list[DiffDoc] = list(doc.get("differing", doc.get("changes", ())))
     wanted = [each for each in every if _kept(ctx, each)]
     wide = min(max((len(str(each["fact"])) for each in wanted), default=0), 40)
     judged = ctx.board.judged.get(node)
     now = {v.rule: v.status.value for v in judged.verdicts} if judged is not None else {}
-    entries = [_entry(ctx, node, _told_now(each, now), wide, number) for number, each in enumerate(wanted)]
+    entries = [_entry(ctx, node, _current(each, now), wide, number) for number, each in enumerate(wanted)]
     loose = sum(not each.get("rules") for each in every) if "differing" in doc else 0
     bare = f", {loose} that no rule covers" if loose else ""
     return ViewContent(
         ListEntries(entries, lambda width: _head(ctx, wide, width)),
         f"diff {node}: {len(wanted)} of {len(every)} facts{bare}, against {doc.get('against', other)}",
-        _nothing(doc) if not every else "no fact like this; / changes the filter",
+        _nothing(doc) if not every else "no fact matches; / changes the filter",
         above=tuple(_unsure(doc)),
     )
 
 
-def _told_now(each: DiffDoc, now: Mapping[str, str]) -> DiffDoc:
-    """Return a difference with the current verdicts of the screen: waivers may have been written since."""
+def _current(each: DiffDoc, now: Mapping[str, str]) -> DiffDoc:
+    """Return a difference with the screen's current verdicts, since waivers may have been written meanwhile."""
     return {**each, "verdicts": {rule: now.get(rule, status) for rule, status in each.get("verdicts", {}).items()}}
 
 
 def _nothing(doc: DiffDoc) -> str:
     value = doc.get("peers")
     if value and value["asked"] < value["needed"]:
-        return "its peers are too few to be compared with"
-    split = f"; on {value['split']:,} facts they do not agree" if value and value["split"] else ""
+        return "too few peers to compare with"
+    split = f"; on {value['split']:,} facts the peers do not agree" if value and value["split"] else ""
     return f"no fact differs{split}"
 
 
@@ -69,15 +69,15 @@ def _kept(ctx: ViewContext, each: DiffDoc) -> bool:
 def _unsure(doc: DiffDoc) -> Iterator[Line]:
     if doc.get("silent"):
         planes = ", ".join(str(plane).removeprefix("plane/") for plane in doc["silent"])
-        yield Line(((f" {planes}: silent on both sides", "bold magenta"),))
+        yield Line(((f" {planes}: no answer on both sides", "bold magenta"),))
     if doc.get("unknown-in-both"):
         yield Line(((f" {doc['unknown-in-both']} facts are unknown on both sides", "bold magenta"),))
     if doc.get("own"):
-        yield Line(((f" {doc['own']} identities differ, as those of two machines do", "dim"),))
+        yield Line(((f" {doc['own']} identities differ, as expected of two machines", "dim"),))
     value = doc.get("peers")
     if value:
         yield Line(
-            ((f" {value['asked']} others of its role told anything; {value['needed']} must say the same", "dim"),)
+            ((f" {value['asked']} other nodes of its role reported facts; {value['needed']} must agree", "dim"),)
         )
 
 

@@ -15,28 +15,28 @@ from rackcheck_tui.widgets.words import labelled
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show a node's facts, once they were read in the background."""
+    """Show a node's facts, after they were read in the background."""
     name = place.about[0] if place.about else ""
     tree = ctx.fetched.get(ViewState("facts", place.about))
     if isinstance(tree, UserError):
         return ViewContent(ListEntries(()), f"facts of {name}", str(tree))
     if not isinstance(tree, Tree):
         return ViewContent(
-            ListEntries(()), f"facts of {name}", "reading its answers ..." if name else "of whom? :facts NODE"
+            ListEntries(()), f"facts of {name}", "reading its answers ..." if name else "of which node? :facts NODE"
         )
     where = ctx.where.about(FINDING_KEYS)
-    rows = [(path, tree.leaves[path]) for path in tree if not _never_asked(tree.leaves[path])]
+    rows = [(path, tree.leaves[path]) for path in tree if not _not_collected(tree.leaves[path])]
     kept = [(path, leaf) for path, leaf in rows if not where or where.holds(_words(path, leaf))]
     width = min(max((len(path) for path, _ in kept), default=0), 44)
     entries = [_entry(ctx, name, path, leaf, width) for path, leaf in kept]
     return ViewContent(
         ListEntries(entries),
         f"facts of {name}: {len(kept):,} of {len(rows):,}",
-        "no fact like this; / changes the filter",
+        "no fact matches; / changes the filter",
     )
 
 
-def _never_asked(leaf: Leaf) -> bool:
+def _not_collected(leaf: Leaf) -> bool:
     return isinstance(leaf.reading, Unknown) and leaf.reading.detail.startswith("this run did not ")
 
 
@@ -47,7 +47,7 @@ def _words(path: str, leaf: Leaf) -> FilterRow:
 
 
 def value(leaf: Leaf) -> str:
-    """Format the value of a fact for people."""
+    """Format the value of a fact as text."""
     match leaf.reading:
         case Unknown(reason, detail):
             return f"unknown: {reason.value}" + (f" ({detail})" if detail else "")

@@ -1,4 +1,4 @@
-"""The report in every form; enter writes it to the working directory and shows the file name."""
+"""The report in every format; enter writes it to the working directory and shows the file's name."""
 
 import shlex
 
@@ -16,17 +16,17 @@ FORMATS = (
     ("csv", "", "a folder of tables, for spreadsheets"),
     ("markdown", "md", "for tickets"),
 )
-"""Forms by name: the file's ending, and what it is for."""
+"""Formats by name: the file's extension, and the purpose."""
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show the forms."""
+    """Show the formats."""
     message = f"report of {ctx.desk.name}: what is shown here, in a file"
     return ViewContent(ListEntries([_entry(ctx, name, words) for name, _, words in FORMATS]), message, "")
 
 
 def file_of(ctx: ViewContext, name: str) -> str:
-    """Return the file name of a form of this run."""
+    """Return the file name of this run's report in a format."""
     ending = next(ending for each, ending, _ in FORMATS if each == name)
     return f"{ctx.desk.name}.{ending}" if ending else f"{ctx.desk.name}-{name}"
 

@@ -1,4 +1,4 @@
-"""One group of equal failures: its nodes, each with the value seen on it."""
+"""One group of identical failures: its nodes, each with its actual value."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show the nodes of the group of this number."""
+    """Show the nodes of the group with this number."""
     number = place.about[0] if place.about else ""
     every = numbered(ctx)
     named = next((each for each in every if place.key and name_of(each) == place.key), None)
     group = named or next((each for each in every if not place.key and str(each.number) == number), None)
     if group is None:
-        return ViewContent(ListEntries(()), f"group {number}", f"no group {number} any more; 1 shows those there are")
+        return ViewContent(ListEntries(()), f"group {number}", f"group {number} no longer exists; 1 shows the groups")
     kept, left_out = kept_nodes(ctx, group.nodes, verdicts=False)
     names = [name for name in group.nodes if name in kept]
     wide = min(max((len(name) for name in names), default=0), 32)
@@ -28,7 +28,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     hint = group.hint.sentence if group.hint is not None else ""
     above = (Line(((f" {ctx.signs.text(hint)}", "italic"),)),) if hint else ()
     words = f"group {number}: {message}, {len(names):,} of {len(group.nodes):,} nodes"
-    return ViewContent(ListEntries(entries), words, "no node like this; / changes the filter", left_out, above)
+    return ViewContent(ListEntries(entries), words, "no node matches; / changes the filter", left_out, above)
 
 
 def _entry(ctx: ViewContext, group: FindingGroup, name: str, wide: int) -> ListEntry:

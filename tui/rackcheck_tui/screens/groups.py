@@ -1,4 +1,4 @@
-"""Equal failures, one row for all nodes that share them: the value seen, the value wanted, and a hint at the cause."""
+"""Identical failures, one row for all nodes that share them: actual and expected value, and a hint at the cause."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import folded, labelled
 
 CAUSES = 20
-"""Maximum number of details shown of one cause."""
+"""Maximum number of details that are shown for one cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Columns:
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show the groups, those that fail on most nodes first."""
+    """Show the groups; the groups that fail on most nodes are first."""
     if ctx.board.started is None:
-        return ViewContent(ListEntries(()), "groups", "nothing was told yet")
+        return ViewContent(ListEntries(()), "groups", "no facts yet")
     every = numbered(ctx)
     loud = [group for group in every if ctx.every or not group.quiet]
     found, left_out = chosen(ctx, loud)
@@ -49,11 +49,11 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
         max((len(group.hint.words) for group in found if group.hint is not None), default=0),
     )
     entries = [_entry(ctx, group, columns) for group in found]
-    hidden = "" if ctx.every else "; z shows what passes, too"
+    hidden = "" if ctx.every else "; z shows what passes"
     return ViewContent(
         ListEntries(entries, lambda width: _head(ctx, columns, width)),
         f"groups: {len(found):,} of {len(loud):,}",
-        f"none of {len(loud):,} groups is like this; / changes the filter" if loud else _nothing(ctx) + hidden,
+        f"none of {len(loud):,} groups matches; / changes the filter" if loud else _nothing(ctx) + hidden,
         left_out,
     )
 
@@ -65,7 +65,7 @@ def _nothing(ctx: ViewContext) -> str:
 
 
 def numbered(ctx: ViewContext) -> tuple[FindingGroup, ...]:
-    """Return all groups with their current numbers; none before the run began. Cached for each state of the run."""
+    """Return all groups with their current numbers; none before the run began. Cached until the run's state changes."""
     if ctx.board.started is None:
         return ()
     held = ctx.fetched.get(ViewState("groups"))
@@ -78,7 +78,7 @@ def numbered(ctx: ViewContext) -> tuple[FindingGroup, ...]:
 
 
 def chosen(ctx: ViewContext, every: list[FindingGroup]) -> tuple[list[FindingGroup], str]:
-    """Return the groups that match the filter, each reduced to the matching nodes."""
+    """Return the groups that match the filter, each reduced to its matching nodes."""
     if not ctx.where:
         return every, ""
     kept, left_out = kept_nodes_only(ctx, every)
@@ -110,19 +110,19 @@ def _name(group: FindingGroup) -> str:
 
 
 def _seen(group: FindingGroup) -> str:
-    return f"{group.got} (wants {group.want})" if group.want else group.got
+    return f"{group.got} ({group.want})" if group.want else group.got
 
 
 @lru_cache(maxsize=512)
 def _where(nodes: tuple[str, ...], of: Whole) -> str:
-    """Format the number of nodes of all, and which; folded once, as it is written at every key press."""
+    """Format how many of all nodes, and which; cached, because this is called at every key press."""
     if of.nodes <= 1 and nodes and not nodes[0].startswith("@"):
         return ""
     return locations.counted_names(nodes, of, lambda some: f"{len(some):,}/{of.nodes:,} {locations.names_text(some)}")
 
 
 def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:
-    """Divide a width between the name, the value seen, the nodes and the hint; 0 leaves a column out."""
+    """Divide a width between the name, the value, the nodes and the hint; a column of width 0 is omitted."""
     name = min(columns.name, max(width // 3, 8))
     room = max(width - 16 - name, 0)
     hint = columns.hint if columns.hint and room > columns.hint + 40 else 0
@@ -134,7 +134,7 @@ def _rooms(columns: Columns, width: int) -> tuple[int, int, int, int]:
 def _head(ctx: ViewContext, columns: Columns, width: int) -> Line:
     fit = ctx.signs.fit
     name, seen, side, hint = _rooms(columns, width)
-    words = f"  #  {'verdict':<10}{fit('rule', name)} {fit('seen (wanted)', seen)}"
+    words = f"  #  {'verdict':<10}{fit('rule', name)} {fit('actual (expected)', seen)}"
     more = "".join(f" {fit(word, room)}" for word, room in (("where", side), ("hint", hint)) if room)
     return Line(((words + more, "dim"),))
 
@@ -157,19 +157,19 @@ def _entry(ctx: ViewContext, group: FindingGroup, columns: Columns) -> ListEntry
 
 
 def name_of(group: FindingGroup) -> str:
-    """Name a group by its content: while a run goes on its number may pass to another group."""
+    """Return a name for a group from its content: its number may belong to another group later in the run."""
     return f"{group.status.value}:{_name(group)}:{group.got}"
 
 
 def _into(group: FindingGroup) -> ViewState:
-    """Return the place that a group leads to: of one node, its verdict."""
+    """Return the view that a group's row opens; for a group of one node, the node's verdict."""
     if len(group.nodes) == 1:
         return ViewState("node", group.nodes, row=group.rule)
     return ViewState("group", (str(group.number),), key=name_of(group))
 
 
 def _what(ctx: ViewContext, group: FindingGroup, name: int, seen: int) -> tuple[tuple[str, str], ...]:
-    """Format what fails and what was seen; a cause of many rules has no rule name, and uses both columns."""
+    """Format the failure and the actual value; a cause of many rules has no rule name, and uses both columns."""
     fit = ctx.signs.fit
     if group.rule:
         return (fit(group.rule, name) + " ", "bold"), (fit(_seen(group), seen), "")
@@ -191,7 +191,7 @@ def _line(ctx: ViewContext, group: FindingGroup, columns: Columns, width: int) -
 
 
 def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]:
-    """Yield all details of a group: nodes, value seen, hint, reason and fix."""
+    """Yield all details of a group: nodes, actual value, hint, reason and fix."""
     signs, status = ctx.signs, group.status
     about = group.about
     truth = f", {about.truth.value} without waivers" if isinstance(about, Finding) and about.truth is not None else ""
@@ -207,7 +207,7 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
     if isinstance(about, Cause):
         yield from _of_cause(ctx, about, width)
         return
-    yield from labelled("seen", about.reason, signs, width)
+    yield from labelled("result", about.reason, signs, width)
     sources = dict.fromkeys(e.source for e in about.evidence if e.source)
     yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
     yield from labelled("why", about.rule.why, signs, width)
@@ -215,6 +215,6 @@ def details(ctx: ViewContext, group: FindingGroup, width: int) -> Iterator[Line]
 
 
 def _of_cause(ctx: ViewContext, cause: Cause, width: int) -> Iterator[Line]:
-    for message in cause.said[:CAUSES]:
+    for message in cause.texts[:CAUSES]:
         yield from labelled("because", message, ctx.signs, width)
     yield from labelled("rules", ", ".join(cause.rules), ctx.signs, width, "dim")

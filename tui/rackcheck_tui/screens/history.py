@@ -1,4 +1,4 @@
-"""The history of a node or a rule, run by run: equal runs share one line, changes follow below."""
+"""The history of a node or a rule, run by run: identical runs share one row, and changes are listed below."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,10 +20,10 @@ Past = tuple[str, Sequence[RunDoc]]
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show the fetched history of a node or a rule; without a name, show the syntax."""
+    """Show the fetched history of a node or a rule; without a name, show how to type a name."""
     name = place.about[0] if place.about else ""
     if not name:
-        return ViewContent(ListEntries(()), "history", "of whom? :history NODE or :history RULE, or H on a row")
+        return ViewContent(ListEntries(()), "history", "of what? :history NODE or :history RULE, or H on a row")
     past = ctx.fetched.get(ViewState("history", place.about))
     if isinstance(past, UserError):
         return ViewContent(ListEntries(()), f"history of {name}", str(past))
@@ -33,7 +33,7 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     runs: Sequence[RunDoc] = past[1]
     entries = [_entry(ctx, name, run, number) for number, run in enumerate(runs)]
     return ViewContent(
-        ListEntries(entries), f"history of {kind} {name}: {several(len(runs), 'state')}", f"no run has {name}",
+        ListEntries(entries), f"history of {kind} {name}: {several(len(runs), 'state')}", f"no run contains {name}",
         above=tuple(_strip(ctx, runs)),
     )  # fmt: skip
 

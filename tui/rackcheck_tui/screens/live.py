@@ -1,4 +1,4 @@
-"""A reading in progress: the state of each node, the slowest first, and the total rate; afterwards, what took long."""
+"""A collection in progress: each node's state, slowest first, and the total rate; afterwards, the times taken."""
 
 from collections.abc import Iterator
 
@@ -19,19 +19,19 @@ SIGN = {Step.ASKED: ">", Step.WAITS: "-", Step.SILENT: "?", Step.READ: "=", Step
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show the nodes of the current reading, or of the last one; of a burn-in, the parts under load."""
+    """Show the nodes of the current or the last reading; for a burn-in, the parts under load."""
     if ctx.burns:
         return burning.shown(ctx, place)
     board = ctx.board
     rows = progress(board, ctx.now)
     kept, left_out = kept_nodes(ctx, [each.node for each in rows])
     entries = [_entry(ctx, each) for each in rows if each.node in kept]
-    state = ("reading" if ctx.desk.replays else "asking") if board.running else "asked"
+    state = ("reading" if ctx.desk.replays else "collecting") if board.running else "collected"
     again = " again" if board.again is not None else ""
     return ViewContent(
         ListEntries(entries, lambda width: Line(((ctx.signs.fit("step       seconds  node", width), "dim"),))),
         f"live: {state}{again} {several(len(rows), 'node')}",
-        "no nodes" if not rows else "no node like this; / changes the filter",
+        "no nodes" if not rows else "no node matches; / changes the filter",
         left_out,
         tuple(_above(ctx, pulse(rows, board, ctx.now))),
     )
@@ -43,7 +43,7 @@ def _above(ctx: ViewContext, pulse: Pulse) -> Iterator[Line]:
     full, empty = ("#", ".") if ctx.signs.plain else ("█", "░")
     yield Line((
         (f" {full * filled}{empty * (room - filled)} ", "bold"),
-        (f"{pulse.judged:,} of {pulse.nodes:,} judged, {pulse.read:,} read, {pulse.asked:,} at it", ""),
+        (f"{pulse.judged:,} of {pulse.nodes:,} judged, {pulse.read:,} read, {pulse.requested:,} in progress", ""),
         (f", {pulse.silent:,} silent" if pulse.silent else "", "bold magenta"),
     ))  # fmt: skip
     rate = f" {pulse.rate:.1f} answers a second" if ctx.board.running else " done"
@@ -54,7 +54,7 @@ def _above(ctx: ViewContext, pulse: Pulse) -> Iterator[Line]:
         turn = each.turn
         yield Line(((f" {each.node}: {turn.rule} {turn.before or 'not judged'} -> {turn.after}", "bold"),))
     if len(ctx.board.turned) > 3:
-        yield Line(((f" and {len(ctx.board.turned) - 3} verdicts more turned", "dim"),))
+        yield Line(((f" and {len(ctx.board.turned) - 3} more verdicts changed", "dim"),))
 
 
 def _entry(ctx: ViewContext, each: NodeProgress) -> ListEntry:

@@ -1,4 +1,4 @@
-"""One part under load: its findings, its histories, and each stage of its work; the chart of the row below."""
+"""One part under load: its findings, its histories, and each stage of its work; below, the selected row's chart."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from rackcheck_tui.widgets.words import labelled
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show one GPU or host, or all parts of a node where no part is named."""
+    """Show one GPU or host; if no part is named, all parts of a node."""
     node, of = (*place.about, "", "")[:2]
     bench = ctx.burns.benches.get(node)
     if bench is None:
@@ -28,11 +28,11 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
     found = [(part, bears) for part, bears in bearings(ctx.burns, bench, burning.rules_of(ctx)) if part.of == of]
     if not found:
         near = ctx.desk.nearest(of, [part.of for part in bench.parts])
-        return ViewContent(ListEntries(()), f"load {node}", f"{node} told of no {of}{near}")
+        return ViewContent(ListEntries(()), f"load {node}", f"{node} reports no {of}{near}")
     part, bears = found[0]
     entries = [*_findings(ctx, part), *_courses(ctx, part), *_works(ctx, part)]
     return ViewContent(
-        ListEntries(entries), f"{node} {of}: {bears.words}", f"{node} has told nothing of {of} yet",
+        ListEntries(entries), f"{node} {of}: {bears.words}", f"{node} has not reported on {of} yet",
         above=tuple(_above(ctx, part, bears)),
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def _of_finding(ctx: ViewContext, part: LoadedPart, fault: Fault, width: int) ->
     yield Line(
         ((f" ! {ctx.signs.text(fault.name)}", "bold red"), (f"  {ctx.signs.text(f'{part.node} {fault.of}')}", "bold"))
     )
-    yield from labelled("told", fault_text(fault), ctx.signs, width)
+    yield from labelled("finding", fault_text(fault), ctx.signs, width)
     if line := ctx.burns.replay(part.node):
         yield from labelled("again", line, ctx.signs, width, "cyan")
 

@@ -1,4 +1,4 @@
-"""One node: its rules, the worst first, each with the value seen; enter shows the evidence."""
+"""One node: its rules, worst first, each with its actual value; enter shows the evidence."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,7 +20,7 @@ QUIET = frozenset({Status.PASS, Status.NA})
 
 
 def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
-    """Show a node's verdicts, or those of a rack that was judged as a whole."""
+    """Show the verdicts of a node, or of a rack that was judged as a whole."""
     name = place.about[0] if place.about else ""
     judged = ctx.board.judged.get(name)
     if judged is None:
@@ -41,22 +41,22 @@ def shown(ctx: ViewContext, place: ViewState) -> ViewContent:
 
 
 def why(judged: Judged) -> str:
-    """Return why a node is INCOMPLETE; empty where it is not."""
+    """Return why a node is INCOMPLETE; empty if it is not."""
     return judged.reason if judged.outcome is Outcome.INCOMPLETE else ""
 
 
 def aside(judged: Judged, where: str) -> str:
-    """Count in one line the rules that decide nothing because the machine is another; empty where they decide."""
+    """Return one line that counts the rules that do not apply to this kind of machine; empty if they apply."""
     if judged.fit.match is not Match.OTHER:
         return ""
     counts = [sum(v.status is status for v in judged.verdicts) for status in (Status.FAIL, Status.UNKNOWN)]
-    return OtherMachines((judged.node,), *counts).said(where)
+    return OtherMachines((judged.node,), *counts).text(where)
 
 
 def _words(ctx: ViewContext, judged: Judged) -> str:
     place = ctx.desk.nodes.get(judged.node)
     where = f", rack {place.rack}" + (f" U{place.u}" if place.u else "") if place is not None and place.rack else ""
-    soon = ", its siblings have yet to be heard" if judged.node in ctx.board.waiting and not ctx.desk.replays else ""
+    soon = ", its siblings have not answered yet" if judged.node in ctx.board.waiting and not ctx.desk.replays else ""
     return f"node {judged.node} ({judged.role}{where}): {judged.outcome.value}{soon}"
 
 
@@ -66,7 +66,7 @@ def _empty(ctx: ViewContext, judged: Judged) -> str:
     if not ctx.every and aside(judged, ""):
         return aside(judged, "z lists them")
     if ctx.where.text:
-        return "no rule like this; / changes the filter, z shows what passes, too"
+        return "no rule matches; / changes the filter, z shows what passes"
     return f"{several(passed, 'rule')} pass, {idle} do not apply; nothing else (z shows them)"
 
 
@@ -109,10 +109,10 @@ def _details(ctx: ViewContext, judged: Judged, verdict: Verdict, rule: Rule, wid
         (f"  ({rule.severity.value}{truth})", "dim"),
     ))  # fmt: skip
     yield from labelled("", rule.title, signs, width, "bold")
-    yield from labelled("seen", verdict.reason, signs, width)
+    yield from labelled("result", verdict.reason, signs, width)
     sources = dict.fromkeys(e.source for e in verdict.evidence if e.source)
     yield from labelled("read", "; ".join(list(sources)[:3]), signs, width, "dim")
     if judged.fit.match is Match.OTHER:
-        return  # on a machine that the profile is not for, no fix applies
+        return  # there is no fix on a machine for which the profile is not made
     yield from labelled("why", rule.why, signs, width)
     yield from labelled("fix", rule.fix, signs, width)

@@ -1,4 +1,4 @@
-"""Every node with its outcome, the worst first, and its rules that do not pass."""
+"""Every node with its outcome, worst first, and its rules that do not pass."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from rackcheck_tui.widgets.entries import ListEntries, ListEntry, ViewContent
 from rackcheck_tui.widgets.words import labelled
 
 WORST = (Outcome.FAIL, Outcome.INCOMPLETE, Outcome.PASS)
-TOLD = tuple(status for status in ORDER if status not in {Status.PASS, Status.NA})
+SHOWN = tuple(status for status in ORDER if status not in {Status.PASS, Status.NA})
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show the nodes, then racks and the fleet where they were judged as a whole, then those not judged."""
+    """Show the nodes, then racks and fleet if they were judged as a whole, then nodes that were not judged."""
     board = ctx.board
     kept, left_out = kept_nodes(ctx, (*board.nodes, *(name for name in board.judged if name not in board.nodes)))
     judged = [each for name, each in board.judged.items() if name in kept]
@@ -29,20 +29,20 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     if not ctx.every and not board.running:
         judged = [each for each in judged if each.outcome is not Outcome.PASS or _loud(each)]
     counted = [(each, Counter(v.status for v in each.verdicts)) for each in judged]
-    counted.sort(key=lambda n: (WORST.index(n[0].outcome), *(-n[1][s] for s in TOLD), natural(n[0].node)))
+    counted.sort(key=lambda n: (WORST.index(n[0].outcome), *(-n[1][s] for s in SHOWN), natural(n[0].node)))
     widest = min(max((len(name) for name in kept), default=0), 32)
     entries = [_entry(ctx, each, count, widest) for each, count in counted]
     entries += [_missing(ctx, name, widest) for name in missing]
     fine = len(kept) - len(entries)
     words = f"nodes: {len(entries):,} of {len(kept):,} shown" + (
-        f", {fine:,} pass with nothing to see (z)" if fine else ""
+        f", {fine:,} pass without findings (z)" if fine else ""
     )
-    empty = f"all {several(fine, 'node')} pass with nothing to see; z shows them" if fine else "no node like this"
+    empty = f"all {several(fine, 'node')} pass without findings; z shows them" if fine else "no node matches"
     return ViewContent(ListEntries(entries), words, empty, left_out)
 
 
 def _loud(judged: Judged) -> bool:
-    return any(v.status in TOLD for v in judged.verdicts)
+    return any(v.status in SHOWN for v in judged.verdicts)
 
 
 def _entry(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int) -> ListEntry:
@@ -70,7 +70,7 @@ def _missing(ctx: ViewContext, name: str, widest: int) -> ListEntry:
 def _line(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int, width: int) -> Line:
     signs = ctx.signs
     rows = [
-        (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*TOLD, Status.PASS, Status.NA) if count[s]
+        (f"{signs.status(s)} {count[s]} {s.value}  ", STYLES[s]) for s in (*SHOWN, Status.PASS, Status.NA) if count[s]
     ]
     reason = why(node)
     if reason and not node.fit.decides:
@@ -92,7 +92,7 @@ def _line(ctx: ViewContext, node: Judged, count: Counter[Status], widest: int, w
 
 
 def details(ctx: ViewContext, node: Judged, width: int) -> Iterator[Line]:
-    """Yield how a node was judged: every rule that does not pass, with the value seen."""
+    """Yield how a node was judged: every rule that does not pass, with the actual value."""
     signs, rules = ctx.signs, {rule.id: rule for rule in ctx.board.profile.rules}
     head = f" {signs.status(OUTCOME[node.outcome])} {node.outcome.value}"
     scope = f"; {several(node.not_in_scope, 'rule')} not in scope" if node.not_in_scope else ""
@@ -103,7 +103,7 @@ def details(ctx: ViewContext, node: Judged, width: int) -> Iterator[Line]:
     yield from labelled("note", node.note, signs, width)
     folded = "" if ctx.every else aside(node, "z lists them")
     yield from labelled("rules", folded, signs, width)
-    for status in () if folded else TOLD:
+    for status in () if folded else SHOWN:
         for verdict in (v for v in node.verdicts if v.status is status):
             rule = rules[verdict.rule]
             sign = f"   {signs.status(status)} {status.value.upper():<8}"

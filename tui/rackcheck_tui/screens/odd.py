@@ -1,4 +1,4 @@
-"""Outliers: nodes that differ from most nodes of their role, the most different first, and in which facts."""
+"""Outliers: nodes that differ from most nodes of their role, most different first, and the facts that differ."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from rackcheck_tui.widgets.words import labelled
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show the nodes that differ; where no comparison is possible, why."""
+    """Show the nodes that differ; if no comparison is possible, show why."""
     found = compared(ctx)
     ranked = sorted((one for each in found for one in each.odd), key=lambda one: -one.score)
     kept, left_out = kept_nodes(ctx, [one.node for one in ranked])
@@ -22,15 +22,15 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     above = tuple(_above(ctx, each) for each in found)
     return ViewContent(
         ListEntries(entries, lambda _: Line(((" facts  node", "dim"),))),
-        f"odd: {several(len(entries), 'node')} not like most of their role",
-        "nobody is odd" if any(each.agreed for each in found) else "nobody can be said to be odd",
+        f"odd: {several(len(entries), 'node')} unlike most of their role",
+        "no node is odd" if any(each.agreed for each in found) else "no comparison is possible",
         left_out,
         above,
     )
 
 
 def compared(ctx: ViewContext) -> tuple[RoleMajority, ...]:
-    """Compare the nodes of each role with each other; cached for each state of the run."""
+    """Compare the nodes of each role with each other; cached until the run's state changes."""
     held = ctx.fetched.get(ViewState("odd"))
     if not isinstance(held, tuple) or held[0] != ctx.board.version:
         held = ctx.board.version, peers(ctx.board.census)
@@ -43,10 +43,10 @@ def _above(ctx: ViewContext, each: RoleMajority) -> Line:
     if each.why:
         return Line(((f" {each.role}: {each.why}", "bold magenta"),))
     mute = several(len(each.silent), "node")
-    silent = f"; {mute} {'does' if len(each.silent) == 1 else 'do'} not tell all of them" if each.silent else ""
+    silent = f"; {mute} {'does' if len(each.silent) == 1 else 'do'} not report all of them" if each.silent else ""
     split = f", {each.split:,} on which they have no majority" if each.split else ""
     message = (
-        f"{each.role}: {several(len(each.nodes), 'node')}, {each.agreed:,} facts that most of them say alike{split}"
+        f"{each.role}: {several(len(each.nodes), 'node')}, {each.agreed:,} facts on which most of them agree{split}"
     )
     return Line(((f" {ctx.signs.text(f'{message}{silent}')}", "dim"),))
 
@@ -63,7 +63,7 @@ def _entry(ctx: ViewContext, one: Odd) -> ListEntry:
 
 def _line(ctx: ViewContext, one: Odd, width: int) -> Line:
     name = min(max(len(one.node), 8), 24)
-    first = one.deviations[0].said if one.deviations else ""
+    first = one.deviations[0].text if one.deviations else ""
     more = f"and {len(one.deviations) - 1} more" if len(one.deviations) > 1 else ""
     room = max(width - name - 12 - len(more), 0)
     return Line((
@@ -77,10 +77,10 @@ def _details(ctx: ViewContext, one: Odd, width: int) -> Iterator[Line]:
     for each in one.deviations:
         yield from labelled("", _deviation_text(each, one.node), ctx.signs, width)
     if one.unknown:
-        text = f"{several(one.unknown, 'fact')} that its peers tell"
+        text = f"{several(one.unknown, 'fact')} that its peers report"
         yield from labelled("unknown", text, ctx.signs, width, "bold magenta")
 
 
 def _deviation_text(each: Deviation, node: str) -> str:
     others = [name for name in each.nodes if name != node]
-    return each.said + (f"; so says {fold(others)}" if others else "")
+    return each.text + (f"; the same on {fold(others)}" if others else "")

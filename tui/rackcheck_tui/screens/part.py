@@ -1,4 +1,4 @@
-"""Texts and charts of one part under load, shared by all views: its sign, its findings, its histories."""
+"""Texts and charts of one part under load that several views use: its symbol, its findings, its histories."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,28 +12,28 @@ from rackcheck_tui.widgets.charts import ChartPoints, chart, digits, limits, spa
 
 STYLE = {Rank.WRONG: "bold red", Rank.UNKNOWN: "bold magenta", Rank.ODD: "yellow", Rank.FINE: "green"}
 SIGN = {Rank.WRONG: "!", Rank.UNKNOWN: "?", Rank.ODD: "~", Rank.FINE: "="}
-"""Signs of parts without a verdict; a verdict has its own."""
+"""Symbols of parts without a verdict; each verdict has its own symbol."""
 
 HEIGHT = 6
-"""Lines of a chart."""
+"""Height of a chart, in lines."""
 
 STEPS = {"C": 10.0, "W": 100.0, "GHz": 0.5}
-"""The least range of a chart, by unit, so that noise does not look like a trend."""
+"""Minimum range of a chart, by unit, so that noise does not look like a trend."""
 
 
 def is_over(ctx: ViewContext, part: LoadedPart) -> bool:
-    """Whether a part's node is done."""
+    """Return whether the load on a part's node has ended."""
     bench = ctx.burns.benches[part.node]
     return bench.over or bool(bench.ended)
 
 
 def stage_of(ctx: ViewContext, part: LoadedPart) -> str:
-    """Return the name of a part's stage; `ended` once its node is done."""
+    """Return the name of a part's stage; `ended` if the load on its node has ended."""
     return "ended" if is_over(ctx, part) else part.under_way(ctx.burns.plan)
 
 
 def mark(ctx: ViewContext, bearing: Bearing) -> tuple[str, str]:
-    """Return the sign of a part's state, with its style."""
+    """Return the symbol of a part's state, and the symbol's style."""
     if bearing.status is not None:
         return ctx.signs.status(bearing.status), STYLES[bearing.status]
     return SIGN[bearing.rank], STYLE[bearing.rank]
@@ -47,11 +47,11 @@ def fault_text(fault: Fault) -> str:
 
 
 NUMBERS, WORDS = ("xid", "cpu", "temp", "limit", "code", "more"), ("hash", "theirs", "pattern", "line")
-"""Optional fields of a finding, beside those that `described` formats."""
+"""Optional fields of a finding, in addition to the fields that `described` formats."""
 
 
 def histories(ctx: ViewContext, part: LoadedPart) -> Iterator[tuple[str, ChartPoints, str]]:
-    """Yield a part's columns over time: a name, its points, their unit. A host's power is measured by its BMC."""
+    """Yield a part's values over time: a name, the points, their unit. A host's power is measured by its BMC."""
     bench = ctx.burns.benches[part.node]
     power = bench.bmc.column("power") if part.of == HOST else part.past.column("power")
     found: tuple[tuple[str, ChartPoints, str], ...] = (
@@ -63,7 +63,7 @@ def histories(ctx: ViewContext, part: LoadedPart) -> Iterator[tuple[str, ChartPo
 
 
 def line_of(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width: int) -> Line:
-    """Draw a history in one line: its name, its newest value, its chart, and its range."""
+    """Draw a history in one line: its name, its latest value, its chart, and its range."""
     values = [value for _, value in points]
     low, high = min(values), max(values)
     ends = f" {digits(low)} to {digits(high)} {unit}"
@@ -74,7 +74,7 @@ def line_of(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width:
 
 
 def drawn(ctx: ViewContext, label: str, points: ChartPoints, unit: str, width: int) -> Sequence[Line]:
-    """Draw a history over several lines, with its range and the times of its ends."""
+    """Draw a history over several lines, with its range and its first and last time."""
     low, high = limits(points, STEPS.get(unit, 1.0))
     margin = 8
     rows = chart(points, max(width - margin - 2, 8), HEIGHT, low, high, plain=ctx.signs.plain)

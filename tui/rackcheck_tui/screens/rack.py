@@ -1,4 +1,4 @@
-"""The racks as they stand: what each node's cell shows, in one of four modes, and the legend under them."""
+"""The current racks: the content of each node's cell, in one of four modes, and the legend below them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,14 +16,14 @@ from rackcheck_tui.widgets.entries import ListEntries, ViewContent
 from rackcheck_tui.widgets.panels import FrontPanel, Plain
 
 MANY = 256
-"""Number of nodes above which racks are drawn without their units."""
+"""With more nodes than this, racks are drawn without their units."""
 
 COLUMNS = 8
-"""Number of nodes side by side in that case."""
+"""Number of nodes in one line of a rack that is drawn without units."""
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Format what the racks show; they are drawn from `picture` and `panels`."""
+    """Return the heading of the racks view; the racks themselves are drawn from `picture` and `panels`."""
     kept, left_out = kept_nodes(ctx, ctx.desk.nodes)
     total = len(ctx.desk.nodes)
     every = among(len(kept), total, "node") if ctx.where else f"{total:,} node{'' if total == 1 else 's'}"
@@ -31,7 +31,7 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
 
 
 def panels(ctx: ViewContext) -> Sequence[FrontPanel]:
-    """Place every node in its rack; with too many nodes to draw units, eight side by side, from the top."""
+    """Place every node in its rack; with too many nodes to draw units, a line has eight nodes, from the top."""
     racks = elevation(ctx.desk.nodes, ctx.desk.racks).racks
     if len(ctx.desk.nodes) <= MANY:
         return racks
@@ -39,7 +39,7 @@ def panels(ctx: ViewContext) -> Sequence[FrontPanel]:
 
 
 def picture(ctx: ViewContext) -> tuple[Mapping[str, Cell], Line]:
-    """Return the cell of each node in the current mode, and the line that explains the signs."""
+    """Return each node's cell in the current mode, and the line that explains the symbols."""
     found = modes.picture(Mode(ctx.mode), seen_now(ctx), ctx.signs)
     kept, _ = kept_nodes(ctx, ctx.desk.nodes)
     cells = {name: cell if name in kept else LEFT_OUT for name, cell in found.cells.items()}
@@ -47,7 +47,7 @@ def picture(ctx: ViewContext) -> tuple[Mapping[str, Cell], Line]:
 
 
 def seen_now(ctx: ViewContext) -> KnownNodes:
-    """Collect what the modes read from the run as it stands."""
+    """Collect the data that the modes read from the run's current state."""
     board = ctx.board
     due = frozenset(board.due()) if board.running and not ctx.desk.replays else frozenset()
     asked = frozenset(name for name in due if name not in board.fresh)
@@ -57,9 +57,9 @@ def seen_now(ctx: ViewContext) -> KnownNodes:
 
 
 def differing(ctx: ViewContext) -> Mapping[str, int]:
-    """Count for every node the facts that differ from most of its role; leaves out nodes where the count is unknown.
+    """Count for every node the facts that differ from most of its role; nodes with an unknown count are omitted.
 
-    A node that does not report facts which its peers report is left out too, unless it has a known difference.
+    A node that does not report facts that its peers report is omitted too, unless it has a known difference.
     """
     held = compared(ctx)
     mute = {name for each in held for name, _ in each.silent}
@@ -68,7 +68,7 @@ def differing(ctx: ViewContext) -> Mapping[str, int]:
 
 
 def details(ctx: ViewContext, name: str, cell: Cell, width: int) -> Sequence[Line]:
-    """Yield details of the node under the cursor: the meaning of its cell, and how it was judged."""
+    """Return details of the node under the cursor: the meaning of its cell, and its verdicts."""
     judged = ctx.board.judged.get(name)
     first = Line(((f" {name}", "bold"), (f"  {cell.word}", cell.style)))
     rows = tuple(nodes.details(ctx, judged, width)) if judged is not None else ()

@@ -1,4 +1,4 @@
-"""A text in full, over the whole screen: details, help, the run itself."""
+"""A text in full, over the whole screen: details, help, the page about the run."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -18,21 +18,21 @@ from rackcheck_tui.widgets.words import across, keys
 
 
 def written(line: Line) -> Text:
-    """Convert a line for the screen library: only our styles apply, its text is no markup.
+    """Convert a line to Textual's form: only our styles apply, and its text is not interpreted as markup.
 
-    Texts are cleaned at their source; one that was not does not reach the terminal from here, either.
+    Texts are cleaned at their source; a text that is not clean does not reach the terminal from here either.
     """
     pieces = [(text if text.isprintable() else visible(text), style) for text, style in line.pieces]
     return Text.assemble(*pieces, no_wrap=True, end="")
 
 
 def page(lines: Sequence[Line]) -> Text:
-    """Put lines under each other."""
+    """Join lines, one below the other."""
     return Text("\n").join(written(line) for line in lines)
 
 
 class ReaderScreen(ModalScreen[None]):
-    """Shows lines, written for the available width; scrolls, and closes."""
+    """Shows lines, written for the available width; it can be scrolled, and closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "back"),
@@ -47,7 +47,7 @@ class ReaderScreen(ModalScreen[None]):
         self.words, self.lines, self.signs = title, lines, signs
 
     def compose(self) -> ComposeResult:
-        """Place a title, the text and the keys below each other."""
+        """Place the title, the text and the keys below each other."""
         yield Static(id="title", markup=False)
         with VerticalScroll(id="body"):
             yield Static(id="text", markup=False)

@@ -1,4 +1,4 @@
-"""The profile: its rules in their order, what each requires and why, and its results in this run."""
+"""The profile: its rules in order, what each rule requires and why, and its results in this run."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.words import labelled
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show every rule; those without a verdict in this run are marked."""
+    """Show every rule; rules without a verdict in this run are marked."""
     profile = ctx.desk.profile
     counts = _counts(ctx)
     where = ctx.where.about(FINDING_KEYS)
@@ -26,7 +26,7 @@ def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
     return ViewContent(
         ListEntries(entries),
         f"profile {profile.name} {profile.version}: {len(found)} of {len(profile.rules)} rules",
-        "no rule like this; / changes the filter",
+        "no rule matches; / changes the filter",
     )
 
 
@@ -63,8 +63,8 @@ def _details(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) 
     yield Line(((f" {rule.id}", "bold"), (f"  ({rule.severity.value}, {rule.scope.value})", "dim")))
     yield from labelled("", rule.title, signs, width, "bold")
     for clause in rule.clauses:
-        yield from labelled("wants", f"{clause.fact or 'it'} {clause.expected}", signs, width)
-    yield from labelled("looks at", ", ".join(sorted(map(str, rule.facts()))), signs, width, "dim")
+        yield from labelled("expected", f"{clause.fact or 'it'} {clause.expected}", signs, width)
+    yield from labelled("reads", ", ".join(sorted(map(str, rule.facts()))), signs, width, "dim")
     yield from labelled("needs", ", ".join(rule.needs), signs, width)
     yield from labelled("why", rule.why, signs, width)
     yield from labelled("fix", rule.fix, signs, width)
@@ -74,4 +74,4 @@ def _details(ctx: ViewContext, rule: Rule, counts: Counter[Status], width: int) 
         yield from labelled("source", message, signs, width, "dim")
     yield from labelled("written", rule.place, signs, width, "dim")
     text = ", ".join(f"{counts[s]} {s.value}" for s in COUNTED if counts[s])
-    yield from labelled("here", text or "nothing was judged by it in this run", signs, width)
+    yield from labelled("here", text or "not judged in this run", signs, width)

@@ -1,4 +1,4 @@
-"""Waivers: the responsible person, the expiry, and the state of each in this run; a waived failure stays visible."""
+"""Waivers: who is responsible, the expiry date, and the state of each in this run; waived failures stay visible."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ ORDER = (
 
 
 def shown(ctx: ViewContext, _: ViewState) -> ViewContent:
-    """Show every waiver of the run, those no longer in force first."""
+    """Show every waiver of the run; waivers that are no longer in force are first."""
     if ctx.board.started is None:
         return ViewContent(ListEntries(()), "waivers", "nothing was read yet")
     stand = sorted(ctx.board.summary().waivers, key=lambda each: ORDER.index(each.state))

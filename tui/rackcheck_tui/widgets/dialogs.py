@@ -1,4 +1,4 @@
-"""Dialogs over the screen: yes or no, one of several, and a form; escape closes each without an answer."""
+"""Dialogs over the screen: a confirmation, a choice, and a form; escape closes each of them without an answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from rackcheck_tui.widgets.words import across, keys
 
 
 class ConfirmDialog(ModalScreen[bool]):
-    """Asks the user to confirm an action, with lines that state its effects; only `y` is yes."""
+    """Asks the user to confirm an action, and states its effects; only `y` is a yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes"),
@@ -38,7 +38,7 @@ class ConfirmDialog(ModalScreen[bool]):
         yield Static(id="keys", markup=False)
 
     def on_resize(self) -> None:
-        """Write for the available width."""
+        """Write the dialog for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
         self.query_one("#keys", Static).update(page([keys((("y", "yes"), ("n", "no")), self.signs, width)]))
@@ -49,14 +49,14 @@ class ConfirmDialog(ModalScreen[bool]):
 
 
 class LeaveDialog(ConfirmDialog):
-    """Asks the user whether to leave; ctrl+c in the dialog is a yes, too, as it is not typed twice by chance."""
+    """Asks the user whether to leave; ctrl+c is a yes here too, because it is hardly typed twice by mistake."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its name, its meaning, and the key that takes it at once."""
+    """One option: its name, its meaning, and the key that selects it directly."""
 
     name: str
     words: str
@@ -64,7 +64,7 @@ class Option:
 
 
 class Choose(ModalScreen[str | None]):
-    """Offers several options; typed words narrow them, enter takes one."""
+    """Offers several options; typed words filter them, enter selects one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back"),
@@ -77,7 +77,7 @@ class Choose(ModalScreen[str | None]):
         self.words, self.options, self.signs = title, options, signs
 
     def compose(self) -> ComposeResult:
-        """Place the title, the words, the options and the keys below each other."""
+        """Place the title, the input line, the options and the keys below each other."""
         yield Static(id="title", markup=False)
         yield Input(id="narrow", placeholder="words that narrow the list", compact=True)
         yield TableWidget(self.signs, id="options")
@@ -89,22 +89,22 @@ class Choose(ModalScreen[str | None]):
         self.query_one("#narrow").focus()
 
     def on_resize(self) -> None:
-        """Write for the available width."""
+        """Write the dialog for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
         shown = (("enter", "take"), ("up down", "move"), ("esc", "back"))
         self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the options while words are typed."""
+        """Filter the options while words are typed."""
         self._fill(event.value)
 
     def on_input_submitted(self) -> None:
-        """Take the option under the cursor."""
+        """Select the option under the cursor."""
         self.dismiss(self.query_one(TableWidget).current)
 
     def on_table_widget_opened(self) -> None:
-        """Take the option that was double-clicked."""
+        """Select the option that was double-clicked."""
         self.dismiss(self.query_one(TableWidget).current)
 
     def action_move(self, by: int) -> None:
@@ -120,7 +120,7 @@ class Choose(ModalScreen[str | None]):
         found = [o for o in self.options if all(w in f"{o.name} {o.words}".casefold() for w in wanted)]
         widest = min(max((len(o.name) for o in found), default=0), 24)
         entries = [ListEntry(o.name, self._line(o, widest), lambda _: []) for o in found]
-        self.query_one(TableWidget).show(ListEntries(entries), keep=False, empty="nothing like these words")
+        self.query_one(TableWidget).show(ListEntries(entries), keep=False, empty="no match")
 
     def _line(self, option: Option, widest: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
         return lambda width: Line((
@@ -131,7 +131,7 @@ class Choose(ModalScreen[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One line of a form: its name, its meaning, and its initial value."""
+    """One field of a form: its name, its meaning, and its initial value."""
 
     name: str
     words: str
@@ -139,7 +139,7 @@ class FormField:
 
 
 class FormDialog(ModalScreen[Mapping[str, str] | None]):
-    """Prompts for several lines; enter goes to the next one, and finishes on the last one."""
+    """Asks the user for several texts; enter goes to the next field, and after the last field submits the form."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back")]
 
@@ -148,7 +148,7 @@ class FormDialog(ModalScreen[Mapping[str, str] | None]):
         self.words, self.lines, self.fields, self.signs = title, lines, fields, signs
 
     def compose(self) -> ComposeResult:
-        """Place the title, the subject, the lines and the keys below each other."""
+        """Place the title, the subject, the fields and the keys below each other."""
         yield Static(id="title", markup=False)
         with VerticalScroll(id="body"):
             yield Static(page([Line(((self.signs.text(f" {text}"), ""),)) for text in self.lines]), markup=False)
@@ -159,19 +159,19 @@ class FormDialog(ModalScreen[Mapping[str, str] | None]):
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
-        """Focus the first line that is empty."""
+        """Focus the first field that is empty."""
         first = next((f for f in self.fields if not f.value), self.fields[0])
         self.query_one(f"#field-{first.name}").focus()
 
     def on_resize(self) -> None:
-        """Write for the available width."""
+        """Write the dialog for the available width."""
         width = self.size.width
         self.query_one("#title", Static).update(page([across(self.words, "", self.signs, width)]))
         shown = (("enter", "next, and done from the last"), ("esc", "back"))
         self.query_one("#keys", Static).update(page([keys(shown, self.signs, width)]))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the next line, or finish."""
+        """Go to the next field, or submit the form."""
         inputs = list(self.query(Input))
         at = inputs.index(event.input)
         if at + 1 < len(inputs):

@@ -1,4 +1,4 @@
-"""The content of a view: entries that are written in any width, shown in full, and acted on."""
+"""The content of a view: entries that can be written in any width, shown in full, and acted on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ HeadLine = Callable[[int], Line | None]
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """One row; `name` never changes, `into` is the place that enter opens.
+    """One row; `name` identifies the row and never changes, `into` is the view that enter opens.
 
-    `nodes`, `rule` and `fact` are what actions work on: collect again, waive, copy, explain. `cells` are the row's
-    values by name, for export.
+    Actions work on `nodes`, `rule` and `fact`: collect again, waive, copy, explain. `cells` are the row's values by
+    name, for export.
     """
 
     name: str
@@ -61,9 +61,9 @@ class ListEntries:
 
 @dataclass(frozen=True, slots=True)
 class ViewContent:
-    """The current content of a view: its rows, a summary in words, and why there are no rows, where there are none.
+    """The current content of a view: its rows, a summary, and the reason if there are no rows.
 
-    `left_out` states for how many rows a match of the filter is unknown; `above` are lines over the rows.
+    `left_out` states for how many rows it is unknown whether the filter matches; `above` are lines above the rows.
     """
 
     entries: ListEntries

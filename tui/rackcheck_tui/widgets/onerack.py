@@ -16,14 +16,14 @@ from rackcheck.views.signs import Signs
 from rackcheck_tui.widgets.panels import Draft, PanelCell
 
 UNSEEN = Cell("?", "dim")
-"""The cell of a place without data: not known."""
+"""The cell of a node without data: unknown."""
 
 _REMEMBERED = 4096
-"""Number of place texts that a rack caches, as most of them are shown repeatedly."""
+"""Number of cell texts that a rack caches, since most of them are drawn repeatedly."""
 
 
 class RackView(Widget):
-    """One rack; the library redraws changes from the widget's left edge on, so narrow widgets are cheap."""
+    """One rack. Textual redraws from the widget's left edge to the change, so narrow widgets are cheap to redraw."""
 
     DEFAULT_CSS = "RackView { height: auto; }"
 
@@ -43,12 +43,12 @@ class RackView(Widget):
         self._arrow = (">" if plain else "▸") if names else ("<" if plain else "◂")
         self._texts: dict[tuple[str, str, str, str], str] = {}
 
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  the library's
-        """Return the number of lines, the same for any width."""
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  the base class's
+        """Return the number of lines, which is the same for any width."""
         return self.draft.height
 
     def render_line(self, y: int) -> Strip:
-        """Draw the title or a line of the rack; neighbours of one style are one piece."""
+        """Draw the title or a line of the rack; adjacent cells of one style are one segment."""
         row = y - 1
         if row < 0:
             return self._title()
@@ -89,7 +89,7 @@ class RackView(Widget):
         return fit(sign, 1) + flag + "".join(fit(text, room) + " " for text, room in rooms if room)
 
     def region_of(self, place: PanelCell) -> Region:
-        """Return the cells of a place."""
+        """Return the screen cells of a node."""
         return Region(self.draft.x(place.column), place.row + 1, self.draft.density.width, 1)
 
     def on_click(self, event: Click) -> None:
@@ -99,7 +99,7 @@ class RackView(Widget):
 
 
 def spans(cells: Sequence[Region]) -> Iterator[Region]:
-    """Merge the cells of one line: the library starts at its widget's edge again for each separate one."""
+    """Merge the cells of one line, because Textual redraws each separate region from the widget's edge."""
     for y, line in groupby(sorted(cells, key=lambda cell: (cell.y, cell.x)), key=lambda cell: cell.y):
         some = list(line)
         yield Region(some[0].x, y, some[-1].right - some[0].x, 1)

@@ -1,4 +1,4 @@
-"""Racks as places in a plane: the position of each node, its width, and its neighbours."""
+"""The layout of racks in a plane: the position of each node, its width, and its neighbours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,28 +6,28 @@ from functools import cached_property
 from typing import Protocol
 
 GAP = 2
-"""Cells between racks side by side, and lines between racks above each other, less one."""
+"""Number of blank cells between racks side by side; racks above each other have one blank line less between them."""
 
 
 class FrontPanel(Protocol):
-    """A rack seen from its front: node names a line, top to bottom, '' for an empty place; a label for each line."""
+    """A rack seen from its front: each line's node names from top to bottom, '' if empty, and each line's label."""
 
     @property
     def name(self) -> str:
-        """The rack's name."""
+        """Return the rack's name."""
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Node names by line, top to bottom."""
+        """Return the node names by line, from top to bottom."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each line is called."""
+        """Return the label of each line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A rack of which only the names in its lines are known."""
+    """A rack that has only names in its lines, and no labels."""
 
     name: str
     rows: tuple[tuple[str, ...], ...]
@@ -36,20 +36,20 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """Content of a place in cells: `name` for the node's name, `word` for its cell's word; 0 leaves it out."""
+    """The width of a node's content in cells: `name` for its name, `word` for its cell's word; 0 omits it."""
 
     name: int = 0
     word: int = 0
 
     @property
     def width(self) -> int:
-        """Cells of one place: its sign, its mark, and the text behind them."""
+        """Return the width of one node in cells: its symbol, its mark, and the texts after them."""
         return 2 + sum(1 + room for room in (self.name, self.word) if room)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A panel as it is drawn: a title, then its lines; `least` is the width that its title needs."""
+    """A panel to draw: a title, then its lines; `least` is the width that the title needs."""
 
     panel: FrontPanel
     density: Density
@@ -57,27 +57,27 @@ class Draft:
 
     @cached_property
     def margin(self) -> int:
-        """Cells of the labels, with the blank behind them."""
+        """Return the width of the labels in cells, with a blank after them."""
         longest = max(map(len, self.panel.labels), default=0)
         return longest + 1 if longest else 0
 
     @cached_property
     def width(self) -> int:
-        """Cells of a line."""
+        """Return the width of a line in cells."""
         places = max(map(len, self.panel.rows), default=0)
         return max(self.margin + places * self.density.width, self.least, 1)
 
     @cached_property
     def height(self) -> int:
-        """Number of lines, including the title."""
+        """Return the number of lines, including the title."""
         return 1 + len(self.panel.rows)
 
     def x(self, column: int) -> int:
-        """Return the first cell of a place."""
+        """Return the first cell of a column."""
         return self.margin + column * self.density.width
 
     def at(self, x: int, y: int) -> str:
-        """Return the node at a cell; '' where there is none."""
+        """Return the node at a cell; '' if there is none."""
         column, row = (x - self.margin) // self.density.width, y - 1
         if x < self.margin or not 0 <= row < len(self.panel.rows):
             return ""
@@ -87,7 +87,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class PanelCell:
-    """The position of a node: its panel, its line and column there, and its cell in the plane."""
+    """The position of a node: its panel, its line and column in the panel, and its cell in the plane."""
 
     node: str
     panel: int
@@ -99,24 +99,24 @@ class PanelCell:
 
 @dataclass(frozen=True)
 class PanelGrid:
-    """Panels in rows that fit a width: as many side by side as fit, and at least one."""
+    """Panels in rows of a given width: as many side by side as fit, but at least one."""
 
     drafts: tuple[Draft, ...]
     room: int
 
     @cached_property
     def pitch(self) -> int:
-        """Cells from one panel's left edge to the next one's: that of the widest."""
+        """Return the number of cells from one panel's left edge to the next panel's; the widest panel determines it."""
         return max((draft.width for draft in self.drafts), default=1) + GAP
 
     @cached_property
     def columns(self) -> int:
-        """Panels side by side."""
+        """Return the number of panels side by side."""
         return max(min((self.room + GAP) // self.pitch, len(self.drafts)), 1)
 
     @cached_property
     def tops(self) -> tuple[int, ...]:
-        """The first line of each panel."""
+        """Return the first line of each panel."""
         tops, y = list[int](), 0
         for first in range(0, len(self.drafts), self.columns):
             side_by_side = self.drafts[first : first + self.columns]
@@ -126,7 +126,7 @@ class PanelGrid:
 
     @cached_property
     def places(self) -> dict[str, PanelCell]:
-        """The positions of all nodes, panel by panel and top to bottom; of a repeated name, the first."""
+        """Return the positions of all nodes, panel by panel, top to bottom; for repeated names, the first position."""
         found: dict[str, PanelCell] = {}
         for place in self._every():
             found.setdefault(place.node, place)
@@ -141,7 +141,7 @@ class PanelGrid:
                         yield PanelCell(node, number, row, column, left + draft.x(column), top + row)
 
     def beside(self, node: str, across: int, down: int) -> str:
-        """Return the next node in a direction: straight on before aside, near before far; else the node itself."""
+        """Return the next node in a direction: nodes straight ahead first, then the nearest; else the node itself."""
         here = self.places[node]
 
         def off(there: PanelCell) -> tuple[int, str] | None:
@@ -154,6 +154,6 @@ class PanelGrid:
 
 
 def plane(panels: Sequence[FrontPanel], density: Density, room: int) -> PanelGrid:
-    """Lay panels out in this many cells, each wide enough for the longest rack name and the blank behind it."""
+    """Lay out panels in `room` cells; each panel is wide enough for the longest rack name and a blank after it."""
     least = max((len(panel.name) for panel in panels), default=0) + 1
     return PanelGrid(tuple(Draft(panel, density, least) for panel in panels), room)

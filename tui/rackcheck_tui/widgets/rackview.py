@@ -1,4 +1,4 @@
-"""Racks side by side, in which a change redraws only a few cells; with one cursor over all nodes."""
+"""Racks side by side; a change redraws only a few cells, and one cursor moves over all nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -16,7 +16,7 @@ from rackcheck_tui.widgets.onerack import UNSEEN, RackView, spans
 from rackcheck_tui.widgets.panels import GAP, Density, FrontPanel, PanelGrid, plane
 
 _SPAN = 24
-"""Bytes of a span beside its cells: its position and its styles. An estimate from measurements."""
+"""Estimated bytes of a span in addition to its cells: its position and its styles. Based on measurements."""
 
 
 class Racks(Container, can_focus=True):
@@ -40,7 +40,7 @@ class Racks(Container, can_focus=True):
 
     cursor: reactive[str] = reactive("", repaint=False)
 
-    class Told(Message):
+    class AboutNode(Message):
         """A message of the racks about the node under the cursor."""
 
         def __init__(self, racks: "Racks", node: str) -> None:
@@ -52,16 +52,16 @@ class Racks(Container, can_focus=True):
             """The racks, for the library's selectors."""
             return self.racks
 
-    class Moved(Told):
+    class Moved(AboutNode):
         """The cursor moved to another node."""
 
-    class Opened(Told):
+    class Opened(AboutNode):
         """The node under the cursor was opened."""
 
-    class Marked(Told):
+    class Marked(AboutNode):
         """The marked nodes have changed."""
 
-    def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  the library's word
+    def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  Textual's parameter name
         super().__init__(id=id)
         self.signs = signs
         self.marks: set[str] = set()
@@ -76,9 +76,9 @@ class Racks(Container, can_focus=True):
     # ---- what it shows
 
     def show(self, panels: Sequence[FrontPanel], *, names: bool = False, word: int = 0) -> None:
-        """Show these racks: one sign for each node, or with `names` its name, and `word` cells of its word.
+        """Show these racks, with a symbol for each node; with `names` also its name, and its word in `word` cells.
 
-        Cells, marks and the cursor of nodes that still exist are kept.
+        The cells, marks and cursor of nodes that still exist are kept.
         """
         longest = max((len(node) for panel in panels for row in panel.rows for node in row), default=0)
         self._panels, self._density = tuple(panels), Density(longest, word) if names else Density()
@@ -97,7 +97,7 @@ class Racks(Container, can_focus=True):
         self.post_message(self.Moved(self, at))
 
     def put(self, cells: Mapping[str, Cell]) -> None:
-        """Change the cells of nodes now; nodes outside these racks are left out."""
+        """Change the cells of nodes now; nodes that are not in these racks are ignored."""
         self.put_later(cells)
         self.flush()
 
@@ -109,9 +109,9 @@ class Racks(Container, can_focus=True):
                 self._pending.setdefault(place.panel, {})[node] = cell
 
     def flush(self, room: int | None = None) -> bool:
-        """Show queued cells, in about `room` bytes; return whether some are left.
+        """Show queued cells, within about `room` bytes; return whether some are left.
 
-        The cursor's rack comes first, then the one that has waited longest.
+        The rack with the cursor is first, then the rack that has waited longest.
         """
         here = self._plane.places.get(self.cursor)
         order = sorted(self._pending, key=lambda number: here is None or number != here.panel)
@@ -132,20 +132,20 @@ class Racks(Container, can_focus=True):
         return bool(self._pending)
 
     def put_title(self, rack: str, title: Cell) -> None:
-        """Write a sign and a word beside the name of a rack."""
+        """Write a symbol and a word beside the name of a rack."""
         for number, view in enumerate(self.views):
             if view.draft.panel.name == rack and view.title != title:
                 view.title = title
                 self._draw(number, [Region(0, 0, view.draft.width, 1)])
 
     def cell(self, node: str) -> Cell:
-        """Return the cell that a node shows, or is about to show."""
+        """Return the cell that a node shows now or after the next `flush`."""
         place = self._plane.places.get(node)
         waiting = self._pending.get(place.panel, {}) if place is not None else {}
         return waiting.get(node, self._cells.get(node, UNSEEN))
 
     def acted_on(self) -> tuple[str, ...]:
-        """The marked nodes, rack by rack; the cursor's node where none is marked."""
+        """Return the marked nodes, rack by rack; if none is marked, the node under the cursor."""
         return tuple(node for node in self._plane.places if node in self.marks) or (
             (self.cursor,) if self.cursor else ()
         )
@@ -162,7 +162,7 @@ class Racks(Container, can_focus=True):
         return top < self.scroll_offset.y + self.size.height and top + height > self.scroll_offset.y
 
     def _draw(self, number: int, dirty: Sequence[Region]) -> None:
-        """Redraw these cells of a rack, or the rack when it comes into sight: redrawing is expensive in the library."""
+        """Redraw these cells of a rack; a rack out of sight is only redrawn when it becomes visible, to save time."""
         if not dirty:
             return
         if not self._in_sight(number):
@@ -173,7 +173,7 @@ class Racks(Container, can_focus=True):
             self.views[number].refresh(*spans(dirty))
 
     def _point(self, node: str) -> None:
-        """Move the cursor's sign to a node, and scroll it into sight."""
+        """Move the cursor's symbol to a node, and scroll to the node."""
         place = self._plane.places.get(node)
         for number, view in enumerate(self.views):
             before, view.cursor = view.cursor, node if place is not None and place.panel == number else ""
@@ -194,7 +194,7 @@ class Racks(Container, can_focus=True):
             self._draw(place.panel, [self.views[place.panel].region_of(place)])
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Draw what changed while it was out of sight."""
+        """Draw what changed while it was not visible."""
         super().watch_scroll_y(old_value, new_value)
         for number in [number for number in self._stale if self._in_sight(number)]:
             self._stale.discard(number)
@@ -203,7 +203,7 @@ class Racks(Container, can_focus=True):
     # ---- what moves it
 
     def watch_cursor(self, _: str, after: str) -> None:
-        """Show where the cursor is."""
+        """Show the position of the cursor."""
         self._point(after)
         self.post_message(self.Moved(self, after))
 
@@ -242,7 +242,7 @@ class Racks(Container, can_focus=True):
             self.post_message(self.Marked(self, self.cursor))
 
     def action_mark_all(self) -> None:
-        """Mark every node; where every one is marked, remove all marks."""
+        """Mark every node; if all nodes are marked, remove all marks."""
         every = set(self._plane.places)
         self.marks ^= every if self.marks >= every else every - self.marks
         self._draw_nodes(list(every))

@@ -1,4 +1,4 @@
-"""Lines in the screen library's form: only our styles apply, their text is no markup."""
+"""Converts lines to Textual's form: only our styles apply, and their text is not interpreted as markup."""
 
 from rich.segment import Segment
 from rich.style import Style
@@ -9,9 +9,9 @@ from rackcheck.views.terminal import Line
 
 
 def strip(line: Line, width: int, whole: Style | None = None) -> Strip:
-    """Format a line in exactly this many cells; `whole` is a style for all of it, in place of its own.
+    """Format a line in exactly `width` cells; `whole` is a style for the whole line, instead of the line's own styles.
 
-    Texts are cleaned at their source; one that was not does not reach the terminal from here, either.
+    Texts are cleaned at their source; a text that is not clean does not reach the terminal from here either.
     """
     pieces = [
         Segment(text if text.isprintable() else visible(text), Style.parse(style) if whole is None else whole)

@@ -1,4 +1,4 @@
-"""A table of any length in one widget: only rows in sight are ever written."""
+"""A table of any length in one widget: only visible rows are ever formatted."""
 
 from collections.abc import Collection
 from typing import ClassVar, cast
@@ -20,10 +20,10 @@ from rackcheck_tui.widgets.marks import find, marked, settle
 from rackcheck_tui.widgets.styled_lines import strip
 
 GUTTER = 2
-"""Cells at the left of each row: the mark's, then the cursor's."""
+"""Cells at the left of each row: for the mark, then for the cursor."""
 
 _WRITTEN = 512
-"""Number of formatted rows that are cached: a few screens, never all."""
+"""Maximum number of formatted rows in the cache: a few screens, never all rows."""
 
 
 class TableWidget(ScrollView, can_focus=True):
@@ -45,7 +45,7 @@ class TableWidget(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
-    class Told(Message):
+    class FromTable(Message):
         """A message of a table; `table` is its sender."""
 
         def __init__(self, table: "TableWidget") -> None:
@@ -57,16 +57,16 @@ class TableWidget(ScrollView, can_focus=True):
             """The table, for the library's selectors."""
             return self.table
 
-    class Moved(Told):
+    class Moved(FromTable):
         """The cursor moved to another row, or the rows have changed."""
 
-    class Opened(Told):
+    class Opened(FromTable):
         """The row under the cursor was opened."""
 
-    class Marked(Told):
+    class Marked(FromTable):
         """The marked rows have changed."""
 
-    def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  the library's word
+    def __init__(self, signs: Signs, *, id: str | None = None) -> None:  # noqa: A002  Textual's parameter name
         super().__init__(id=id)
         self.signs = signs
         self.listing: Listing | None = None
@@ -81,31 +81,31 @@ class TableWidget(ScrollView, can_focus=True):
 
     @property
     def count(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return 0 if self.listing is None else len(self.listing)
 
     @property
     def current(self) -> str | None:
-        """The name of the row under the cursor; None where there are no rows."""
+        """Return the name of the row under the cursor; None if there are no rows."""
         return self.listing.name(self.cursor) if self.listing is not None and self.cursor < self.count else None
 
     @property
     def page(self) -> int:
-        """The number of rows that fit."""
+        """Return the number of rows that fit."""
         return max(self.scrollable_content_region.height - self._top, 1)
 
     @property
     def in_sight(self) -> range:
-        """The rows that fit, from the first visible one."""
+        """Return the rows that fit, from the first visible row."""
         first = self.scroll_offset.y
         return range(first, min(first + self.page, self.count))
 
     def show(self, listing: Listing, *, keep: bool = True, empty: str = "") -> None:
-        """Show other rows, or a text where there are none.
+        """Show other rows, or a text if there are none.
 
-        With `keep` the cursor stays on the row of the same name, at the same height of the screen, and marks stay on
-        rows that still exist; a cursor whose row is gone keeps its row number. Names are searched once at most, and not
-        at all while the cursor's row has not moved and nothing is marked.
+        With `keep` the cursor stays on the row with the same name, at the same height on the screen, and marks stay on
+        rows that still exist. If the cursor's row is gone, the cursor keeps its row number. Names are searched at most
+        once, and not at all if the cursor's row has not moved and nothing is marked.
         """
         before, at, depth = self.current if keep else None, self.cursor, self.cursor - self.scroll_offset.y
         self.listing, self.empty = listing, empty
@@ -123,14 +123,14 @@ class TableWidget(ScrollView, can_focus=True):
             self.post_message(self.Marked(self))
 
     def go(self, name: str) -> bool:
-        """Move the cursor to the row of this name; return whether there is one."""
+        """Move the cursor to the row with this name; return whether there is such a row."""
         found = None if self.listing is None else find(self.listing, name)
         if found is not None:
             self.cursor = found
         return found is not None
 
     def refresh_rows(self, names: Collection[str]) -> None:
-        """Redraw these rows where they are in sight; the others are redrawn when they come into sight."""
+        """Redraw these rows if they are visible; other rows are redrawn when they become visible."""
         if self.listing is None:
             return
         for row in [row for row in self._written if row >= self.count or self.listing.name(row) in names]:
@@ -138,14 +138,14 @@ class TableWidget(ScrollView, can_focus=True):
         self._repaint(*(row for row in self.in_sight if self.listing.name(row) in names))
 
     def acted_on(self) -> tuple[str, ...]:
-        """The nodes of the marked rows, in row order and each once; without marks, of the row under the cursor."""
+        """Return the nodes of the marked rows, else of the row under the cursor, in row order, without duplicates."""
         if self.listing is None or not self.count:
             return ()
         rows = self.marked_rows() or (self.cursor,)
         return tuple(dict.fromkeys(node for row in rows for node in self.listing.nodes(row)))
 
     def marked_rows(self) -> tuple[int, ...]:
-        """The numbers of the marked rows."""
+        """Return the numbers of the marked rows."""
         return () if self.listing is None else marked(self.listing, self.marks)
 
     # ---- how it is drawn
@@ -195,7 +195,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.virtual_size = Size(0, max(self.count, 1) + self._top)
 
     def _repaint(self, *rows: int) -> None:
-        """Redraw these rows, where they are in sight."""
+        """Redraw these rows if they are visible."""
         sight, width = self.in_sight, self.scrollable_content_region.width
         lines = [Region(0, row - sight.start + self._top, width, 1) for row in rows if row in sight]
         if lines:
@@ -205,7 +205,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.scroll_to(y=max(min(first, self.count - self.page), 0), animate=False, force=True)
 
     def _follow(self) -> None:
-        """Scroll the cursor into sight, as little as possible."""
+        """Scroll to the cursor, as little as possible."""
         sight = self.in_sight
         if self.cursor < sight.start:
             self._scroll(self.cursor)
@@ -215,27 +215,27 @@ class TableWidget(ScrollView, can_focus=True):
     # ---- what moves it
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Keep the cursor in sight."""
+        """Keep the cursor visible."""
         self._follow()
         self._repaint(before, after)
         self.post_message(self.Moved(self))
 
     def on_resize(self, _: Resize) -> None:
-        """Write everything for the new width, and keep the cursor in sight in a smaller window."""
+        """Write everything for the new width, and keep the cursor visible in a smaller window."""
         self._lay_out()
         self._follow()
         self.refresh()
 
     def on_focus(self) -> None:
-        """Show the cursor as the one that keys move."""
+        """Show the full cursor, because keys now move the cursor of this table."""
         self._repaint(self.cursor)
 
     def on_blur(self) -> None:
-        """Show only the cursor's sign."""
+        """Show only the cursor's symbol."""
         self._repaint(self.cursor)
 
     def on_click(self, event: Click) -> None:
-        """Move to the row that was clicked, or mark it in its first cells; a double click opens it."""
+        """Move to the clicked row, or mark it if its first cells were clicked; a double click opens it."""
         row = event.y - self._top + self.scroll_offset.y
         if event.y < self._top or row >= self.count:
             return
@@ -269,7 +269,7 @@ class TableWidget(ScrollView, can_focus=True):
             self.action_move(1)
 
     def action_mark_range(self) -> None:
-        """Mark every row from the last marked one to the cursor's, including both."""
+        """Mark every row from the last marked row to the cursor's row, both included."""
         if self.listing is None or not self.count:
             return
         first, last = sorted((self._anchor, self.cursor))
@@ -279,7 +279,7 @@ class TableWidget(ScrollView, can_focus=True):
         self.post_message(self.Marked(self))
 
     def action_mark_all(self) -> None:
-        """Mark every row; where every one is marked, remove all marks."""
+        """Mark every row; if all rows are marked, remove all marks."""
         if self.listing is None or not self.count:
             return
         every = {self.listing.name(row) for row in range(self.count)}

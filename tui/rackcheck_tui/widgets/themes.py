@@ -1,4 +1,4 @@
-"""Themes: the terminal's own colours, a pair safe for colour-blind users, or none; signs stay."""
+"""Themes: the terminal's own colours, colours safe for colour-blind users, or none; symbols are kept."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -23,15 +23,15 @@ SAFE: Mapping[str, str] = {
     "red": "bright_yellow", "green": "bright_blue", "yellow": "white", "magenta": "bright_cyan", "cyan": "blue",
     "bright_red": "bright_yellow", "bright_green": "bright_blue",
 }  # fmt: skip
-"""Replaces red and green, which some confuse, by yellow and blue. Okabe and Ito, Color Universal Design, 2008."""
+"""Replaces red and green, which some users confuse, by yellow and blue. Okabe and Ito, Color Universal Design, 2008."""
 
 
 class Colours(LineFilter):
-    """Changes colours as lines are drawn; weight, reverse and dimness stay."""
+    """Changes colours when lines are drawn; bold, reverse and dim are kept."""
 
     theme = Theme.TERMINAL
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the library's
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  Textual's signature
         """Return a line in the theme's colours."""
         if self.theme is Theme.TERMINAL:
             return segments

@@ -1,4 +1,4 @@
-"""Texts around the lists: the run, its outcome, and texts that fit their space."""
+"""Texts around the lists: the run, its outcome, and texts that are cut to the space they have."""
 
 import csv
 import io
@@ -17,22 +17,22 @@ from rackcheck.views.terminal import OUTCOMES, STYLES, Line
 from rackcheck_tui.widgets.entries import ListEntries
 
 WHY = 2
-"""Lines of the head that explain why a run is INCOMPLETE."""
+"""Maximum number of lines in the head that explain why a run is INCOMPLETE."""
 
 TURNS = 3
-"""Number of changed verdicts that fit in one line."""
+"""Maximum number of changed verdicts in the line about a second reading."""
 
 
 def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = False) -> list[Line]:
-    """Format the lines that always show: the profile, the verdict and the counts.
+    """Format the lines that are always visible: the profile, the verdict and the counts.
 
-    With `replays` no node is contacted: a stored run is read.
+    With `replays`, no node is contacted: a stored run is read.
     """
     started, done = board.started, board.done
     profile = signs.text(f"{board.profile.name} {board.profile.version}")
     if started is None:
         return [
-            Line(((f" {signs.text(name)}", "bold"), ("  nothing was told yet", "dim"))),
+            Line(((f" {signs.text(name)}", "bold"), ("  no facts yet", "dim"))),
             Line(((f" {profile}", ""),)),
         ]
     if done is None:
@@ -52,7 +52,7 @@ def head(board: Board, signs: Signs, name: str, width: int, *, replays: bool = F
 
 
 def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
-    """Format why the run is INCOMPLETE, in WHY lines at most, and what to type next; its page has the full text."""
+    """Format why the run is INCOMPLETE, in at most WHY lines, and what to type next; `about` has the full text."""
     reason = board.summary().reason
     rows = textwrap.wrap(signs.text(reason), max(width - 6, 20), break_on_hyphens=False) if reason else []
     if len(rows) > WHY:
@@ -62,14 +62,14 @@ def _why(board: Board, signs: Signs, width: int) -> Iterator[Line]:
 
 
 def _whom(board: Board, signs: Signs, width: int) -> Line:
-    """Format the number of nodes and verdicts, the nodes out of scope, and the origin of the nodes, in one line."""
+    """Format the number of nodes and verdicts, the rules out of scope, and the origin of the nodes, in one line."""
     assert board.started is not None
     asked, judged = len(board.started.nodes), sum(not is_group(name) for name in board.judged)
     nodes = f"{asked:,} node" + ("" if asked == 1 else "s")
     missing = "" if judged == asked else f", {judged:,} judged"
     total, scope = sum(board.counts[s] for s in COUNTED), sum(each.not_in_scope for each in board.judged.values())
     verdicts = f", {total:,} verdicts" + (f", {scope:,} rules not in scope" if scope else "")
-    again = f"; {len(board.again.nodes):,} asked again by {board.again.run}" if board.again is not None else ""
+    again = f"; {len(board.again.nodes):,} collected again by {board.again.run}" if board.again is not None else ""
     planes = _planes(board.started)
     text = signs.fit(f"{nodes}{missing}{verdicts}{again}: {board.started.targets}", max(width - len(planes) - 1, 0))
     return Line(((f" {text.rstrip()}", ""), (planes, "bold yellow")))
@@ -81,7 +81,7 @@ def _planes(started: RunStarted) -> str:
 
 
 def counts(board: Board, signs: Signs, width: int) -> Line:
-    """Count all six verdicts, each with its sign and, where there is room, its word."""
+    """Show the counts of all six verdicts, each with its symbol and, if there is space, its name."""
     found = board.counts
     styles = [STYLES[s] if found[s] else "dim" for s in COUNTED]
     rows = [f" {signs.status(s)} {found[s]:,} {s.value} " for s in COUNTED]
@@ -91,20 +91,20 @@ def counts(board: Board, signs: Signs, width: int) -> Line:
 
 
 def turned(board: Board) -> str:
-    """Format the changes of a second reading: `asked again: 2 verdicts turned: nic.rate fail -> pass on n[1-2]`."""
+    """Format the verdicts that changed in a second reading: `collected again: nic.rate fail -> pass on n[1-2]`."""
     found: dict[str, list[str]] = {}
     for each in board.turned:
         before, after = each.turn.before or "not judged", each.turn.after or "not judged"
         found.setdefault(f"{each.turn.rule} {before} -> {after}", []).append(each.node)
     if not found:
-        return "asked again: every verdict is as it was"
+        return "collected again: no verdict changed"
     first = "; ".join(f"{message} on {fold(nodes)}" for message, nodes in list(found.items())[:TURNS])
     more = f"; and {len(found) - TURNS} more (5 shows them)" if len(found) > TURNS else ""
-    return f"asked again: {first}{more}"
+    return f"collected again: {first}{more}"
 
 
 def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str] = ()) -> Iterator[Line]:
-    """Format everything about the run itself, and each note in full; `began` are the times of an acceptance's runs."""
+    """Format everything about the run, and each note in full; `began` has the start times of an acceptance's runs."""
     yield from head(board, signs, name, width)
     started = board.started
     if started is None:
@@ -120,7 +120,7 @@ def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str
         yield from labelled(label, text, signs, width)
     if board.again is not None:
         nodes, run = fold(board.again.nodes), board.again
-        yield from labelled("asked again", f"{nodes} by {run.run} at {run.time}", signs, width)
+        yield from labelled("collected again", f"{nodes} by {run.run} at {run.time}", signs, width)
     yield Line()
     of = board.summary()
     for reason, names in of.reasons if board.done is not None else ():
@@ -130,12 +130,12 @@ def about(board: Board, signs: Signs, width: int, name: str, began: Sequence[str
 
 
 def labelled(label: str, text: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
-    """Format a text behind its label, wrapped beside it; nothing for an empty text."""
+    """Format a text after its label, wrapped beside the label; nothing for an empty text."""
     yield from _beside(label, signs.text(text), width, style)
 
 
 def folded(label: str, names: str, signs: Signs, width: int, style: str = "") -> Iterator[Line]:
-    """Format a node set of any length behind its label; a line ends after a comma, never inside a name."""
+    """Format a node set of any length after its label; a line ends after a comma, never inside a name."""
     for row in _beside(label, signs.text(names, len(names)).replace(",", ", "), width, style):
         yield Line(tuple((text.replace(", ", ","), style) for text, style in row.pieces))
 
@@ -148,7 +148,7 @@ def _beside(label: str, text: str, width: int, style: str) -> Iterator[Line]:
 
 
 def across(words: str, end: str, signs: Signs, width: int) -> Line:
-    """Format a title in a line across the screen."""
+    """Format a title as a line across the screen."""
     right = f" {end} {signs.rule * 2}" if end else ""
     left = f"{signs.rule * 2} {words} "
     if len(left) + len(right) + 1 > width:
@@ -158,7 +158,7 @@ def across(words: str, end: str, signs: Signs, width: int) -> Line:
 
 
 def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
-    """Format keys with their actions in one line, as many as fit."""
+    """Format keys with their descriptions in one line, as many as fit."""
     pieces: list[tuple[str, str]] = []
     used = 1
     for key, does in bindings:
@@ -170,7 +170,7 @@ def keys(bindings: Iterable[tuple[str, str]], signs: Signs, width: int) -> Line:
 
 
 def guide(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """Format a help chapter: its title, then a line for each key."""
+    """Format a help chapter: its title, then one line for each key."""
     yield Line(((f" {title}", "dim"),))
     for key, does in rows:
         yield Line(((f"   {key:<18}  " if key else "   ", "bold"), (does, "")))

@@ -1,4 +1,4 @@
-"""AMD GPUs in sysfs: where the amdgpu driver shows them, and tables of one fact a file."""
+"""AMD GPUs in sysfs: where the amdgpu driver lists them, and tables with one file per fact."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -10,24 +10,24 @@ from rackcheck.model.fact import Value
 
 BUS = "/sys/bus/pci/devices/*/{}"
 AMD, GPU = "0x1002", re.compile(r"0x03[0-9a-f]{4}|0x1200[0-9a-f]{2}")
-"""AMD's vendor id; the classes of displays and of processing accelerators, which an MI300X is."""
+"""AMD's vendor id, and the PCI classes of displays and of processing accelerators, such as an MI300X."""
 
 DEVICE = "/sys/bus/pci/drivers/amdgpu/{}"
-"""A GPU that the driver runs, by its PCI address: links of sysfs, followed by their globs."""
+"""A file of a GPU that the driver runs, by PCI address: a link in sysfs, which globs follow."""
 
 GPUS = (BUS.format("vendor"), BUS.format("class"), DEVICE.format("*") + "/vendor")
-"""The files by which the GPUs are known: those of the bus, and those of the driver."""
+"""The files that identify the GPUs: those of the bus, and those of the driver."""
 
 NOT_RUN = Unknown(Reason.NOT_READY, "amdgpu does not run it")
 
 
 def bound(files: Files) -> frozenset[str]:
-    """Give the addresses of the GPUs that the driver runs."""
+    """Return the addresses of the GPUs that the driver runs."""
     return frozenset(address for (address,) in files.found(GPUS[-1]))
 
 
 def gpus(files: Files) -> Iterator[tuple[str, str, bool]]:
-    """Give the fact path and the folder of each GPU of the bus, and whether the driver runs it."""
+    """Yield the fact path and the folder of each GPU of the bus, and whether the driver runs it."""
     running = bound(files)
     for (address,) in files.found(GPUS[0]):
         vendor, kind = (files.text(BUS.replace("*", address).format(name)).strip() for name in ("vendor", "class"))
@@ -37,7 +37,7 @@ def gpus(files: Files) -> Iterator[tuple[str, str, bool]]:
 
 @dataclass(frozen=True)
 class SysfsFact:
-    """One thing that the driver shows: its file below the device's folder, how it is read, and what fact it is."""
+    """One value that the driver provides: its file below the device's folder, its reader, and its fact."""
 
     file: str
     convert: Callable[[str], Value]
@@ -49,17 +49,17 @@ SysfsTable = Mapping[str, SysfsFact]
 
 
 def gives(table: SysfsTable) -> dict[str, Kind]:
-    """Give what a probe promises with a table."""
+    """Return the facts that a probe with this table provides."""
     return {f"gpu.amd/*.{leaf}": shown.kind for leaf, shown in table.items()}
 
 
 def question(table: SysfsTable) -> Read:
-    """Ask for the files of a table, of every GPU that the driver runs."""
+    """Request the files of a table, for every GPU that the driver runs."""
     return Read(*GPUS, *(f"{DEVICE.format('*')}/{shown.file}" for shown in table.values()), cap=4 << 20)
 
 
 def of_gpus(files: Files, table: SysfsTable) -> Facts:
-    """Read the same files of every GPU; one that its driver does not have is absent."""
+    """Read the same files of every GPU; a file that the driver does not provide is absent."""
     for item, folder, running in gpus(files):
         for leaf, shown in table.items():
             yield f"{item}.{leaf}", files.read(f"{folder}/{shown.file}", shown.convert) if running else NOT_RUN

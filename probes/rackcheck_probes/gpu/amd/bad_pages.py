@@ -1,4 +1,4 @@
-"""The pages of memory that each AMD GPU gave up."""
+"""Retired memory pages of each AMD GPU."""
 
 from rackcheck import Class, Facts, Files, Read, Sourced, integer, probe
 from rackcheck.parse.host.gpu.amdgpu import bad_pages
@@ -7,17 +7,17 @@ from rackcheck_probes.gpu.amd.amd import DEVICE, GPUS, NOT_RUN, gpus
 FLAGS = {"R": "retired", "P": "pending", "F": "failed"}
 
 
-# Unverified on hardware: the form of the kernel's documentation. A GPU without bad pages has an empty file.
+# Unverified on hardware: the format of the kernel's documentation. A GPU without bad pages has an empty file.
 @probe(
     Read(*GPUS, DEVICE.format("*") + "/ras/gpu_vram_bad_pages", cap=4 << 20),
     gives={
-        "gpu.amd/*.bad_pages.retired": integer("Pages of the GPU's memory that are no longer used.", Class.COUNTER),
-        "gpu.amd/*.bad_pages.pending": integer("Bad pages that will be retired at the next chance.", Class.COUNTER),
+        "gpu.amd/*.bad_pages.retired": integer("Pages of the GPU's memory that are retired.", Class.COUNTER),
+        "gpu.amd/*.bad_pages.pending": integer("Bad pages that wait to be retired.", Class.COUNTER),
         "gpu.amd/*.bad_pages.failed": integer("Bad pages that could not be retired.", Class.COUNTER),
     },
 )
 def amd_bad_pages(files: Files) -> Facts:
-    """Count each GPU's pages by what became of them."""
+    """Count each GPU's pages by state."""
     for item, folder, running in gpus(files):
         found = files.read(f"{folder}/ras/gpu_vram_bad_pages", bad_pages) if running else Sourced(NOT_RUN, folder)
         for letter, word in FLAGS.items():

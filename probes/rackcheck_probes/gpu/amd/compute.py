@@ -1,4 +1,4 @@
-"""What programs can compute on of each AMD GPU."""
+"""Compute devices of each AMD GPU."""
 
 from rackcheck import Absent, Class, Facts, Files, Read, integer, probe, spell_key, text
 from rackcheck_probes.gpu.amd.topology import FILES, parts
@@ -7,19 +7,19 @@ from rackcheck_probes.gpu.amd.topology import FILES, parts
 @probe(
     Read(*FILES),
     gives={
-        "gpu.amd/*.compute_nodes": integer("Devices that programs see of the GPU: several if it is divided."),
+        "gpu.amd/*.compute_nodes": integer("Devices of the GPU that programs see: several if it is partitioned."),
         "gpu.amd/*.compute_units": integer("Compute units of the GPU."),
-        "gpu.amd/*.architecture": text("The GPU's instruction set: gfx942; absent if an old driver does not tell."),
-        "gpu.amd/*.xgmi.hive": text("The group of GPUs that XGMI joins; absent outside of one.", Class.IDENTITY),
+        "gpu.amd/*.architecture": text("The GPU's instruction set: gfx942; absent if the driver does not report it."),
+        "gpu.amd/*.xgmi.hive": text("The group of GPUs joined by XGMI; absent outside a group.", Class.IDENTITY),
     },
 )
 def amd_compute(files: Files) -> Facts:
-    """Read each GPU's part in the topology; one that the compute driver does not know has no nodes in it."""
+    """Read each GPU's part in the topology; a GPU unknown to the compute driver has no nodes in it."""
     for address, found in parts(files).items():
         item, nodes = f"gpu.amd/{spell_key(address)}", list(found.values())
-        gone = Absent("the compute driver does not know it")
+        gone = Absent("the compute driver does not list it")
         hive = nodes[0].hive if nodes else 0
         yield f"{item}.compute_nodes", len(nodes)
         yield f"{item}.compute_units", sum(node.units for node in nodes) if nodes else gone
-        yield f"{item}.architecture", (nodes[0].target or Absent("not told")) if nodes else gone
+        yield f"{item}.architecture", (nodes[0].target or Absent("not reported")) if nodes else gone
         yield f"{item}.xgmi.hive", f"{hive:016x}" if hive else Absent("in no hive")

@@ -7,7 +7,7 @@ from rackcheck_probes.gpu.amd.amd import DEVICE, GPUS
 BLOCKS = DEVICE.format("*") + "/fw_version/*_fw_version"
 
 
-# The same table as debugfs has in amdgpu_firmware_info, which only root reads. Unverified on hardware.
+# The same table as amdgpu_firmware_info in debugfs, which only root reads. Unverified on hardware.
 @probe(
     Read(*GPUS, BLOCKS),
     gives={

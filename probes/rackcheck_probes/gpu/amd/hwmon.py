@@ -1,4 +1,4 @@
-"""The sensors of AMD GPUs: a folder of files for each, which the kernel numbers through."""
+"""The sensors of AMD GPUs: one folder of files for each, numbered by the kernel."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,12 +9,12 @@ SENSORS = DEVICE.format("*") + "/hwmon/hwmon*/{}"
 
 
 def question(names: Iterable[str]) -> Read:
-    """Ask for the same files of every GPU's sensors."""
+    """Request the same files of every GPU's sensors."""
     return Read(*GPUS, *(SENSORS.format(name) for name in names))
 
 
 def folders(files: Files, names: Iterable[str]) -> Iterator[tuple[str, str | Absent | Unknown]]:
-    """Give the fact path of each GPU and the folder of its sensors, or why there is none."""
+    """Yield the fact path of each GPU and the folder of its sensors, or why there is none."""
     found: dict[str, set[str]] = {}
     for name in names:
         for address, number in files.found(SENSORS.format(name)):
@@ -25,6 +25,6 @@ def folders(files: Files, names: Iterable[str]) -> Iterator[tuple[str, str | Abs
         if not running:
             yield item, NOT_RUN
         elif len(places) > 1:
-            yield item, Unknown(Reason.NOT_COLLECTED, f"{len(places)} sets of sensors of one GPU")
+            yield item, Unknown(Reason.NOT_COLLECTED, f"{len(places)} sensor folders of one GPU, expected 1")
         else:
-            yield item, next(iter(places), Absent("the driver shows no sensors"))
+            yield item, next(iter(places), Absent("the driver provides no sensors"))

@@ -7,26 +7,26 @@ from rackcheck_probes.gpu.amd.amd import SysfsFact, gives, of_gpus, question
 
 FACTS = {
     "memory.total": SysfsFact("mem_info_vram_total", gibibytes, quantity("GiB", "The GPU's memory.")),
-    "memory.used": SysfsFact(
-        "mem_info_vram_used", gibibytes, quantity("GiB", "What of it is in use now.", Class.MEASUREMENT)
-    ),
+    "memory.used": SysfsFact("mem_info_vram_used", gibibytes, quantity("GiB", "Memory in use now.", Class.MEASUREMENT)),
     "memory.visible": SysfsFact(
-        "mem_info_vis_vram_total", gibibytes, quantity("GiB", "The part of it that the host can reach by its window.")
+        "mem_info_vis_vram_total",
+        gibibytes,
+        quantity("GiB", "The part of the memory that the host can access through its window."),
     ),
-    "memory.vendor": SysfsFact("mem_info_vram_vendor", read.line, text("Who made the memory: samsung, hynix, micron.")),
+    "memory.vendor": SysfsFact("mem_info_vram_vendor", read.line, text("The memory's vendor: samsung, hynix, micron.")),
     "utilization.gpu": SysfsFact(
-        "gpu_busy_percent", percent, quantity("%", "The share of time in which the GPU works now.", Class.MEASUREMENT)
+        "gpu_busy_percent", percent, quantity("%", "The share of time in which the GPU is busy now.", Class.MEASUREMENT)
     ),
     "utilization.memory": SysfsFact(
-        "mem_busy_percent", percent, quantity("%", "The share of time in which its memory works.", Class.MEASUREMENT)
+        "mem_busy_percent", percent, quantity("%", "The share of time in which its memory is busy.", Class.MEASUREMENT)
     ),
     "link.replays": SysfsFact(
-        "pcie_replay_count", read.whole, integer("Packets that the PCIe link had to send again.", Class.COUNTER)
+        "pcie_replay_count", read.whole, integer("Packets that the PCIe link sent again.", Class.COUNTER)
     ),
 }
 
 
-# Unverified on hardware: of the kernel's documentation of amdgpu.
+# Unverified on hardware: from the kernel's documentation of amdgpu.
 @probe(question(FACTS), gives=gives(FACTS))
 def amd_memory(files: Files) -> Facts:
     """Read each GPU's memory."""

@@ -5,9 +5,9 @@ from rackcheck.parse.host.gpu.amdgpu import watts
 from rackcheck_probes.gpu.amd.hwmon import folders, question
 
 POWER = {
-    "power.average": ("power1_average", quantity("W", "The power that the GPU drew lately.", Class.MEASUREMENT)),
+    "power.average": ("power1_average", quantity("W", "The power that the GPU drew recently.", Class.MEASUREMENT)),
     "power.draw": ("power1_input", quantity("W", "The power that the GPU draws now.", Class.MEASUREMENT)),
-    "power.limit": ("power1_cap", quantity("W", "The power limit that is set.")),
+    "power.limit": ("power1_cap", quantity("W", "The configured power limit.")),
     "power.default": ("power1_cap_default", quantity("W", "The power limit that the GPU starts with.")),
     "power.min": ("power1_cap_min", quantity("W", "The lowest power limit that can be set.")),
     "power.max": ("power1_cap_max", quantity("W", "The highest power limit that can be set.")),
@@ -15,7 +15,7 @@ POWER = {
 NAMES = tuple(name for name, _ in POWER.values())
 
 
-# Unverified on hardware: of the kernel's documentation of amdgpu's hwmon files.
+# Unverified on hardware: from the kernel's documentation of amdgpu's hwmon files.
 @probe(question(NAMES), gives={f"gpu.amd/*.{leaf}": kind for leaf, (_, kind) in POWER.items()})
 def amd_power(files: Files) -> Facts:
     """Read each GPU's power."""

@@ -1,7 +1,7 @@
-"""Errors that each block of an AMD GPU found.
+"""Errors found by each block of an AMD GPU.
 
-To answer, the driver adds what the hardware counted to its own sums, and tells these: nothing is lost by reading. The
-file `xgmi_error` beside them is not read: that one is cleared by who reads it.
+The driver adds the hardware's counts to its own sums and returns these: reading loses nothing. The file `xgmi_error`
+beside them is not read, because every read clears it.
 """
 
 from rackcheck import Class, Facts, Files, Read, Sourced, collection, integer, probe, spell_key
@@ -14,7 +14,7 @@ BLOCK, ALL = "Errors of the block since the driver started: {}.", "Errors of all
 LEAVES = ("ecc.block", *(f"ecc.{word}" for word in COUNTS.values()))
 
 
-# Unverified on hardware: shapes of the kernel's documentation of amdgpu's RAS files.
+# Unverified on hardware: formats of the kernel's documentation of amdgpu's RAS files.
 @probe(
     Read(*GPUS, BLOCKS, cap=4 << 20),
     gives={

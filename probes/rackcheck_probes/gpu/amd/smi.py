@@ -1,10 +1,10 @@
-"""What AMD's own tool tells of each GPU, and the driver's files do not."""
+"""Values of each GPU that only AMD's own tool reports, not the driver's files."""
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, spell_key, text
 from rackcheck.parse.host.gpu import amdsmi
 
 
-# Without AMD's driver there is nothing to ask, and no tool. Its own folder is in no PATH by default.
+# Without AMD's driver there is nothing to query, and no tool. The tool's folder is in no PATH by default.
 @probe(
     Shell(
         "if [ -d /sys/module/amdgpu ]; then PATH=$PATH:/opt/rocm/bin amd-smi static --json; else echo '[]'; fi",
@@ -12,15 +12,15 @@ from rackcheck.parse.host.gpu import amdsmi
         cap=4 << 20,
     ),
     gives={
-        "gpu.amd/*.index": integer("The number by which amd-smi calls the GPU.", Class.IDENTITY),
-        "gpu.amd/*.market_name": text("The GPU's name as AMD sells it: AMD Instinct MI300X.", Class.IDENTITY),
+        "gpu.amd/*.index": integer("The GPU's number in amd-smi.", Class.IDENTITY),
+        "gpu.amd/*.market_name": text("The GPU's market name: AMD Instinct MI300X.", Class.IDENTITY),
         "gpu.amd/*.asic_serial": text("The chip's own serial number.", Class.IDENTITY),
-        "gpu.amd/*.module": integer("The GPU's place on its baseboard; absent if it has none."),
-        "gpu.amd/*.ecc.blocks_enabled": listing("The GPU's blocks whose errors are watched: umc, gfx, sdma."),
-        "gpu.amd/*.ecc.poison": text("Whether bad data is marked and not used: ENABLED, DISABLED."),
+        "gpu.amd/*.module": integer("The GPU's position on its baseboard; absent if it has none."),
+        "gpu.amd/*.ecc.blocks_enabled": listing("The GPU's blocks whose errors are counted: umc, gfx, sdma."),
+        "gpu.amd/*.ecc.poison": text("Whether bad data is marked as poisoned and not used: ENABLED, DISABLED."),
         "gpu.amd/*.bad_pages.threshold": integer("Retired pages at which the GPU must be replaced."),
         "gpu.amd/*.xgmi.policy": text("How XGMI links save power: plpd_disallow, plpd_default, plpd_optimized."),
-        "gpu.amd/*.process_isolation": text("Whether programs are kept apart on the GPU: Enabled, Disabled."),
+        "gpu.amd/*.process_isolation": text("Whether programs are isolated on the GPU: Enabled, Disabled."),
     },
 )
 def amd_smi(answer: str) -> Facts:

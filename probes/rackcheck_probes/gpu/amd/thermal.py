@@ -9,7 +9,7 @@ from rackcheck_probes.gpu.amd.hwmon import folders, question
 
 PLACES = {
     "edge": ("temperature_edge", "at the chip's edge"),
-    "junction": ("temperature", "of the chip where it is hottest, which AMD calls junction or hotspot"),
+    "junction": ("temperature", "of the chip's hottest spot (AMD: junction, hotspot)"),
     "mem": ("temperature_memory", "of the GPU's memory"),
 }
 AGES = {
@@ -27,7 +27,7 @@ HEAT = {
 
 
 def _heat(files: Files, folder: str) -> Iterator[tuple[str, Reading | Sourced]]:
-    """Read each channel by the name that its label gives it: which number is which differs from GPU to GPU."""
+    """Read each channel by the name of its label: the numbers differ from GPU to GPU."""
     labels = {}
     for number in CHANNELS:
         label = files.read(f"{folder}/temp{number}_label").reading
@@ -37,12 +37,12 @@ def _heat(files: Files, folder: str) -> Iterator[tuple[str, Reading | Sourced]]:
         labels[label] = number
     for word, (leaf, _) in PLACES.items():
         for name, (suffix, _, _) in AGES.items():
-            none = Absent(f"no sensor is called {word}")
+            none = Absent(f"no sensor has the label {word}")
             reading = files.read(f"{folder}/temp{labels[word]}_{name}", degrees) if word in labels else none
             yield f"{leaf}{suffix}", reading
 
 
-# Unverified on hardware: of the kernel's documentation of amdgpu's hwmon files.
+# Unverified on hardware: from the kernel's documentation of amdgpu's hwmon files.
 @probe(question(NAMES), gives={f"gpu.amd/*.{leaf}": kind for leaf, kind in HEAT.items()})
 def amd_thermal(files: Files) -> Facts:
     """Read each GPU's temperatures."""

@@ -1,4 +1,4 @@
-"""AMD GPUs in the topology of the compute driver (KFD), whose nodes are parts of GPUs where these are divided."""
+"""AMD GPUs in the topology of the compute driver (KFD), whose nodes are parts of partitioned GPUs."""
 
 from rackcheck import Files
 from rackcheck.parse.host.gpu import kfd
@@ -8,11 +8,11 @@ NODES = "/sys/class/kfd/kfd/topology/nodes/{}"
 FILES = (*GPUS, NODES.format("*") + "/properties")
 
 NodesByKind = dict[str, dict[int, kfd.KfdNode]]
-"""The nodes of each GPU by their numbers, by its PCI address; none of a GPU that the compute driver does not know."""
+"""By PCI address, each GPU's nodes by their numbers; empty for a GPU that the compute driver does not list."""
 
 
 def parts(files: Files) -> NodesByKind:
-    """Gather the nodes that compute by the GPU that they are a part of."""
+    """Group the compute nodes by the GPU that they are a part of."""
     running = bound(files)
     found: NodesByKind = {address: {} for address in running}
     for (number,) in files.found(NODES.format("*") + "/properties"):

@@ -1,7 +1,7 @@
-"""The output of one tool on a node: its `tool` record checked against its form, and why a tool tested nothing.
+"""The output of one tool on a node: its `tool` record with its fields checked, and why a tool tested nothing.
 
-A reader returns facts of what was tested, and unknown for the rest. Missing output never becomes a pass: a skipped
-test, an exit status that reports trouble and an incomplete output all count as not tested.
+A reader returns facts for what was tested, and unknown for the rest. Missing output never becomes a pass: a skipped
+test, an exit status that reports a problem and incomplete output all count as not tested.
 """
 
 import json
@@ -18,13 +18,13 @@ RESULTS = ("pass", "warn", "fail")
 """Values of a tool's own verdict, from best to worst."""
 
 MOST = 4096
-"""Items of one kind that are read of one output."""
+"""Maximum number of items of one kind that are read from one output."""
 
 _REASONS = {"tool missing": Reason.TOOL_MISSING, "denied": Reason.DENIED, "hang": Reason.TIMEOUT}
 _DOTTED = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
 
 ToolFacts = Iterator[tuple[str, Reading]]
-"""The type of a reader's result: a path and its reading."""
+"""The type of a reader's result: pairs of a path and its reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ToolRecord:
 
     @property
     def failed(self) -> Unknown | None:
-        """That it ended with trouble, and the last line it printed of it; None if its exit status is 0."""
+        """The exit status as a problem, with the last line that the tool printed; None if the exit status is 0."""
         if self.status == 0:
             return None
         message = next(
@@ -70,7 +70,7 @@ class ToolRecord:
         """Return the tool's version, or the version passed, as dotted numbers."""
         version = version or self.version
         if version is None:
-            return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} told no version")
+            return self.untested or Unknown(Reason.NOT_COLLECTED, f"{self.name} printed no version")
         return version if _DOTTED.fullmatch(version) else Unknown(Reason.UNPARSABLE, f"version {clean(version, 40)!r}")
 
 
@@ -80,43 +80,43 @@ def answer(record: Mapping[str, Any]) -> ToolRecord:
     status, cut = record.get("status"), record.get("cut", 0)
     argv, version = record.get("argv", []), record.get("version")
     if not all(isinstance(text, str) for text in texts.values()) or not isinstance(version, str | None):
-        raise Unreadable("a tool's record with a text that is none")
+        raise Unreadable("a tool's record with a field that is not a text")
     if not isinstance(argv, list | tuple) or not all(isinstance(word, str) for word in argv):
-        raise Unreadable("a tool's record with words that are none")
+        raise Unreadable("a tool's record with arguments that are not texts")
     if not isinstance(status, int | None) or isinstance(status, bool) or not isinstance(cut, int):
-        raise Unreadable("a tool's record with a status that is no number")
+        raise Unreadable("a tool's record with a status that is not a number")
     return ToolRecord(argv=tuple(argv), version=version, status=status, cut=cut, **texts)
 
 
 def document(record: ToolRecord) -> Mapping[str, Any]:
-    """Return the one JSON object that an output holds; raises Unreadable.
+    """Return the one JSON object in an output; raises Unreadable.
 
-    Lines before it are its banner, none follow.
+    The tool's banner may precede the object; nothing may follow it.
     """
     if record.cut:
         raise Unreadable(f"{record.cut} bytes of {record.name}'s answer were cut", Reason.TOO_LARGE)
     start = re.search(r"^\s{0,100}\{", record.out, re.MULTILINE)
     if start is None:
-        raise Unreadable(f"no JSON of {record.name}: {clean(record.out or record.err, 80)!r}")
+        raise Unreadable(f"no JSON from {record.name}: {clean(record.out or record.err, 80)!r}")
     decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
     try:
         found, end = decoder.raw_decode(record.out, start.end() - 1)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"no JSON of {record.name}: {clean(str(error), 120)}") from error
+        raise Unreadable(f"no JSON from {record.name}: {clean(str(error), 120)}") from error
     if record.out[end:].strip() or not isinstance(found, dict):
-        raise Unreadable(f"more than one document of {record.name}: {clean(record.out[end:], 80)!r}")
+        raise Unreadable(f"more than one document from {record.name}: {clean(record.out[end:], 80)!r}")
     return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("one name stands twice in an object")
+        raise ValueError("a name is repeated in an object")
     return found
 
 
 def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def number(value: object, most: float = 1e18) -> float | None:
@@ -143,5 +143,5 @@ def worst(readings: Iterator[Reading] | list[Reading]) -> Reading:
         return "fail"
     unknown = next((reading for reading in found if reading not in RESULTS), None)
     if unknown is not None or not found:
-        return unknown or Unknown(Reason.NOT_TESTED, "no result was told")
+        return unknown or Unknown(Reason.NOT_TESTED, "no result was reported")
     return "warn" if "warn" in found else "pass"

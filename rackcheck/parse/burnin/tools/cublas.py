@@ -1,8 +1,8 @@
-"""The rate of the node's own cuBLASLt on each GPU: 8192 x 8192 products of bf16, normal random numbers, one at a time.
+"""The rate of the node's own cuBLASLt on each GPU: bf16 products of 8192 x 8192 normal random numbers, one at a time.
 
-Our own program calls the library and prints one JSON object a GPU, so that its form is ours. Copies of the library
-differ from node to node, and a faster version is no property of a GPU: rates are reported beside the version, and no
-rule of ours compares them across versions.
+Our own program calls the library and prints one JSON object for each GPU, in our own format. Copies of the library
+differ between nodes, and a faster version is no property of a GPU. So rates are reported together with the version, and
+none of our rules compares them across versions.
 """
 
 import re
@@ -16,25 +16,25 @@ from rackcheck.parse.burnin.tools.answer import ToolFacts, ToolRecord, answer, d
 GIVES: Mapping[str, Kind] = {
     "burnin.cublas.version": version("dotted", "The version of the node's cuBLASLt."),
     "burnin.cublas.gpu": collection("The GPUs on which cuBLASLt was to run."),
-    "burnin.cublas.gpu/*.rate": quantity("FLOP/s", "The middle rate of its bf16 products.", Class.MEASUREMENT),
+    "burnin.cublas.gpu/*.rate": quantity("FLOP/s", "The median rate of its bf16 products.", Class.MEASUREMENT),
 }
 
 WORK = {"side": 8192, "data": "normal", "type": "bf16"}
-"""The size of the products; a rate of any other is not this fact."""
+"""The size of the matrices; a rate for another size is not this fact."""
 
 _GPU = re.compile(r"[0-9]{1,4}")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
-    """Read a `tool` record of cublas, of one GPU or of a node where none could be tested; raises Unreadable."""
+    """Read a `tool` record of cublas, of one GPU or of a node on which no GPU could be tested; raises Unreadable."""
     tool_record = answer(record)
     if not tool_record.of.startswith("gpu/") or not _GPU.fullmatch(tool_record.item):
-        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no GPU"))
+        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no GPU"))
         return
     if tool_record.version is not None:
         yield "burnin.cublas.version", tool_record.dotted()
     elif tool_record.failed is None:
-        yield "burnin.cublas.version", Unknown(Reason.NOT_COLLECTED, "cublas told no version that has our form")
+        yield "burnin.cublas.version", Unknown(Reason.NOT_COLLECTED, "cublas printed no version in the expected form")
     yield "burnin.cublas.gpu", (tool_record.item,)
     yield f"burnin.cublas.gpu/{tool_record.item}.rate", tool_record.failed or _rate(tool_record)
 
@@ -48,4 +48,4 @@ def _rate(record: ToolRecord) -> Reading:
         other = {name: found.get(name) for name in WORK}
         return Unknown(Reason.NOT_TESTED, clean(f"a product of another kind: {other}"))
     rate = number(found.get("rate"))
-    return rate or Unknown(Reason.UNPARSABLE, f"a rate {clean(repr(found.get('rate')), 40)}")
+    return rate or Unknown(Reason.UNPARSABLE, f"invalid rate {clean(repr(found.get('rate')), 40)}")

@@ -1,15 +1,15 @@
 """Results of `dcgmi diag -j`: each test's verdict for each GPU, and the warnings beside it.
 
-Written to a sample in the vendor's own tests (form of 3.x: `gpu_ids`, verdicts in capitals), to its writer (NVIDIA/DCGM
-dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and to a level 1 output of DCGM 4.2.3 on a
+Based on a sample in the vendor's own tests (form of 3.x: `gpu_ids`, verdicts in capitals), on the source (NVIDIA/DCGM
+dcgmi/Diag.cpp, nvvs/include/NvvsJsonStrings.h, dcgmi/tests/DiagTests.cpp) and on a level 1 output of DCGM 4.2.3 on a
 GB10 that others published (`entity_group`, `test_summary`): unverified on hardware of ours. Versions differ in where
 they name the GPU, not in what a verdict is, so each form is detected by its own fields and not by a version.
 
-- A test that was skipped or not run is not tested: DCGM skips if it does not support the SKU (its issue 55), if
-  memory is in use, and exits with 0.
-- DCGM writes errors into `warnings`, and has passed a test with one beside it (its issue 284): a pass with a warning
-  is a `warn`.
-- `dcgmi` exits with 0 only if nothing failed. If it does not, and no failure is named, nothing passes.
+- A test that was skipped or not run is not tested: DCGM skips a test if it does not support the SKU (its issue 55) or
+  if memory is in use, and still exits with 0.
+- DCGM writes errors into `warnings`, and has passed a test in spite of such an error (its issue 284): a pass with a
+  warning is a `warn`.
+- `dcgmi` exits with 0 only if nothing failed. If the status is not 0 and no failure is named, nothing passes.
 """
 
 import re
@@ -27,10 +27,10 @@ GIVES: Mapping[str, Kind] = {
     "burnin.dcgm.version": version("dotted", "The version of DCGM that ran."),
     "burnin.dcgm.test": collection("The tests of DCGM's diagnostic, as it names them."),
     "burnin.dcgm.test/*.result": text("The worst verdict of the test on any GPU.", _MEASURED, RESULTS),
-    "burnin.dcgm.test/*.warnings": listing("All that the test warned of.", _MEASURED),
-    "burnin.dcgm.test/*.gpu": collection("The GPUs that the test tells of, by DCGM's number."),
+    "burnin.dcgm.test/*.warnings": listing("All warnings of the test.", _MEASURED),
+    "burnin.dcgm.test/*.gpu": collection("The GPUs that the test reports, by DCGM's number."),
     "burnin.dcgm.test/*.gpu/*.result": text("The test's verdict on the GPU.", _MEASURED, RESULTS),
-    "burnin.dcgm.test/*.gpu/*.warnings": listing("What the test warned of on the GPU.", _MEASURED),
+    "burnin.dcgm.test/*.gpu/*.warnings": listing("The test's warnings about the GPU.", _MEASURED),
 }
 
 _UNTESTED = {"skip", "skipped", "skip - all", "not run"}
@@ -45,7 +45,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     whole = document(tool_record)
     diagnosis = _object(whole.get("DCGM Diagnostic", whole.get("DCGM GPU Diagnostic")), "DCGM Diagnostic")
     if "runtime_error" in diagnosis:
-        why = Unknown(Reason.NOT_TESTED, clean(f"dcgmi says {diagnosis['runtime_error']}"))
+        why = Unknown(Reason.NOT_TESTED, clean(f"dcgmi: {diagnosis['runtime_error']}"))
         yield from nothing(GIVES, why)
         return
     tests = _tests(diagnosis)
@@ -60,7 +60,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 DcgmVerdict = tuple[tuple[str, ...], Reading, tuple[str, ...]]
-"""The GPUs of a result (none: the node's), the result, and its warnings."""
+"""The GPUs of a result (empty: the result is for the node), the result, and its warnings."""
 
 
 def _facts(at: str, verdicts: list[DcgmVerdict], doubt: Unknown | None) -> ToolFacts:
@@ -89,7 +89,7 @@ def _tests(diagnosis: Mapping[str, Any]) -> dict[str, list[DcgmVerdict]]:
                 results.append(_verdict(_object(test["test_summary"], "test_summary")))
             found.setdefault(clean(name, 80), []).extend(results)
     if not found:
-        raise Unreadable("DCGM tells no test")
+        raise Unreadable("DCGM lists no test")
     return found
 
 
@@ -103,7 +103,7 @@ def _verdict(result: Mapping[str, Any]) -> DcgmVerdict:
         return _gpus(result), "warn" if warnings else "pass", warnings
     if word in RESULTS:
         return _gpus(result), word, warnings
-    return _gpus(result), Unknown(Reason.UNPARSABLE, f"a verdict of DCGM {clean(repr(status), 60)}"), warnings
+    return _gpus(result), Unknown(Reason.UNPARSABLE, f"unknown verdict of DCGM: {clean(repr(status), 60)}"), warnings
 
 
 def _gpus(result: Mapping[str, Any]) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def _gpus(result: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not re.fullmatch(r"(?:[0-9]{1,3}(?:, ?[0-9]{1,3}){0,255})?", value):
-        raise Unreadable(f"no numbers of GPUs: {clean(repr(value), 60)}")
+        raise Unreadable(f"not GPU numbers: {clean(repr(value), 60)}")
     return tuple(str(int(gpu)) for gpu in value.split(",")) if value else ()
 
 
@@ -125,19 +125,19 @@ def _warnings(value: object) -> tuple[str, ...]:
     each = [value] if isinstance(value, str) else _list(value, "warnings")
     texts = [one.get("warning") if isinstance(one, dict) else one for one in each]
     if not all(isinstance(one, str) for one in texts):
-        raise Unreadable(f"a warning of DCGM that is no text: {clean(repr(texts), 60)}")
+        raise Unreadable(f"a warning of DCGM is not a text: {clean(repr(texts), 60)}")
     return tuple(clean(str(one)) for one in texts if str(one).strip())
 
 
 def _object(value: object, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise Unreadable(f"{what} of DCGM is no object: {clean(repr(value), 60)}")
+        raise Unreadable(f"{what} of DCGM is not an object: {clean(repr(value), 60)}")
     return value
 
 
 def _list(value: object, what: str) -> list[Any]:
     if not isinstance(value, list):
-        raise Unreadable(f"{what} of DCGM is no list: {clean(repr(value), 60)}")
+        raise Unreadable(f"{what} of DCGM is not a list: {clean(repr(value), 60)}")
     if len(value) > MOST:
         raise Unreadable(f"{len(value)} {what} of DCGM", Reason.TOO_LARGE)
     return value

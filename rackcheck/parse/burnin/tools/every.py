@@ -1,8 +1,8 @@
 """All tools' readers, and the facts of all tools that ran on a node.
 
-A record that cannot be read makes only its own tool's facts unknown. Where two records report one fact (two levels of
-one diagnosis), a failure takes precedence over an unknown, and that over a pass; collections and warnings are merged;
-any other two values that differ are unknown.
+A record that cannot be read makes only its own tool's facts unknown. If two records report one fact (two levels of one
+diagnosis), a failure takes precedence over an unknown, and an unknown over a pass. Collections and warnings are merged.
+If any other two values differ, the fact is unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,10 +18,10 @@ from rackcheck.parse.burnin.tools.answer import RESULTS, ToolFacts, ToolRecord, 
 _MEASURED = Class.MEASUREMENT
 
 OF_EACH: Mapping[str, Kind] = {
-    "burnin.tool": collection("The tools of the node that were to run: fio:vda is what fio did with vda."),
-    "burnin.tool/*.status": integer("Its exit status; unknown where it did not run to its end.", _MEASURED),
+    "burnin.tool": collection("The tools that were to run on the node; fio:vda is fio's run on vda."),
+    "burnin.tool/*.status": integer("Its exit status; unknown if it did not run to its end.", _MEASURED),
     "burnin.tool/*.seconds": quantity("s", "How long it ran.", _MEASURED),
-    "burnin.tool/*.version": version("dotted", "The version it told."),
+    "burnin.tool/*.version": version("dotted", "The version that the tool printed."),
 }
 
 READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], ToolFacts], Mapping[str, Kind]]] = MappingProxyType(
@@ -35,13 +35,13 @@ READERS: Mapping[str, tuple[Callable[[Mapping[str, Any]], ToolFacts], Mapping[st
         "stress-ng": (stress_ng.read, stress_ng.GIVES),
     }
 )
-"""By the tool's name in a plan: its reader, and the facts it returns."""
+"""The reader and the facts of each tool, by the tool's name in a plan."""
 
 GIVES: Mapping[str, Kind] = {
     **OF_EACH, **cublas.GIVES, **dcgm.GIVES, **nvbandwidth.GIVES, **nccl.GIVES, **perftest.GIVES, **fio.GIVES,
     **stress_ng.GIVES,
 }  # fmt: skip
-"""Every pattern of facts, with its kind."""
+"""Every pattern of a fact path, with its kind."""
 
 
 def facts(records: Iterable[Mapping[str, Any]]) -> ToolFacts:
@@ -88,4 +88,4 @@ def _together(one: Reading, other: Reading) -> Reading:
     for each in (one, other):
         if isinstance(each, Unknown):
             return each
-    return one if one == other else Unknown(Reason.UNPARSABLE, f"told twice: {one} and {other}")
+    return one if one == other else Unknown(Reason.UNPARSABLE, f"two different values: {one} and {other}")

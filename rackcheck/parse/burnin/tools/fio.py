@@ -1,4 +1,4 @@
-"""What fio read of one disk: sequential megabytes, then blocks at random; and the first read error.
+"""Results of fio's reads of one disk: sequential megabytes, then random blocks; and the first read error.
 
 Tested with fio 3.33. From version 3 on, its JSON reports latencies in ns and `bw_bytes`; output of another major
 version is not read. fio exits with the number of jobs that failed, and reports each job's `error`, an errno: a disk
@@ -18,15 +18,15 @@ _MEASURED = Class.MEASUREMENT
 
 GIVES: Mapping[str, Kind] = {
     "burnin.fio.disk": collection("The disks that fio read."),
-    "burnin.fio.disk/*.error": integer("The errno of the first error of reading; 0 if there was none.", _MEASURED),
-    "burnin.fio.disk/*.read": quantity("B/s", "The rate of reading 1 MiB blocks in a row, 32 at a time.", _MEASURED),
-    "burnin.fio.disk/*.iops": quantity("IOPS", "Reads of 4 KiB anywhere, 16 jobs with 16 at a time.", _MEASURED),
-    "burnin.fio.disk/*.latency": quantity("s", "What 99 % of the reads anywhere took at most.", _MEASURED),
+    "burnin.fio.disk/*.error": integer("The errno of the first read error; 0 if there was none.", _MEASURED),
+    "burnin.fio.disk/*.read": quantity("B/s", "The rate of sequential reads of 1 MiB, 32 at a time.", _MEASURED),
+    "burnin.fio.disk/*.iops": quantity("IOPS", "Random reads of 4 KiB, by 16 jobs with 16 in flight each.", _MEASURED),
+    "burnin.fio.disk/*.latency": quantity("s", "The 99th percentile of the latency of the random reads.", _MEASURED),
 }
 
 _MAJOR = "3"
 _DENIED = {1, 13}  # EPERM, EACCES
-_CLOSED = {2, 6, 16, 19, 22}  # ENOENT, ENXIO, EBUSY, ENODEV, EINVAL: of opening, not of reading
+_CLOSED = {2, 6, 16, 19, 22}  # ENOENT, ENXIO, EBUSY, ENODEV, EINVAL: errors on opening, not on reading
 _LEAVES = ("error", "read", "iops", "latency")
 
 
@@ -34,7 +34,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of fio; raises Unreadable."""
     tool_record = answer(record)
     if not tool_record.item:
-        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no disk"))
+        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no disk"))
         return
     yield "burnin.fio.disk", (tool_record.item,)
     at = f"burnin.fio.disk/{spell_key(tool_record.item)}"
@@ -47,7 +47,7 @@ def _disk(record: ToolRecord) -> Mapping[str, Reading]:
     whole = document(record)
     version = re.fullmatch(r"fio-([0-9]{1,3})\.[0-9]{1,4}\S{0,40}", str(whole.get("fio version")))
     if version is None or version[1] != _MAJOR:
-        message = f"version {clean(str(whole.get('fio version')), 40)} is not one we have seen"
+        message = f"version {clean(str(whole.get('fio version')), 40)} is not supported"
         return dict.fromkeys(_LEAVES, Unknown(Reason.NOT_TESTED, message))
     row, random = (_job(whole, f"{record.item}:{name}") for name in ("row", "random"))
     error = next((found for job in (row, random) if (found := _error(job))), 0)
@@ -71,7 +71,7 @@ def _job(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     jobs = whole.get("jobs")
     named = [job for job in jobs if isinstance(job, dict) and job.get("jobname") == name] if _few(jobs) else []
     if len(named) != 1:
-        raise Unreadable(f"fio tells {len(named)} jobs {name!r}")
+        raise Unreadable(f"fio reports {len(named)} jobs {name!r}, expected 1")
     return named[0]
 
 
@@ -82,7 +82,7 @@ def _few(jobs: object) -> TypeGuard[list[Any]]:
 def _error(job: Mapping[str, Any]) -> int:
     error = job.get("error")
     if isinstance(error, bool) or not isinstance(error, int) or not 0 <= error < 4096:
-        raise Unreadable(f"fio tells an error {clean(repr(error), 40)}")
+        raise Unreadable(f"fio reports an invalid error {clean(repr(error), 40)}")
     return error
 
 
@@ -90,8 +90,8 @@ def _side(job: Mapping[str, Any], name: str) -> float | Unknown:
     side = job.get("read")
     found = number(side.get(name)) if isinstance(side, dict) else None
     if found is None:
-        return Unknown(Reason.UNPARSABLE, f"fio tells no {name}")
-    return found or Unknown(Reason.NOT_TESTED, "fio read nothing")
+        return Unknown(Reason.UNPARSABLE, f"fio reports no {name}")
+    return found or Unknown(Reason.NOT_TESTED, "fio read no data")
 
 
 def _percentile(job: Mapping[str, Any]) -> float | Unknown:
@@ -100,5 +100,5 @@ def _percentile(job: Mapping[str, Any]) -> float | Unknown:
     value = value.get("percentile") if isinstance(value, dict) else None
     found = number(value.get("99.000000")) if isinstance(value, dict) else None
     if found is None:
-        return Unknown(Reason.UNPARSABLE, "fio tells no latency")
-    return float(f"{found / 1e9:.12g}") if found else Unknown(Reason.NOT_TESTED, "fio read nothing")
+        return Unknown(Reason.UNPARSABLE, "fio reports no latency")
+    return float(f"{found / 1e9:.12g}") if found else Unknown(Reason.NOT_TESTED, "fio read no data")

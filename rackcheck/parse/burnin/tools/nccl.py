@@ -1,12 +1,12 @@
 """Results of nccl-tests' all_reduce_perf: the bus bandwidth at each size, and how many values were wrong.
 
-Written to a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`) and to
+Based on a recording (microsoft/superbenchmark tests/data/nccl_allreduce.log, 8 x A100, columns `error`) and on
 published outputs of newer versions (columns `root` and `#wrong`; NVIDIA H200 and L40S): unverified on hardware of ours.
-Versions differ in their columns, which the table's own head names; a row is read by that head. Lines of NCCL's log may
-stand between rows, but an output without its two last lines is incomplete.
+Versions differ in their columns, so rows are read by the column names in the table's head. Lines of NCCL's log may be
+between rows, but an output without the last two lines is incomplete.
 
-A bus bandwidth is GB/s of 10^9 bytes. For each size it is the lower of out-of-place and in-place. Where nothing was
-checked (`N/A`), the number of wrong values is not tested, and never 0.
+A bus bandwidth is GB/s of 10^9 bytes. For each size, the lower value of out-of-place and in-place is used. If values
+were not checked (`N/A`), the number of wrong values is not tested, never 0.
 """
 
 import re
@@ -21,12 +21,12 @@ _MEASURED = Class.MEASUREMENT
 
 GIVES: Mapping[str, Kind] = {
     "burnin.all_reduce.nccl": version("dotted", "The version of NCCL that all_reduce_perf ran with."),
-    "burnin.all_reduce.gpus": integer("The GPUs that took part.", _MEASURED),
+    "burnin.all_reduce.gpus": integer("The number of GPUs that took part.", _MEASURED),
     "burnin.all_reduce.busbw": quantity("B/s", "The bus bandwidth at the largest size.", _MEASURED),
     "burnin.all_reduce.average": quantity(
-        "B/s", "The mean bus bandwidth of all sizes, as the tool says it.", _MEASURED
+        "B/s", "The mean bus bandwidth of all sizes, as the tool reports it.", _MEASURED
     ),
-    "burnin.all_reduce.wrong": integer("Values that came out wrong, at all sizes.", _MEASURED),
+    "burnin.all_reduce.wrong": integer("The number of wrong values, at all sizes.", _MEASURED),
     "burnin.all_reduce.size": collection("The sizes that were reduced, in bytes."),
     "burnin.all_reduce.size/*.busbw": quantity("B/s", "The bus bandwidth at the size.", _MEASURED),
 }
@@ -59,8 +59,8 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         raise Unreadable(f"no mean of all_reduce_perf: {clean(average, 40)!r}, {len(rows)} rows")
     nccl = _NCCL.search(tool_record.out)
     ranks = sum(1 for line in lines if _RANK.fullmatch(line))
-    yield "burnin.all_reduce.nccl", nccl[1] if nccl else Unknown(Reason.NOT_COLLECTED, "it tells no version of NCCL")
-    yield "burnin.all_reduce.gpus", ranks or Unknown(Reason.NOT_COLLECTED, "it tells no ranks")
+    yield "burnin.all_reduce.nccl", nccl[1] if nccl else Unknown(Reason.NOT_COLLECTED, "it prints no version of NCCL")
+    yield "burnin.all_reduce.gpus", ranks or Unknown(Reason.NOT_COLLECTED, "it prints no ranks")
     yield "burnin.all_reduce.wrong", wrong
     yield "burnin.all_reduce.average", float(f"{mean * 1e9:.12g}")
     sizes: dict[int, float] = {}
@@ -75,7 +75,7 @@ def _last(lines: list[str], form: str, what: str) -> str:
     """Return the value of one line; raises Unreadable if there is not exactly one such line."""
     found = [match[1] for line in lines if (match := re.fullmatch(form, line))]
     if len(found) != 1:
-        raise Unreadable(f"all_reduce_perf tells {what} {len(found)} times")
+        raise Unreadable(f"all_reduce_perf prints {what} {len(found)} times")
     return found[0]
 
 
@@ -98,16 +98,16 @@ def _rows(lines: list[str]) -> Iterator[NcclRow]:
         raise Unreadable(f"no table of all_reduce_perf: {clean(' '.join(lines[:3]), 80)!r}")
     halves = [at for at, name in enumerate(head) if name == "time"]
     if len(halves) != 2 or any(tuple(head[at : at + 3]) != _HALF for at in halves):
-        raise Unreadable(f"columns of all_reduce_perf: {clean(' '.join(head), 120)!r}")
+        raise Unreadable(f"unknown columns of all_reduce_perf: {clean(' '.join(head), 120)!r}")
     if any(head[at + 3 : at + 4] not in (["#wrong"], ["error"]) for at in halves):
-        raise Unreadable(f"columns of all_reduce_perf: {clean(' '.join(head), 120)!r}")
+        raise Unreadable(f"unknown columns of all_reduce_perf: {clean(' '.join(head), 120)!r}")
     for line in lines:
         cells = line.split()
         if not re.match(r"\s{0,40}[0-9]{1,15}\s", line):
             continue
         rates = [decimal(cells[at + 2]) for at in halves] if len(cells) == len(head) else [None]
         if None in rates:
-            raise Unreadable(f"a row of all_reduce_perf: {clean(line, 120)!r}")
+            raise Unreadable(f"invalid row of all_reduce_perf: {clean(line, 120)!r}")
         wrong = [_count(cells[at + 3], head[at + 3]) for at in halves]
         busbw = min(rate for rate in rates if rate is not None)
         yield int(cells[0]), float(f"{busbw * 1e9:.12g}"), None if None in wrong else sum(w or 0 for w in wrong)
@@ -119,7 +119,7 @@ def _count(cell: str, column: str) -> int | None:
         return None
     if column == "#wrong" and re.fullmatch(r"[0-9]{1,15}", cell):
         return int(cell)
-    # The older column holds the largest error: rounding makes one; the tool's last lines count those too large.
+    # The older column has the largest error, which rounding alone makes nonzero; the last lines count errors too large.
     if column == "error" and decimal(cell) is not None:
         return 0
-    raise Unreadable(f"wrong values of all_reduce_perf: {clean(cell, 40)!r}")
+    raise Unreadable(f"invalid number of wrong values of all_reduce_perf: {clean(cell, 40)!r}")

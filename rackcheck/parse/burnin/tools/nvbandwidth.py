@@ -1,11 +1,11 @@
-"""Results of nvbandwidth: the rate of each copy between the host and a GPU, or two GPUs, and whether it was intact.
+"""Results of nvbandwidth: rate and integrity of each copy between the host and a GPU, or between two GPUs.
 
-Written to its writers (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, as text, to published outputs
-of v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. The matrix is
-the same in all versions; its form is detected from the output. The tool's own `min` counts a pair that was not measured
-as 0, so ours is taken from the matrix, and the matrix is checked against the tool's sum.
+Based on its source (NVIDIA/nvbandwidth json_output.cpp, output.cpp, memcpy.cpp) and, for text, on published outputs of
+v0.4 (8 x H100) and v0.6 (GH200, microsoft/superbenchmark tests/data): unverified on hardware of ours. The matrix is the
+same in all versions; its form is detected from the output. The tool's own `min` counts a pair that was not measured as
+0, so our minimum is computed from the matrix, and the matrix is checked against the tool's sum.
 
-It checks every copy it makes, and ends at the first wrong word.
+nvbandwidth checks every copy it makes, and ends at the first wrong word.
 """
 
 import re
@@ -22,7 +22,7 @@ _MEASURED = Class.MEASUREMENT
 
 GIVES: Mapping[str, Kind] = {
     "burnin.nvbandwidth.version": version("dotted", "The version of nvbandwidth that ran."),
-    "burnin.nvbandwidth.verified": text("Whether every copy arrived as it was sent.", _MEASURED, ("pass", "fail")),
+    "burnin.nvbandwidth.verified": text("Whether every copy arrived intact.", _MEASURED, ("pass", "fail")),
     "burnin.nvbandwidth.test": collection("The copies that were to be measured, as nvbandwidth names them."),
     "burnin.nvbandwidth.test/*.sum": quantity("B/s", "The sum of the rates of all pairs.", _MEASURED),
     "burnin.nvbandwidth.test/*.min": quantity("B/s", "The rate of the slowest pair.", _MEASURED),
@@ -31,17 +31,17 @@ GIVES: Mapping[str, Kind] = {
 }
 
 WRONG = "Invalid value when checking the pattern"
-"""Its message for a copy that did not arrive intact."""
+"""nvbandwidth's message for a copy that did not arrive intact."""
 
 WAIVED = Unknown(Reason.NOT_TESTED, "nvbandwidth waived it")
-"""Its message for a copy that this node cannot make: one GPU has no other."""
+"""The reason for a copy that this node cannot make: a single GPU has no peer."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One test's matrix in B/s, by row and column, without what was not measured."""
+    """One test's matrix in B/s, by row and column, without the pairs that were not measured."""
 
     cells: Mapping[str, float]
 
@@ -55,7 +55,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of nvbandwidth; raises Unreadable."""
     tool_record = answer(record)
     if WRONG in tool_record.out or WRONG in tool_record.err:
-        yield from _nothing(tool_record.failed or Unknown(Reason.NOT_TESTED, "a copy arrived wrong"), "fail")
+        yield from _nothing(tool_record.failed or Unknown(Reason.NOT_TESTED, "a copy arrived corrupted"), "fail")
         return
     if tool_record.failed is not None:
         yield from _nothing(tool_record.failed)
@@ -67,10 +67,10 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         if re.search(r"^\s{0,100}\{", tool_record.out, re.MULTILINE)
         else _from_text(tool_record.out)
     )
-    missing = [name for name in _asked(tool_record) if name not in tests]
-    # As text it does not name the tests it waives: if it waives as many as are missing, it is those.
+    missing = [name for name in _test_names(tool_record) if name not in tests]
+    # Text output does not name waived tests: if as many tests are waived as are missing, the missing ones were waived.
     waived = len(re.findall(r"^Waived:", tool_record.out, re.MULTILINE)) >= len(missing)
-    tests.update(dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "it told nothing of it")))
+    tests.update(dict.fromkeys(missing, WAIVED if waived else Unknown(Reason.NOT_TESTED, "it was not reported")))
     yield "burnin.nvbandwidth.version", tool_record.dotted()
     unknown = [test for test in tests.values() if isinstance(test, Unknown) and test != WAIVED]
     if not unknown and all(test == WAIVED for test in tests.values()):
@@ -93,8 +93,8 @@ def _nothing(why: Unknown, verified: str = "") -> ToolFacts:
         yield path, verified if verified and path.endswith(".verified") else reading
 
 
-def _asked(record: ToolRecord) -> tuple[str, ...]:
-    """Return the names behind `-t`."""
+def _test_names(record: ToolRecord) -> tuple[str, ...]:
+    """Return the test names after the option `-t`."""
     after = record.argv[record.argv.index("-t") + 1 :] if "-t" in record.argv else ()
     return tuple(name for name in after if _NAME.fullmatch(name))
 
@@ -105,12 +105,12 @@ def _from_json(record: ToolRecord) -> dict[str, Copy | Unknown]:
     if not isinstance(whole, dict) or not isinstance(cases, list) or len(cases) > MOST:
         raise Unreadable(f"no tests of nvbandwidth: {clean(record.out, 80)!r}")
     if "error" in whole:
-        raise Unreadable(f"nvbandwidth says {clean(str(whole['error']), 120)}", Reason.NOT_TESTED)
+        raise Unreadable(f"nvbandwidth: {clean(str(whole['error']), 120)}", Reason.NOT_TESTED)
     found: dict[str, Copy | Unknown] = {}
     for case in cases:
         name = case.get("name") if isinstance(case, dict) else None
         if not isinstance(name, str) or not _NAME.fullmatch(name) or name in found:
-            raise Unreadable(f"a test of nvbandwidth without a name of its own: {clean(repr(case), 80)}")
+            raise Unreadable(f"a test of nvbandwidth without a unique name: {clean(repr(case), 80)}")
         found[name] = _case(case)
     return found
 
@@ -119,17 +119,17 @@ def _case(case: Mapping[str, Any]) -> Copy | Unknown:
     if case.get("status") == "Waived":
         return WAIVED
     if case.get("status") != "Passed":
-        return Unknown(Reason.NOT_TESTED, clean(f"nvbandwidth says {case.get('status')} {case.get('error', '')}"))
+        return Unknown(Reason.NOT_TESTED, clean(f"nvbandwidth: {case.get('status')} {case.get('error', '')}"))
     rows = case.get("bandwidth_matrix")
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         return Unknown(Reason.UNPARSABLE, "a test without a matrix")
     if any(not isinstance(cell, str) for row in rows for cell in row):
-        return Unknown(Reason.UNPARSABLE, "a matrix with a cell that is no text")
+        return Unknown(Reason.UNPARSABLE, "a matrix with a cell that is not a text")
     return _copy(str(case.get("bandwidth_description", "")), rows, number(case.get("sum")))
 
 
 def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy | Unknown:
-    """Return a matrix of GB/s, if it is one and adds up to the tool's own sum."""
+    """Return a matrix of GB/s; unknown if it is not a matrix, or does not add up to the tool's own sum."""
     if not description.rstrip().endswith("(GB/s)"):
         return Unknown(Reason.UNPARSABLE, f"no rate in GB/s: {clean(description, 80)!r}")
     if len(rows) > 256 or any(len(row) != len(rows[0]) or len(row) > 256 for row in rows):
@@ -140,8 +140,8 @@ def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy 
         for column, cell in enumerate(texts):
             rate = decimal(cell)
             if rate is None and cell != "N/A":
-                return Unknown(Reason.UNPARSABLE, f"a rate {clean(cell, 40)!r}")
-            # Older versions write 0.00 for a GPU and itself, which they do not measure.
+                return Unknown(Reason.UNPARSABLE, f"invalid rate {clean(cell, 40)!r}")
+            # Older versions write 0.00 for a GPU paired with itself, which they do not measure.
             if rate is not None and not (square and row == column and rate == 0):
                 cells[f"{row}:{column}"] = rate
     if not cells:
@@ -153,7 +153,7 @@ def _copy(description: str, rows: list[list[str]], total: float | None) -> Copy 
 
 
 def _from_text(out: str) -> dict[str, Copy | Unknown]:
-    """Read `Running NAME.`, what it is, a row of column numbers, the rows, and `SUM NAME` with their sum."""
+    """Read `Running NAME.`, a description, a row of column numbers, the rows, and `SUM NAME` with their sum."""
     found: dict[str, Copy | Unknown] = {}
     lines = [line.rstrip() for line in out.splitlines()]
     if len(lines) > MOST:
@@ -165,9 +165,9 @@ def _from_text(out: str) -> dict[str, Copy | Unknown]:
         name, rest = begun[1], lines[at + 1 :]
         end = next((n for n, one in enumerate(rest) if re.match(rf"(?:SUM {name} |Running )", one)), None)
         if name in found:
-            raise Unreadable(f"nvbandwidth tells twice of {name}")
+            raise Unreadable(f"nvbandwidth reports {name} twice")
         if end is None or not rest[end].startswith("SUM "):
-            found[name] = Unknown(Reason.NOT_TESTED, "nvbandwidth did not end it")
+            found[name] = Unknown(Reason.NOT_TESTED, "nvbandwidth did not finish the test")
             continue
         table = [one.split() for one in rest[1:end] if one]
         head, rows = (table[0], table[1:]) if table else ([], [])
@@ -181,5 +181,5 @@ def _from_text(out: str) -> dict[str, Copy | Unknown]:
             continue
         found[name] = _copy(rest[0], cells, decimal(rest[end].rpartition(" ")[2]))
     if not found:
-        raise Unreadable(f"nvbandwidth tells no test: {clean(out, 80)!r}")
+        raise Unreadable(f"nvbandwidth reports no test: {clean(out, 80)!r}")
     return found

@@ -1,11 +1,12 @@
 """Results of perftest's ib_write_bw for one NIC: the mean rate of writes.
 
-Written to published outputs (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; ConnectX-6 and -7 of others,
-by Ethernet and InfiniBand) and to the help of 6.06: its refusals were recorded by us, rates are unverified on hardware
-of ours. The table's head names its unit: `Gb/sec` is 10^9 bits; `MB/sec` and `MiB/sec` are 2^20 bytes, by the help.
+Based on published outputs (microsoft/superbenchmark tests/data/ib_loopback_8M_size.log; outputs that others published
+for ConnectX-6 and -7, over Ethernet and InfiniBand) and on the help of 6.06. We recorded its error messages; rates are
+unverified on our hardware. The table's head names its unit: `Gb/sec` is 10^9 bits; `MB/sec` and `MiB/sec` are 2^20
+bytes, according to the help.
 
-Run on one node with both ends on the same NIC, a write crosses the NIC's PCIe link both ways: `loopback`, which is no
-rate of a cable. Between two nodes it is `rate`.
+If both ends are on the same NIC of one node, a write crosses the NIC's PCIe link in both directions: this is
+`loopback`, not the rate of a cable. Between two nodes the result is `rate`.
 """
 
 import re
@@ -24,7 +25,7 @@ GIVES: Mapping[str, Kind] = {
     "burnin.ib_write_bw.nic/*.loopback": quantity("B/s", "The mean rate of writes from the NIC to itself.", _MEASURED),
     "burnin.ib_write_bw.nic/*.rate": quantity("B/s", "The mean rate of writes to another node's NIC.", _MEASURED),
     "burnin.ib_write_bw.nic/*.size": integer("The bytes of one write.", _MEASURED),
-    "burnin.ib_write_bw.nic/*.link": text("What the link is: IB or Ethernet.", _MEASURED, ("IB", "Ethernet")),
+    "burnin.ib_write_bw.nic/*.link": text("The link type: IB or Ethernet.", _MEASURED, ("IB", "Ethernet")),
 }
 
 _HEAD = re.compile(
@@ -40,7 +41,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     """Read a `tool` record of ib_write_bw; raises Unreadable."""
     tool_record = answer(record)
     if not tool_record.item:
-        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it says of no NIC"))
+        yield from nothing(GIVES, tool_record.failed or Unknown(Reason.NOT_TESTED, "it names no NIC"))
         return
     at = f"burnin.ib_write_bw.nic/{spell_key(tool_record.item)}"
     leaf = "loopback" if tool_record.argv and tool_record.argv[-1] in _HERE else "rate"
@@ -55,7 +56,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 
 def _row(record: ToolRecord) -> tuple[int, float]:
-    """Return the bytes of one write and the mean rate in B/s, of the one row of the one table."""
+    """Return the bytes of one write and the mean rate in B/s, from the only row of the only table."""
     lines = [line.strip() for line in record.out.splitlines()]
     heads = [at for at, line in enumerate(lines) if line.startswith("#bytes")]
     head = _HEAD.fullmatch(lines[heads[0]]) if len(heads) == 1 else None
@@ -64,16 +65,16 @@ def _row(record: ToolRecord) -> tuple[int, float]:
     after = [line for line in lines[heads[0] + 1 :] if line and not _NOISE.fullmatch(line)]
     cells = after[0].split() if after else []
     if len(after) != 2 or not _RULE.fullmatch(after[1]) or len(cells) != (5 if head[3] else 4):
-        raise Unreadable(f"rows of ib_write_bw: {clean(' '.join(after), 120)!r}")
+        raise Unreadable(f"unexpected rows of ib_write_bw: {clean(' '.join(after), 120)!r}")
     numbers = [decimal(cell) for cell in cells]
     if None in numbers or not re.fullmatch(r"[0-9]{1,15}", cells[0]):
-        raise Unreadable(f"a row of ib_write_bw: {clean(after[0], 120)!r}")
+        raise Unreadable(f"invalid row of ib_write_bw: {clean(after[0], 120)!r}")
     mean = decimal(cells[3]) or 0.0
     if not mean or not int(cells[1]):
-        raise Unreadable("ib_write_bw wrote nothing", Reason.NOT_TESTED)
+        raise Unreadable("ib_write_bw wrote no data", Reason.NOT_TESTED)
     return int(cells[0]), float(f"{mean * _UNITS[head[1]]:.12g}")
 
 
 def _link(out: str) -> Reading:
     found = re.search(r"^\s{0,9}Link type\s{1,9}: (IB|Ethernet)\s{0,9}$", out, re.MULTILINE)
-    return found[1] if found else Unknown(Reason.NOT_COLLECTED, "it does not say what the link is")
+    return found[1] if found else Unknown(Reason.NOT_COLLECTED, "it prints no link type")

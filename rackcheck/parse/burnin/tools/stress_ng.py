@@ -1,12 +1,12 @@
 """Results of stress-ng: for each requested stressor, whether its checks passed.
 
 Tested with stress-ng 0.15.06; a failure is in its issue 546. Its YAML holds metrics, never a verdict:
-- a stressor that was skipped is simply not in the metrics, and the exit status is 0 all the same;
+- a stressor that was skipped is not in the metrics, and the exit status is still 0;
 - failures are printed in lines `stress-ng: fail:`, on standard error, or, in newer versions, on standard output;
 - the exit status is 2 if a stressor failed.
 
-So a stressor passes if the status is 0, its metrics are there and show that it ran, and no failure of it is printed.
-If the status is 2, only the failures that are named are known.
+So a stressor passes if the status is 0, its metrics show that it ran, and no failure is printed for it. If the status
+is 2, only the failures that are named are known.
 """
 
 import re
@@ -22,21 +22,19 @@ _MEASURED = Class.MEASUREMENT
 _WORDS = ("pass", "fail")
 
 GIVES: Mapping[str, Kind] = {
-    "burnin.stress_ng.result": text(
-        "Whether all stressors that were asked for ran and checked out.", _MEASURED, _WORDS
-    ),
-    "burnin.stress_ng.stressor": collection("The stressors that were asked for."),
-    "burnin.stress_ng.stressor/*.result": text("Whether the stressor checked out.", _MEASURED, _WORDS),
-    "burnin.stress_ng.stressor/*.cpu_time": quantity("s", "The time of CPUs that the stressor had.", _MEASURED),
+    "burnin.stress_ng.result": text("Whether all requested stressors ran and passed their checks.", _MEASURED, _WORDS),
+    "burnin.stress_ng.stressor": collection("The requested stressors."),
+    "burnin.stress_ng.stressor/*.result": text("Whether the stressor passed its checks.", _MEASURED, _WORDS),
+    "burnin.stress_ng.stressor/*.cpu_time": quantity("s", "The CPU time of the stressor.", _MEASURED),
 }
 
-ASKED = ("cpu", "matrix", "vm")
-"""The stressors to run: each checks what it computes or keeps."""
+STRESSORS = ("cpu", "matrix", "vm")
+"""The stressors to run: each checks what it computes or stores."""
 
 FAILED = 2
 """The exit status if a stressor failed."""
 
-_SAID = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
+_LINE = re.compile(r"stress-ng: (fail|error): {1,9}\[[0-9]{1,9}\] ([a-z0-9-]{1,40}): (.{0,400})")
 
 
 def read(record: Mapping[str, Any]) -> ToolFacts:
@@ -45,9 +43,9 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
     if tool_record.untested is not None:
         yield from nothing(GIVES, tool_record.untested)
         return
-    asked = [name for name in ASKED if f"--{name}" in tool_record.argv]
+    asked = [name for name in STRESSORS if f"--{name}" in tool_record.argv]
     if not asked:
-        raise Unreadable(f"stress-ng was asked for nothing that is read: {clean(' '.join(tool_record.argv), 120)!r}")
+        raise Unreadable(f"stress-ng ran no stressor that is read: {clean(' '.join(tool_record.argv), 120)!r}")
     against = _against(tool_record)
     ran = {} if tool_record.status == FAILED else _metrics(tool_record)
     results = {name: _result(name, tool_record, against, ran) for name in asked}
@@ -63,7 +61,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
 
 def _against(record: ToolRecord) -> set[str]:
     """Return the stressors with a reported failure."""
-    rows = [match for line in f"{record.out}\n{record.err}".splitlines() if (match := _SAID.fullmatch(line.strip()))]
+    rows = [match for line in f"{record.out}\n{record.err}".splitlines() if (match := _LINE.fullmatch(line.strip()))]
     return {match[2] for match in rows if match[1] == "fail" or f"exit status={FAILED}" in match[3]}
 
 
@@ -73,13 +71,13 @@ def _result(name: str, record: ToolRecord, against: set[str], ran: Mapping[str, 
     if record.failed is not None:
         return record.failed
     if against:
-        return Unknown(Reason.NOT_TESTED, f"stress-ng tells failures of {', '.join(sorted(against))}")
+        return Unknown(Reason.NOT_TESTED, f"stress-ng reports failures of {', '.join(sorted(against))}")
     return "pass" if name in ran and ran[name][0] > 0 else _silent(name, record)
 
 
 def _silent(name: str, record: ToolRecord) -> Unknown:
     skipped = re.search(rf"\] {name} stressor will be skipped(.{{0,120}})", record.err)
-    why = skipped[0].lstrip("] ") if skipped else f"stress-ng tells nothing that {name} did"
+    why = skipped[0].lstrip("] ") if skipped else f"stress-ng reports no work of {name}"
     return record.failed or Unknown(Reason.NOT_TESTED, clean(why))
 
 
@@ -88,7 +86,7 @@ def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
     lines = [line for line in record.out.splitlines() if not line.startswith(("stress-ng: ", "info: "))]
     body = [line.rstrip() for line in lines if line.strip()]
     if record.cut or body[:1] != ["---"] or body[-1:] != ["..."]:
-        raise Unreadable(f"no whole document of stress-ng: {clean(record.out or record.err, 80)!r}")
+        raise Unreadable(f"an incomplete document of stress-ng: {clean(record.out or record.err, 80)!r}")
     found: dict[str, dict[str, float]] = {}
     fields: dict[str, float] | None = None
     for line in body[body.index("metrics:") + 1 : -1] if "metrics:" in body else ():
@@ -99,10 +97,10 @@ def _metrics(record: ToolRecord) -> dict[str, tuple[float, float]]:
         elif entry is not None and fields is not None and entry[1] not in fields:
             fields[entry[1]] = value if (value := decimal(entry[2])) is not None else -1.0
         elif line.startswith(" "):
-            raise Unreadable(f"a line of stress-ng's metrics: {clean(line, 80)!r}")
+            raise Unreadable(f"invalid line in stress-ng's metrics: {clean(line, 80)!r}")
         else:
             break
     needed = ("bogo-ops", "user-time", "system-time")
     if any(fields.get(name, -1.0) < 0 for fields in found.values() for name in needed):
-        raise Unreadable("metrics of stress-ng without what a stressor did")
+        raise Unreadable("metrics of stress-ng without a stressor's values")
     return {name: (of["bogo-ops"], round(of["user-time"] + of["system-time"], 6)) for name, of in found.items()}

@@ -1,7 +1,7 @@
 """The idle states of CPUs in sysfs: the name of each, and the CPUs on which it is disabled.
 
-The name of a state is read of the first CPU alone: it is the same in the others' files, and a node with hundreds of
-CPUs has too many of them for one command line.
+The name of a state is read from the first CPU only: the other CPUs' files have the same name, and a node with hundreds
+of CPUs has too many of these files for one command line.
 """
 
 import re
@@ -17,10 +17,10 @@ DISABLE = "/sys/devices/system/cpu/cpu*/cpuidle/state*/disable"
 
 @dataclass(frozen=True)
 class IdleState:
-    """One state by its number, which grows with its depth: its name, the CPUs that have it, those that may not use it.
+    """One idle state: its number (higher for deeper states), its name, its CPUs, and the CPUs on which it is disabled.
 
-    The name is one of its own: of a second state of that name it has the number behind it, and it is the folder's where
-    the first CPU has none for it.
+    Names are unique: if two states have the same name, the number is added to the second. If the first CPU has no name
+    for the state, the folder's name is used.
     """
 
     number: str
@@ -30,7 +30,7 @@ class IdleState:
 
 
 def states(files: Files) -> Iterator[IdleState]:
-    """Read each CPU's switches, folded by the state; raises Unreadable if one, or a name, cannot be read."""
+    """Read each CPU's switches, grouped by state; raises Unreadable if a switch or a name cannot be read."""
     switches: dict[str, dict[int, bool]] = {}
     for cpu, number in files.found(DISABLE):
         if re.fullmatch("[0-9]{1,6} [0-9]{1,3}", f"{cpu} {number}"):

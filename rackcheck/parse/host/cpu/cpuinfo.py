@@ -1,4 +1,4 @@
-"""The lines of /proc/cpuinfo, counted over all CPUs: how many have each value of each key."""
+"""The lines of /proc/cpuinfo, counted over all CPUs: how many CPUs have each value of each key."""
 
 import re
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import number, rows
 
 Counted = Mapping[str, Mapping[str, int]]
-"""By key and by value: the number of CPUs with it."""
+"""The number of CPUs with a value, by key and by value."""
 
 _ROW = re.compile(r" *([0-9]{1,6}) ([^:]{1,40}?)\s*: ?(.*)")
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """The slowest, the mean and the fastest clock, in MHz; the mean is none where no CPU was counted."""
+    """The slowest, the mean and the fastest clock, in MHz; the mean is None if no CPU was counted."""
 
     least: float
     mean: float | None
@@ -23,10 +23,10 @@ class Clocks:
 
 
 def counted(answer: str) -> Counted:
-    """Read `uniq -c` of the sorted lines, with `end` below; raises Unreadable if it is incomplete, or lists no CPU."""
+    """Read `uniq -c` of the sorted lines, followed by `end`; raises Unreadable if it is incomplete or lists no CPU."""
     table = rows(answer)
     if not table or table[-1] != "end":
-        raise Unreadable("not the whole of the counted /proc/cpuinfo")
+        raise Unreadable("incomplete counts of /proc/cpuinfo")
     found: dict[str, dict[str, int]] = {}
     for row in table[:-1]:
         match = _ROW.fullmatch(row)
@@ -46,7 +46,7 @@ def only(table: Counted, key: str) -> str | None:
 
 
 def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Return the flags that all CPUs have, and those that some have only; None where the kernel shows none."""
+    """Return the flags that all CPUs have, and the flags that only some have; None if the kernel shows no flags."""
     sets = [frozenset(text.split()) for key in ("flags", "Features") for text in table.get(key, ())]
     if not sets:
         return None
@@ -55,7 +55,7 @@ def flags(table: Counted) -> tuple[frozenset[str], frozenset[str]] | None:
 
 
 def clocks(table: Counted) -> Clocks | None:
-    """Return the present clocks of CPUs, None if the kernel shows none; raises Unreadable on an invalid one."""
+    """Return the current clocks of CPUs, None if the kernel shows none; raises Unreadable on an invalid clock."""
     found = {number(clock): count for clock, count in table.get("cpu MHz", {}).items()}
     total = sum(found.values())
     mean = sum(clock * count for clock, count in found.items()) / total if total else None

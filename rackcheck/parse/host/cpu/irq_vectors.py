@@ -1,6 +1,6 @@
 """Message interrupts by PCI function: rows `device ADDRESS CPUS-NEAR` and, below each, `NUMBER CPUS-SERVING`.
 
-A `?` stands for a file that could not be read.
+A `?` is printed for a file that could not be read.
 """
 
 import bisect
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
-# Lists of CPUs as ranges: whether one contains another is checked without expanding either.
+# Lists of CPUs are kept as ranges, so that no list is expanded to check whether it contains another list.
 
 Ranges = list[tuple[int, int]]
-"""First and last CPU of each range, in order, with a gap between any two."""
+"""First and last CPU of each range, in order; ranges are separated by at least one CPU."""
 
 
 def ranges(text: str) -> Ranges:
-    """Read the kernel's `0-55,112-167`; ranges that touch are put together, an empty list names none."""
+    """Read the kernel's `0-55,112-167`; adjacent ranges are merged, and an empty list means no CPU."""
     found: Ranges = []
     for part in text.split(",") if text else ():
         match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
@@ -35,7 +35,7 @@ def ranges(text: str) -> Ranges:
 
 
 def within(inner: Ranges, outer: Ranges) -> bool:
-    """Whether every CPU of the one list is in the other."""
+    """Return whether every CPU of `inner` is in `outer`."""
     for first, last in inner:
         at = bisect.bisect_right(outer, (first, math.inf)) - 1
         if at < 0 or outer[at][1] < last:
@@ -51,29 +51,29 @@ _VECTOR = re.compile(r"[0-9]{1,6} (\?|[0-9,-]{0,4000})")
 
 @dataclass(frozen=True)
 class Device:
-    """A function's address, the CPUs near it, and for each of its vectors those that serve it; None is not known."""
+    """A function's address, the CPUs near it, and the CPUs that serve each of its vectors; None if unknown."""
 
     address: str
     near: Ranges | None
     vectors: list[Ranges | None] = field(default_factory=list)
 
     def remote(self) -> Reading:
-        """Count the vectors that a CPU serves which is not near; one that no CPU serves is not counted.
+        """Count the vectors served by a CPU that is not near; a vector that no CPU serves is not counted.
 
-        Unknown where a list could not be read, absent where no CPU is near.
+        Unknown if a list could not be read, absent if no CPU is near.
         """
         if self.near is None:
             return Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")
         if not self.near:
-            return Absent("near no CPU")
+            return Absent("no CPU is near the device")
         if None in self.vectors:
-            hidden = f"{self.vectors.count(None)} of {len(self.vectors)} vectors do not tell their CPU"
+            hidden = f"the CPUs of {self.vectors.count(None)} of {len(self.vectors)} vectors could not be read"
             return Unknown(Reason.NOT_COLLECTED, hidden)
         return sum(not within(served, self.near) for served in self.vectors if served is not None)
 
 
 def devices(rows: Sequence[str]) -> Iterator[Device]:
-    """Return each function with all of its vectors; raises Unreadable at a row that is neither."""
+    """Return each function with all of its vectors; raises Unreadable at a row that is not a function or a vector."""
     seen: Device | None = None
     for row in rows:
         head, vector = _DEVICE.fullmatch(row), _VECTOR.fullmatch(row)

@@ -1,4 +1,4 @@
-"""Per-CPU values, folded: the common value, and the CPUs that differ."""
+"""Values of all CPUs, combined: the common value, and the CPUs that differ."""
 
 from collections.abc import Collection, Mapping
 
@@ -7,9 +7,9 @@ from rackcheck.model.text.values import line, natural, whole
 
 
 def by_cpu(files: Files, glob: str) -> dict[int, str]:
-    """Read one line of each CPU, by the number that the glob's first star stands for.
+    """Read one line for each CPU, by its number, which is the first star of the glob.
 
-    Raises Unreadable if one cannot be read: a result without it would claim a value that was not read.
+    Raises Unreadable if a line cannot be read: a result without this line would claim a value that was not read.
     """
     found = {}
     for keys in files.found(glob):
@@ -27,12 +27,12 @@ def numbers(values: Mapping[int, str]) -> dict[int, int]:
 
 
 def distinct(values: Mapping[int, str]) -> tuple[str, ...]:
-    """Return the values of CPUs, each once: one value if they agree."""
+    """Return the distinct values of the CPUs: a single value if they agree."""
     return tuple(sorted(set(values.values()), key=natural))
 
 
 def odd(values: Mapping[int, str]) -> tuple[str, ...]:
-    """Return the CPUs whose value is not the most common one, with that value: `17: 6`; none if they agree."""
+    """Return the CPUs whose value is not the most common one, with their value: `17: 6`; empty if all CPUs agree."""
     saying: dict[str, list[int]] = {}
     for cpu, value in values.items():
         saying.setdefault(value, []).append(cpu)
@@ -56,5 +56,5 @@ def ranges(cpus: Collection[int]) -> str:
 
 
 def listed(cpus: Collection[int]) -> tuple[str, ...]:
-    """Return the ranges one by one, `0-3` and `8`; empty without CPUs."""
+    """Return the ranges as separate texts, `0-3` and `8`; empty without CPUs."""
     return tuple(ranges(cpus).split(",")) if cpus else ()

@@ -1,4 +1,4 @@
-"""Rows of /proc/interrupts with a count for each CPU: machine checks, thresholds and their like."""
+"""Rows of /proc/interrupts with a count for each CPU: machine checks, thresholds and similar interrupts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from rackcheck.parse.host.cpu import percpu
 
 @dataclass(frozen=True)
 class Interrupts:
-    """The CPUs that are online, and each kind's interrupts since boot in the order of these CPUs."""
+    """The online CPUs, and the interrupts of each kind since boot, in the order of these CPUs."""
 
     cpus: Sequence[int]
     counts: Mapping[str, Sequence[int]]
 
     def total(self, kind: str) -> int | Absent:
-        """Add up a kind's interrupts; absent is a kind that this kernel or CPU has not."""
+        """Add up the interrupts of a kind; absent if this kernel or CPU does not have the kind."""
         return sum(self.counts[kind]) if kind in self.counts else Absent(f"no {kind} in /proc/interrupts")
 
     def hit(self, kind: str) -> tuple[str, ...] | Absent:
@@ -28,15 +28,15 @@ class Interrupts:
 
 
 def interrupts(answer: str) -> Interrupts:
-    """Read the head, `CPU0 CPU1`, some rows, and `end`; raises Unreadable where one lacks a count for each CPU."""
+    """Read the head, `CPU0 CPU1`, some rows, and `end`; raises Unreadable if a row lacks a count for each CPU."""
     items = rows(answer)
     if not items or items[-1] != "end" or not items[0].split()[:1] == ["CPU0"]:
-        raise Unreadable("not the whole of the lines from /proc/interrupts")
+        raise Unreadable("incomplete lines from /proc/interrupts")
     cpus = [whole(word.removeprefix("CPU")) for word in items[0].split()]
     counts: dict[str, list[int]] = {}
     for row in items[1:-1]:
         name, *words = row.split() or [""]
-        # A row that is shorter than the others is not one count for each CPU.
+        # A row that is shorter than the others lacks the counts of some CPUs.
         if len(words) < len(cpus) or not all(re.fullmatch("[0-9]{1,20}", word) for word in words[: len(cpus)]):
             raise Unreadable(f"not a count for each CPU: {row[:60]!r}")
         counts[name.rstrip(":")] = [int(word) for word in words[: len(cpus)]]

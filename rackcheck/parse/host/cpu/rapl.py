@@ -1,4 +1,4 @@
-"""The kernel's power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the limits that each has by name."""
+"""The kernel's power zones of CPUs, /sys/class/powercap/intel-rapl:*, and the named limits of each zone."""
 
 import re
 from collections.abc import Mapping
@@ -15,20 +15,20 @@ LIMIT_NAME = f"{ZONE}/constraint_*_name"
 
 @dataclass(frozen=True)
 class Zone:
-    """One zone by the kernel's number, `0` or `0:1`, and the numbers of its limits by their names: long_term."""
+    """One zone: the kernel's number, `0` or `0:1`, and the number of each of its limits, by name: long_term."""
 
     number: str
     limits: Mapping[str, str]
 
     def read(self, files: Files, glob: str, limit: str, none: Absent) -> Sourced | Absent:
-        """Read a file of one limit, millionths of a watt or a second as W or s; `none` if there is no such limit."""
+        """Read a file of one limit, converting millionths to W or s; returns `none` if there is no such limit."""
         if limit not in self.limits:
             return none
         return files.read(glob.replace("*", self.number, 1).replace("*", self.limits[limit], 1), _millionths)
 
 
 def zones(files: Files) -> list[Zone]:
-    """Return the zones in the order of their numbers; raises Unreadable where a limit's name cannot be read."""
+    """Return the zones in the order of their numbers; raises Unreadable if a limit's name cannot be read."""
     found = [zone for (zone,) in files.found(NAME) if re.fullmatch("[0-9]{1,4}(:[0-9]{1,4})?", zone)]
     if not found:
         return []

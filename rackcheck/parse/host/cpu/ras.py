@@ -11,7 +11,7 @@ NOT_NOW = "Query currently inaccessible"
 
 
 def counts(content: str) -> dict[str, int]:
-    """Read `ue: 0`, `ce: 1` and, of newer drivers, `de: 0`."""
+    """Read `ue: 0`, `ce: 1` and, from newer drivers, `de: 0`."""
     if content.strip() == NOT_NOW:
         raise Unreadable("the GPU is being reset", Reason.NOT_READY)
     found = {}
@@ -21,12 +21,12 @@ def counts(content: str) -> dict[str, int]:
             raise Unreadable(f"not a count: {clean(row, 80)!r}")
         found[name] = whole(number)
     if not {"ue", "ce"} <= found.keys():
-        raise Unreadable("not both of ue and ce")
+        raise Unreadable("ue or ce is missing")
     return found
 
 
 def block(files: Files, place: str) -> dict[str, Reading]:
-    """Read each of a block's counts by the driver's name for it; if there are none, each gets the reason."""
+    """Read a block's counts, by the driver's names; if they cannot be read, every count has the same reason."""
     try:
         found = counts(files.text(place))
     except Unreadable as error:
@@ -35,7 +35,7 @@ def block(files: Files, place: str) -> dict[str, Reading]:
 
 
 def total(items: Iterable[Reading]) -> Reading:
-    """Add up the known counts of all blocks: an unknown one makes the sum unknown."""
+    """Add up the known counts of all blocks; an unknown count makes the sum unknown."""
     every = tuple(items)
     unknown = next((one for one in every if isinstance(one, Unknown)), None)
     known = [one for one in every if isinstance(one, int)]

@@ -1,7 +1,7 @@
 """What `amd-smi static --json` prints: one table for each GPU, in the two forms that its versions have.
 
-Up to ROCm 6 it is a list; from amd-smi 26 on, an object whose `gpu_data` is that list. A value is a number, a text, or
-`{"value": 550, "unit": "W"}`; `N/A` is a value that the GPU does not report.
+Up to ROCm 6 the output is a list; since amd-smi 26, an object whose `gpu_data` is that list. A value is a number, a
+text, or `{"value": 550, "unit": "W"}`; `N/A` is a value that the GPU does not report.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 
 MOST = 256
-"""GPUs of one node that are read: a divided MI300X is eight of them."""
+"""Maximum number of GPUs read from one node; a partitioned MI300X counts as eight."""
 
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
@@ -28,7 +28,7 @@ def gpus(answer: str) -> list[Mapping[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise Unreadable(f"not a list of GPUs: {clean(answer, 80)!r}")
     if len(found) > MOST:
-        raise Unreadable(f"{len(found)} GPUs; {MOST} are the most that are read")
+        raise Unreadable(f"{len(found)} GPUs; at most {MOST} are read")
     return [one for one in found if "gpu" in one]
 
 
@@ -40,17 +40,17 @@ def value_at(gpu: Mapping[str, Any], *path: str) -> Reading:
     if isinstance(value, dict) and "value" in value:
         value = value["value"]
     if value is None or value in ("N/A", ""):
-        return Absent("amd-smi does not tell")
+        return Absent("amd-smi does not report it")
     if isinstance(value, bool) or not isinstance(value, int | str):
         return Unknown(Reason.UNPARSABLE, f"neither a text nor a number at {'.'.join(path)}")
     return value
 
 
 def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable if one has none.
+    """Return each GPU's PCI address, as the kernel spells it, and its table; raises Unreadable if a GPU has no address.
 
-    The parts of a partitioned GPU are listed one by one, with their number as the address' last digit: the first
-    represents the GPU.
+    The parts of a partitioned GPU are listed separately, with their number as the last digit of the address: the first
+    part represents the GPU.
     """
     if not answer.endswith("\n"):
         raise Unreadable("the answer was cut")
@@ -62,13 +62,13 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def text(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return a text at a path; a number in place of a text is returned as text."""
+    """Return a text at a path; a number is returned as text."""
     reading = value_at(gpu, *path)
     return str(reading) if isinstance(reading, int) else reading
 
 
 def number(gpu: Mapping[str, Any], *path: str) -> Reading:
-    """Return a number at a path; a text is none."""
+    """Return a number at a path; a text is unknown."""
     reading = value_at(gpu, *path)
     return Unknown(Reason.UNPARSABLE, f"not a number: {reading[:80]!r}") if isinstance(reading, str) else reading
 
@@ -78,12 +78,12 @@ def enabled(gpu: Mapping[str, Any]) -> Reading:
     states = gpu.get("ras")
     blocks = states.get("ecc_block_state") if isinstance(states, dict) else None
     if not isinstance(blocks, dict) or not all(isinstance(word, str) for word in blocks.values()):
-        return Absent("amd-smi does not tell")
+        return Absent("amd-smi does not report it")
     return tuple(sorted(block.lower() for block, word in blocks.items() if word == "ENABLED"))
 
 
 def policy(gpu: Mapping[str, Any], name: str, items: str) -> Reading:
-    """Name the policy whose number is the current one."""
+    """Return the name of the policy whose number is the current one."""
     table = gpu.get(name)
     match table:
         case {"current_id": int(current), **rest}:
@@ -92,4 +92,4 @@ def policy(gpu: Mapping[str, Any], name: str, items: str) -> Reading:
                 match option:
                     case {"policy_id": int(number), "policy_description": str(word)} if number == current and word:
                         return word
-    return Absent("amd-smi does not tell")
+    return Absent("amd-smi does not report it")

@@ -1,4 +1,4 @@
-"""Files of the Container Device Interface: JSON as it stands, YAML line by line as nvidia-ctk writes it."""
+"""Files of the Container Device Interface: JSON is parsed, YAML is read line by line, as nvidia-ctk writes it."""
 
 import json
 import re
@@ -11,14 +11,14 @@ _KIND = re.compile(r"""["']?\bkind["']? ?: ?["']?([\w.-]{1,100}/[\w.-]{1,100})""
 _DRIVER = re.compile(r"/libcuda\.so\.([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})\b")
 _DEVICE = re.compile(r"""^ {0,20}-? ?["']?name["']?: ?["']?[^"'\s,]{1,100}["']?,? *$""", re.MULTILINE)
 _FLOWING = re.compile(r"^devices: *[^\s#]", re.MULTILINE)
-"""A list that does not begin on a line of its own: such lines are not counted."""
+"""Matches a list that begins on the line of its key: its items are not counted."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What one file offers: its kind (nvidia.com/gpu), how many devices it names, the driver of its libcuda.
+    """Contents of one file: its kind (nvidia.com/gpu), its number of devices, the driver version of its libcuda.
 
-    Each is absent if the file has none, and Unknown if it is written in another form.
+    Each is absent if the file does not have it, and Unknown if it is written in another form.
     """
 
     kind: Reading
@@ -27,7 +27,7 @@ class Offer:
 
 
 def offer(place: str, content: str) -> Offer:
-    """Read one file; JSON or YAML is detected by its file name extension, and by a brace at its beginning."""
+    """Read one file; JSON is detected by the file name extension, or by a brace at the beginning."""
     match = _DRIVER.search(content)
     driver = match[1] if match else Absent("no libcuda in it")
     if place.endswith(".json") or content.lstrip().startswith("{"):
@@ -44,7 +44,7 @@ def _of_json(content: str) -> tuple[Reading, Reading]:
 
 
 def _document(content: str) -> Any:
-    """Take JSON apart; None for what is none."""
+    """Parse JSON; None if it is not JSON."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -53,6 +53,6 @@ def _document(content: str) -> Any:
 
 def _of_yaml(content: str) -> tuple[Reading, Reading]:
     found = _KIND.search(content)
-    flowing = Unknown(Reason.UNPARSABLE, "its devices do not stand on lines of their own")
+    flowing = Unknown(Reason.UNPARSABLE, "its devices are not on separate lines")
     devices = flowing if _FLOWING.search(content) else len(_DEVICE.findall(content))
     return found[1] if found else Absent("no kind"), devices

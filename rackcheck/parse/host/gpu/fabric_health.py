@@ -1,7 +1,7 @@
 """NVML's mask of the NVLink fabric's health for one GPU, and its summary.
 
-The mask is a row of small numbers, one for each part of the fabric. 0 means not reported by the fabric, the others have
-words; a number without a word is shown, as newer drivers may define more of them.
+The mask consists of small numbers, one for each part. 0 means that the fabric does not report the part; other numbers
+have words. A number without a word is shown as a number, as newer drivers may define more of them.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rackcheck.model.fact import Absent, Reading, Value
 
 @dataclass(frozen=True)
 class MaskPart:
-    """One part of the mask: its lowest bit, how many bits it has, and the words of its numbers from 1 on."""
+    """One part of the mask: its lowest bit, its number of bits, and the words for its numbers, starting with 1."""
 
     start: int
     bits: int
@@ -21,7 +21,7 @@ class MaskPart:
         """Read this part of a mask; absent if the fabric does not report it."""
         number = mask >> self.start & (1 << self.bits) - 1
         if not number:
-            return Absent("the fabric does not tell")
+            return Absent("the fabric does not report it")
         return self.words[number - 1] if number <= len(self.words) else f"number {number}"
 
 
@@ -45,16 +45,16 @@ PARTS = {
         ),
     ),
 }
-"""The parts of the mask: flags, and what is configured wrongly."""
+"""The parts of the mask: flags, and the kind of misconfiguration."""
 
 SUMMARY = MaskPart(0, 8, ("healthy", "unhealthy", "limited capacity"))
 
 
 def parts(mask: Reading) -> dict[str, Reading]:
-    """Read every part of the mask; why there is no mask is why there is no part."""
+    """Read every part of the mask; if there is no mask, every part has the reason why the mask is missing."""
     return {name: part.of(mask) if isinstance(mask, int) else mask for name, part in PARTS.items()}
 
 
 def summary(number: Reading) -> Reading:
-    """Read NVML's one number of the fabric's health."""
+    """Read NVML's summary number of the fabric's health."""
     return SUMMARY.of(number) if isinstance(number, int) else number

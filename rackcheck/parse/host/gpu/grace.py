@@ -1,4 +1,4 @@
-"""The sensors of NVIDIA's Grace CPUs, by the names that firmware gives them: each name, then the files that it has."""
+"""The sensors of NVIDIA's Grace CPUs, by their names in firmware: each name, then its files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from rackcheck.model.text.values import whole
 _NAME = re.compile("is (?:Thermal Zone Skt([0-9]{1,3}) TJMax|(CPU|SysIO|Module|Grace) Power Socket ([0-9]{1,3}))")
 
 ZONE = "zone"
-"""Name of the thermal zone among a socket's sensors; the others are meters: CPU, SysIO, Module, Grace."""
+"""Name of the thermal zone among a socket's sensors; the other sensors are meters: CPU, SysIO, Module, Grace."""
 
 Sensor = Mapping[str, str]
-"""What one sensor's files hold, by the file's name."""
+"""Contents of one sensor's files, by the file's name."""
 
 
 def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
     """Read rows `is NAME` and, below each, `FILE TEXT`; returns the sensors by the number of their socket and by name.
 
-    A sensor of another name is left out with its files.
+    A sensor with another name is left out, with its files.
     """
     found: dict[str, dict[str, dict[str, str]]] = {}
     values: dict[str, str] = {}
@@ -35,12 +35,12 @@ def sockets(rows: Sequence[str]) -> Mapping[str, Mapping[str, Sensor]]:
 
 
 def celsius(text: str) -> float:
-    """Read thousandths of a degree; raises Unreadable on what is no whole number."""
+    """Convert thousandths of a degree to degrees; raises Unreadable if the text is not a whole number."""
     return whole(text) / 1000
 
 
 def trip(zone: Sensor, kind: str) -> float | Absent:
-    """Return the temperature in degrees Celsius of the zone's trip point of a kind: passive, critical.
+    """Return the temperature in degrees Celsius of the zone's trip point of a kind (`passive`, `critical`).
 
     Raises Unreadable if it is not a whole number.
     """
@@ -49,7 +49,7 @@ def trip(zone: Sensor, kind: str) -> float | Absent:
 
 
 def watts(meter: Sensor | None, name: str) -> Reading:
-    """Read one file of a meter, in millionths of a watt; a meter that exists and has no power did not respond.
+    """Return one value of a meter in W; absent without the meter or a limit, unknown if the meter reports no power.
 
     Raises Unreadable if it is not a whole number.
     """
@@ -57,4 +57,4 @@ def watts(meter: Sensor | None, name: str) -> Reading:
         return Absent("no such meter")
     if name in meter:
         return whole(meter[name]) / 1e6
-    return Absent("no limit") if name == "power1_cap" else Unknown(Reason.NOT_COLLECTED, f"{name} tells nothing")
+    return Absent("no limit") if name == "power1_cap" else Unknown(Reason.NOT_COLLECTED, f"{name} has no value")

@@ -13,7 +13,7 @@ READY, CONNECTED = "READY", "CONNECTED"
 class Domain:
     """A domain as one daemon reports it: its state, and its number of nodes.
 
-    Of these `ready` are ready, and `connected` are connected with every node of the domain.
+    `ready` nodes are ready, and `connected` nodes are connected with every node of the domain.
     """
 
     status: str

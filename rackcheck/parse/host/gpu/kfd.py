@@ -1,6 +1,6 @@
 """The topology of AMD's compute driver (KFD): its nodes, and the links between them.
 
-A GPU that is divided is several nodes; the kernel then counts them in the last digit of the PCI address.
+A partitioned GPU is several nodes, which the kernel numbers in the last digit of the PCI address.
 """
 
 import re
@@ -17,7 +17,7 @@ LINKS = {2: "pcie", XGMI: "xgmi"}
 
 @dataclass(frozen=True)
 class KfdLink:
-    """A link between two nodes; bandwidths are in MB/s, 0 if not known to the kernel."""
+    """A link between two nodes; bandwidths are in MB/s, 0 if the kernel reports none."""
 
     start: int
     end: int
@@ -29,7 +29,7 @@ class KfdLink:
 
 @dataclass(frozen=True)
 class KfdNode:
-    """One node that computes: its PCI address, the name of its instruction set, its compute units, its XGMI hive."""
+    """One compute node: its PCI address, the name of its instruction set, its compute units, its XGMI hive."""
 
     address: str
     target: str
@@ -56,7 +56,7 @@ def _one(found: Mapping[str, int], name: str) -> int:
 
 
 def node(content: str) -> KfdNode | None:
-    """Read a node's properties; a CPU is none that computes."""
+    """Read a node's properties; None for a CPU, which is not a compute node."""
     found = properties(content)
     if not _one(found, "simd_count"):
         return None
@@ -79,9 +79,9 @@ def link(content: str) -> KfdLink:
 
 
 def nearest(links: Iterable[KfdLink], owners: Mapping[int, str]) -> dict[str, dict[str, KfdLink]]:
-    """Return the nearest link between each two GPUs, one way; of links that are as near, the first.
+    """Return the nearest link from each GPU to each other GPU; if links are equally near, the first.
 
-    `owners` are the GPUs by the numbers of their nodes; links to others, and within one, are left out.
+    `owners` maps the number of a node to its GPU; links to other nodes, and links within one GPU, are left out.
     """
     found: dict[str, dict[str, KfdLink]] = {address: {} for address in owners.values()}
     for each in links:

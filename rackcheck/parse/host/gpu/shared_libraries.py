@@ -1,4 +1,4 @@
-"""Libraries as `ls -ln` lists them twice: by their own names, and as what these lead to."""
+"""Libraries as `ls -ln` lists them twice: by their own names, and with links followed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 from rackcheck.parse.host.os import ls
 
 _HIDDEN = "hidden "
-"""Begins a row that names what may not be looked at: a folder, or a link's target."""
+"""Prefix of a row that names an unreadable folder or link target."""
 
 
 @dataclass(frozen=True)
 class Library:
-    """One library: its place, the version in the name of the file that it leads to, and that file's size in MiB.
+    """One library: its path, the version in the name of the file that it leads to, and the size of that file in MiB.
 
-    A file of no bytes and a link that leads nowhere are there by name only: they are not usable.
+    An empty file and a dangling link only have a name: they are not usable.
     """
 
     path: str
@@ -24,10 +24,10 @@ class Library:
 
 
 def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library]:
-    """Yield each library of the first listing; raises Unreadable (denied) after the last if a folder is hidden.
+    """Yield each library of the first listing; after the last, raises Unreadable (denied) if a folder cannot be listed.
 
-    A dangling link is not in the second listing, nor is one that leads to a place that cannot be read: a row `hidden
-    PATH`, among the names or what they lead to, marks the latter. Raises Unreadable at a row that is not a file.
+    The second listing has neither dangling links nor links whose target cannot be read; a row `hidden PATH` in either
+    listing marks an unreadable target or folder. Raises Unreadable at a row that is not a file.
     """
     hidden = {row.removeprefix(_HIDDEN) for row in (*names, *followed) if row.startswith(_HIDDEN)}
     links = ls.listed([row for row in names if not row.startswith(_HIDDEN)])
@@ -35,7 +35,7 @@ def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library
     for path in links:
         version = ls.release(path, links)
         if path in hidden:
-            lost = Unknown(Reason.DENIED, "the link leads where this login may not look")
+            lost = Unknown(Reason.DENIED, "this login cannot read the link's target")
             yield Library(path, version, lost, lost)
             continue
         size = files.get(path, (None, ""))[0]
@@ -43,4 +43,4 @@ def libraries(names: Sequence[str], followed: Sequence[str]) -> Iterator[Library
         yield Library(path, version, mebibytes, bool(size))
     folders = sorted(hidden - links.keys())
     if folders:
-        raise Unreadable(f"{folders[0][:80]} may not be listed", Reason.DENIED)
+        raise Unreadable(f"{folders[0][:80]} cannot be listed", Reason.DENIED)

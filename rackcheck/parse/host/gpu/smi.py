@@ -1,7 +1,7 @@
 """`nvidia-smi -q -x` of any driver, as the values that NVML itself returns.
 
-A key that this driver's nvidia-smi does not print is left out. NVLinks, the clock event reasons that a GPU supports,
-NVML's version, the state of confidential computing and whether the infoROM's checksum holds are in no driver's XML.
+A key that this driver's nvidia-smi does not print is left out. No driver's XML has NVLinks, the clock event reasons
+that a GPU supports, NVML's version, the state of confidential computing, or whether the infoROM's checksum is valid.
 """
 
 from typing import Any
@@ -26,19 +26,19 @@ _HEALTH: dict[str, tuple[int, Convert]] = {
     "route_recovery_in_progress": (2, _TRUE),
     "route_unhealthy": (4, _TRUE),
     "access_timeout_recovery": (6, _TRUE),
-    "incorrect_configuration": (8, word(none=1)),  # no machine we know of printed another word
+    "incorrect_configuration": (8, word(none=1)),  # no recorded machine printed another word
     "partition_assigned": (12, _TRUE),
 }
-"""Parts of the fabric's health: where NVML's mask has each, and NVML's number for each word of nvidia-smi's."""
+"""Parts of the fabric's health: the position in NVML's mask, and NVML's number for each word that nvidia-smi prints."""
 
 
 def _instead(block: Element) -> SmiGpu:
-    """Return the meaning of the one text that is printed instead of a block; it applies to all values of the block."""
+    """Return the reading for the one text that is printed instead of a block; the reading applies to all its values."""
     return refusal(block.text) or unknown(Reason.UNPARSABLE, f"{block.name}: {block.text or 'empty'}")
 
 
 def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at one place, None if nothing is printed there."""
+    """Return the value at one path, None if nothing is printed there."""
     here = parent
     for name in place.split("/"):
         found = here.only(name)
@@ -50,7 +50,7 @@ def _place(parent: Element, place: str, convert: Convert) -> SmiGpu | None:
 
 
 def _leaf(parent: Element, places: str, convert: Convert) -> SmiGpu | None:
-    """Return the value at the first of some places that is printed; None if none is."""
+    """Return the value at the first of these paths that is printed; None if none is printed."""
     try:
         found = (_place(parent, place, convert) for place in places.split())
         return next((one for one in found if one is not None), None)
@@ -73,7 +73,7 @@ def _reasons(gpu: Element) -> SmiGpu | None:
             if one is None or one == {"value": -1}:
                 one = unknown(Reason.UNPARSABLE, f"{name} {'is active' if one else 'is not printed'}")
             parts.append(one)
-        gap = next((part for part in parts if "value" not in part), None)  # part of a mask is no mask
+        gap = next((part for part in parts if "value" not in part), None)  # an incomplete mask is not used
         return gap or total(*parts)
     return None
 
@@ -88,12 +88,12 @@ def _mig_devices(gpu: Element) -> SmiGpu | None:
     if not block.children:
         return {"value": 0} if block.text == "None" else _instead(block)
     if set(block.children) != {"mig_device"}:
-        return unknown(Reason.UNPARSABLE, "mig_devices holds others")
+        return unknown(Reason.UNPARSABLE, "mig_devices holds other elements")
     return {"value": len(block.every("mig_device"))}
 
 
 def _processes(gpu: Element) -> SmiGpu | None:
-    """Count the processes on the GPU; on a GPU in parts, one may use several."""
+    """Count the processes on the GPU; on a partitioned GPU, one process may use several partitions."""
     block = gpu.only("processes")
     if block is None:
         return None
@@ -101,12 +101,12 @@ def _processes(gpu: Element) -> SmiGpu | None:
         return _instead(block)
     found = [process.only("pid") for process in block.every("process_info")]
     if set(block.children) - {"process_info"} or None in found:
-        return unknown(Reason.UNPARSABLE, "processes holds others, or one without a pid")
+        return unknown(Reason.UNPARSABLE, "processes holds other elements, or one without a pid")
     return {"value": len({pid.text for pid in found if pid})}
 
 
 def _ecc(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity apart."""
+    """Return the errors as each layout counts them: by bits, by kind of memory, or with the SRAM's parity separate."""
     count = number()
     given: dict[str, SmiGpu | None] = {}
     for span in ("volatile", "aggregate"):
@@ -137,7 +137,7 @@ def _health(gpu: Element) -> SmiGpu | None:
 
 
 def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
-    """Return the GPU's place in the NVLink fabric; without a state, the values printed beside it are not used."""
+    """Return the GPU's position in the NVLink fabric; without a state, the values printed with it are not used."""
     state = _leaf(gpu, "fabric/state", word(not_started=1, in_progress=2, completed=3))
     names = ("state", "status", "clique", "cluster", "health", "summary")
     if state is None or "value" not in state:
@@ -146,7 +146,7 @@ def _fabric(gpu: Element) -> dict[str, SmiGpu | None]:
     status = fabric and fabric.only("status")
     became = _leaf(gpu, "fabric/status", text)
     if status and became and "unknown" in became and refusal(status.text):
-        became = {"value": status.text}  # an error is a value here: how joining the fabric ended
+        became = {"value": status.text}  # here an error is a value: the result of joining the fabric
     summary = _leaf(gpu, "fabric/health/summary", word(healthy=1, unhealthy=2, limited_capacity=3))
     clique, cluster = _leaf(gpu, "fabric/cliqueId", number()), _leaf(gpu, "fabric/clusterUuid", text)
     if summary and "absent" in summary:
@@ -163,13 +163,13 @@ def _gpu(gpu: Element) -> dict[str, SmiGpu]:
         given |= {"mig_devices": _mig_devices(gpu), "processes": _processes(gpu)}
     except Unreadable as error:
         return unknown(error.reason, str(error))
-    if "value" in (given["gsp_version"] or {}):  # NVML has a version only where the firmware runs
+    if "value" in (given["gsp_version"] or {}):  # NVML reports a GSP version only if the GSP firmware runs
         given["gsp_mode"] = {"value": 1}
     return {key: one for key, one in given.items() if one is not None}
 
 
 def _nameless(xml: str) -> str:
-    """Return the document without the processes on the GPUs: they are private, and such a name may hold any text."""
+    """Return the document without the processes on the GPUs: they are private, and their names may contain any text."""
     end, name, named = "</nvidia_smi_log>", "<process_name>", "</process_name>"
     begin, stop = max(xml.find("<?xml"), 0), xml.rfind(end)
     first, *rest = (xml[begin : stop + len(end)] if stop >= 0 else xml).split(name)
@@ -179,8 +179,8 @@ def _nameless(xml: str) -> str:
 def parse_xml(xml: str) -> dict[str, Any]:
     """Parse `nvidia-smi -q -x`: `{"driver": value, "cuda": value, "gpus": [{key: value}]}`, values as in smi_values.
 
-    Raises Unreadable for incomplete output or other XML; text before and after it is not read. If the number of GPUs
-    printed differs from the number counted, they cannot be matched: then each has only that as its value.
+    Raises Unreadable for incomplete output or other XML; text before and after the XML is ignored. If the number of
+    GPUs printed differs from the number counted, they cannot be matched, and each GPU has only this as its value.
     """
     whole = elements(_nameless(xml))
     if whole.name != "nvidia_smi_log":
@@ -195,7 +195,7 @@ def parse_xml(xml: str) -> dict[str, Any]:
     if len(gpus) != count:
         reason = _leaf(whole, "error_string", text) or {}
         why = unknown(
-            Reason.NOT_READY, f"{len(gpus)} of {count} GPUs printed: {reason.get('value', 'no reason given')}"
+            Reason.NOT_READY, f"{len(gpus)} of {count} GPUs printed: {reason.get('value', 'no reason printed')}"
         )
         gpus = [why] * count
     return {key: one for key, one in system.items() if one is not None} | {"gpus": gpus}

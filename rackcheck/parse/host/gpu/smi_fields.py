@@ -1,7 +1,7 @@
-"""Where `nvidia-smi -q -x` prints NVML's values of one GPU, in the layouts recorded of drivers 418 to 595.
+"""Where `nvidia-smi -q -x` prints NVML's values of one GPU, in the layouts recorded from drivers 418 to 595.
 
-Every generation prints another layout (`nvsmi_device_v11.dtd` to `v13`, and additions without a new name between). Each
-key names the places where one of them has it; the first that is printed counts.
+Each generation prints a different layout (`nvsmi_device_v11.dtd` to `v13`, and additions in between without a new
+name). Each key lists the paths that the layouts use; the first path that is printed is read.
 """
 
 from collections.abc import Mapping
@@ -95,7 +95,7 @@ FIELDS: Mapping[str, tuple[Convert, str]] = {
     "pstate": (shaped("P([0-9]{1,2})"), "performance_state"),
     "utilization": (_PERCENT, "utilization/gpu_util"),
     "utilization_memory": (_PERCENT, "utilization/memory_util"),
-    # The limit that was set is the requested one; the current one is what is enforced, and may be lower.
+    # The limit that was set is called requested; the current limit is the enforced one, and may be lower.
     "power_limit": (_MILLIWATTS, "gpu_power_readings/requested_power_limit power_readings/power_limit"),
     "power_enforced": (_MILLIWATTS, "gpu_power_readings/current_power_limit power_readings/enforced_power_limit"),
     "power_usage": (
@@ -158,4 +158,4 @@ FIELDS: Mapping[str, tuple[Convert, str]] = {
         )
     },
 }  # fmt: skip
-"""Key -> how its text is read, and the places of it in one driver's layout or another's."""
+"""For each key, how its text is read, and its paths in the layouts of the drivers."""

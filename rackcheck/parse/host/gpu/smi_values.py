@@ -1,6 +1,6 @@
-"""Texts of `nvidia-smi -q -x` as the values that NVML returns for them, absent, or why there is none.
+"""Convert texts of `nvidia-smi -q -x` to the values that NVML returns, to absent, or to why there is no value.
 
-nvidia-smi prints each value of NVML as a text; these readers reverse that, so that both ways to the driver return the
+nvidia-smi prints each value of NVML as a text; these readers reverse that, so that both interfaces return the
 same: bytes, milliwatts, nanoseconds, 0 and 1. A value is `{"value": ...}`, `{"absent": detail}` or `{"unknown": reason,
 "detail": detail}`, the reason in the words of `Reason`.
 """
@@ -43,7 +43,7 @@ def unknown(reason: Reason, detail: str) -> SmiGpu:
 
 
 def refusal(text: str) -> SmiGpu | None:
-    """Return what nvidia-smi prints instead of a value, None for a value: `N/A`, `[Unknown Error]`, `GPU is lost`."""
+    """Return the reading for a text printed instead of a value (`N/A`, `[Unknown Error]`, `GPU is lost`), else None."""
     word = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
     if word in _ABSENT:
         return {"absent": f"nvidia-smi: {word}"}
@@ -61,9 +61,9 @@ def converted(text: str, convert: Convert) -> SmiGpu:
 
 
 def total(*parts: SmiGpu | None) -> SmiGpu | None:
-    """Add up the parts: an absent part counts as nothing, an unknown one makes the sum unknown.
+    """Add up the parts: an absent part counts as 0, an unknown one makes the sum unknown.
 
-    None if a part is not printed, or there is none.
+    None if a part is not printed, or if there are no parts.
     """
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not known:
@@ -74,7 +74,7 @@ def total(*parts: SmiGpu | None) -> SmiGpu | None:
 
 
 def number(unit: str = "", factor: int = 1, *, signed: bool = False) -> Convert:
-    """Read a number in this very unit, times a factor; what is not whole then, or beyond 64 bits, is none."""
+    """Read a number in exactly this unit, times a factor; a result that is not whole, or beyond 64 bits, is refused."""
     shape = re.compile(rf"({'-?' if signed else ''}[0-9]{{1,20}}(?:\.[0-9]{{1,6}})?){re.escape(unit and ' ' + unit)}")
 
     def converted(text: str) -> int:
@@ -101,20 +101,20 @@ def shaped(shape: str, base: int = 10) -> Convert:
 
 
 def word(**numbers: int) -> Convert:
-    """Read a word as its number; blanks and hyphens in the word are underscores here, letters of any case."""
+    """Read a word as its number; its blanks and hyphens are underscores in `numbers`; letter case is ignored."""
     known = {name.casefold(): number for name, number in numbers.items()}
 
     def converted(text: str) -> int:
         found = known.get(re.sub("[ -]", "_", text).casefold())
         if found is None:
-            raise Unreadable(f"none of {', '.join(numbers)}: {clean(text)!r}")
+            raise Unreadable(f"not one of {', '.join(numbers)}: {clean(text)!r}")
         return found
 
     return converted
 
 
 def text(text: str) -> str:
-    """Take one short line as it is."""
+    """Return one short line unchanged."""
     if not text or len(text) > 256 or not text.isprintable():
         raise Unreadable(f"not one short line: {clean(text)!r}")
     return text

@@ -1,8 +1,9 @@
-"""Lines of the kernel's log, found by a text they hold, classified by their shape, and counted for each device.
+"""Lines of the kernel's log: found by a text, classified by a regular expression, and counted for each device.
 
-A log of 8 MiB is searched once for each text, not line by line: only the lines that hold one are cut out and matched
-with a shape. A shape matches from the message's beginning, behind the level, time and caller that dmesg or journalctl
-put before it: a device's own name comes later in the line and is not mistaken for the kernel's text.
+A log of 8 MiB is searched once for each text, not line by line: only the lines that contain a text are cut out and
+matched with a regular expression, the line's shape. A shape matches from the beginning of the message, after the level,
+time and caller that dmesg or journalctl print before it. A device's own name comes later in the line, so it cannot be
+mistaken for the kernel's text.
 """
 
 import re
@@ -15,10 +16,10 @@ from rackcheck.model.path import spell_key
 from rackcheck.model.text.values import natural
 
 LONGEST = 2048
-"""Characters of a line that are looked at; the kernel's own messages are no longer (its PRINTK_MESSAGE_MAX)."""
+"""Maximum characters of a line that are read; the kernel's messages are not longer (its PRINTK_MESSAGE_MAX)."""
 
 _PARTS = {"<pci>": r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", "<driver>": r"[\w.-]{1,40}"}
-"""What shapes write short: a PCI address as the kernel spells it, and the driver that it puts before one."""
+"""Abbreviations in shapes: a PCI address as the kernel spells it, and the driver name printed before an address."""
 
 _TIME = r"\[ *(?P<seconds>[0-9]{1,12}\.[0-9]{1,9})\]"
 _DATE = r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9:]{5,20}\]|\[\.\.\.\]|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S{1,30}(?= )"
@@ -33,7 +34,7 @@ _KEPT_BACK = re.compile(r"\S{1,80}: (?P<number>[0-9]{1,9}) callbacks suppressed\
 
 @dataclass(frozen=True, slots=True)
 class LinePattern:
-    """One kind of line: the count it adds to, a text that every such line holds, and the shape it begins with.
+    """One kind of line: the count that it increases, a text that every such line contains, and its shape.
 
     The shape's group `key` names the device; its group `who` is a process, whose name is not shown.
     """
@@ -45,7 +46,7 @@ class LinePattern:
 
 
 def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # noqa: A002  the field's word
-    """Define a kind of line; several may add to one count, of which the first has the sentence of help, if any has.
+    """Define a kind of line; several kinds may increase one count, and the first of them has the help text, if any.
 
     A shape may contain `<pci>` for a PCI address and `<driver>` for a driver's name.
     """
@@ -56,22 +57,22 @@ def line(leaf: str, holds: str, shape: str, help: str = "") -> LinePattern:  # n
 
 @dataclass(slots=True)
 class LineTally:
-    """How many lines of each count one device has, and the last of them."""
+    """The number of lines of one device for each count, and the last of these lines."""
 
     counts: dict[str, int] = field(default_factory=dict)
     last: str = ""
 
 
 def whole(log: str) -> None:
-    """Raise Unreadable on a log that is empty or incomplete: what it held is unknown."""
+    """Raise Unreadable if a log is empty or incomplete: its contents are unknown."""
     if not log.strip():
-        raise Unreadable("an empty log: even a kernel that has just started says something")
+        raise Unreadable("an empty log: even a kernel that has just started logs lines")
     if not log.endswith("\n"):
         raise Unreadable(f"cut in its last line: {clean(log[-80:].rpartition(chr(10))[2])!r}")
 
 
 def lines(log: str, *held: str) -> Iterator[str]:
-    """Return the lines of a whole log that hold any of these texts, each once, in the log's order."""
+    """Return the lines of a whole log that contain any of these texts, without repetition, in the log's order."""
     places: dict[int, int] = {}
     for word in held:
         at = log.find(word)
@@ -85,32 +86,32 @@ def lines(log: str, *held: str) -> Iterator[str]:
 
 
 def message(row: str) -> str:
-    """Take off what dmesg or journalctl put before a message."""
+    """Remove what dmesg or journalctl print before a message."""
     before = _BEFORE.match(row)
     return row[before.end() :] if before is not None else row
 
 
 def seconds(row: str) -> float | None:
-    """Return a line's time in seconds since boot; None if it has none, or a date."""
+    """Return a line's time in seconds since boot; None if the line has no time, or a date."""
     before = _BEFORE.match(row)
     return float(before["seconds"]) if before is not None and before["seconds"] else None
 
 
 def span(log: str) -> tuple[float | None, float | None]:
-    """Return the times of a whole log's first and last line, in seconds since boot; None if it has none."""
+    """Return the times of a whole log's first and last line, in seconds since boot; None if a line has no such time."""
     return seconds(log[:LONGEST]), seconds(log[log.rfind("\n", 0, len(log) - 1) + 1 :][:LONGEST])
 
 
 def kept_back(log: str) -> int:
-    """Add up the messages that the kernel reports as suppressed because there were too many like them."""
+    """Add up the messages that the kernel reports as suppressed because too many were similar."""
     rows = (_KEPT_BACK.match(message(row)) for row in lines(log, "callbacks suppressed"))
     return sum(int(match["number"]) for match in rows if match is not None)
 
 
 def tallies(log: str, kinds: Sequence[LinePattern]) -> Mapping[str, LineTally]:
-    """Count the lines of each kind by their key, or by an empty one if the kinds name no device.
+    """Count the lines of each kind by their key; the key is empty if the kinds name no device.
 
-    A line counts once, for the first kind that fits it. Raises Unreadable on a log that is not whole.
+    A line counts only for the first kind that matches it. Raises Unreadable on a log that is not whole.
     """
     whole(log)
     found: dict[str, LineTally] = {}
@@ -133,21 +134,21 @@ def _nameless(wording: str, match: re.Match[str]) -> str:
 
 
 def promised(item: str, kinds: Sequence[LinePattern]) -> dict[str, Kind]:
-    """Return the facts that these kinds of lines promise of an item."""
+    """Return the facts that these kinds of lines yield for an item."""
     return counts(item, {kind.leaf: kind.help for kind in kinds if kind.help})
 
 
 def counts(item: str, meanings: Mapping[str, str]) -> dict[str, Kind]:
-    """Return an item's counts with what each means, and the last of the lines that are counted."""
+    """Return the kinds of an item's counts, with their meanings, and of the last counted line."""
     facts = {f"{item}.{leaf}": integer(meaning, Class.COUNTER) for leaf, meaning in meanings.items()}
     facts[f"{item}.last"] = text(
-        "The last of these lines, without its time and any process' name; absent without one.", Class.MEASUREMENT
+        "The last of these lines, without its time and any process name; absent if there is none.", Class.MEASUREMENT
     )
     return facts
 
 
 def counted(item: str, kinds: Sequence[LinePattern], tally: LineTally) -> Facts:
-    """Return what was promised of one item."""
+    """Return the facts of one item."""
     for leaf in dict.fromkeys(kind.leaf for kind in kinds):
         yield f"{item}.{leaf}", tally.counts.get(leaf, 0)
     yield f"{item}.last", clean(tally.last) if tally.last else Absent("no such line")

@@ -1,7 +1,7 @@
-"""Lines of the kernel's log in which the drivers of GPUs complain: NVIDIA's besides Xids, and AMD's.
+"""Errors of GPU drivers in the kernel's log: NVIDIA's besides Xids, and AMD's.
 
-Each tuple is in the order in which its kinds are tried. AMD's lines name the GPU by its PCI address; of NVIDIA's, most
-name none.
+Each tuple is in the order in which its kinds are tried. AMD's lines name the GPU by its PCI address; most of NVIDIA's
+lines name no GPU.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -11,7 +11,7 @@ NVIDIA = (
     line(
         "gsp_timeouts",
         "GSP!",
-        # Atomic: which of a name's commas ends it is decided once, else a forged line costs the product of all three.
+        # Atomic, so that the comma after the name is chosen once: else a forged line costs the product of all repeats.
         r"NVRM: (?>Xid .{1,80}?, name=(?P<who>.{1,20}?), )?.{0,120}?[Tt]imeout .{0,60}\bGSP!",
     ),
     line("gsp_timeouts", "Rate limiting GSP RPC error prints", r"NVRM: Rate limiting GSP RPC error prints"),
@@ -21,7 +21,7 @@ NVIDIA = (
     line("mismatches", "API mismatch", r"NVRM: API mismatch: "),
     line("peermem_errors", "nvidia-peermem ", r"nvidia-peermem .{0,120}ERROR"),
 )
-"""What NVIDIA's kernel modules complain of besides Xids."""
+"""Errors that NVIDIA's kernel modules log besides Xids."""
 
 AMDGPU = (
     line(

@@ -1,7 +1,7 @@
 """Lines of the kernel's log about the node's own hardware: machine checks, PCIe, and what firmware reported.
 
 Each tuple is in the order in which its kinds are tried. Machine checks name no device; PCIe's lines name the function
-that complains, by its address. Bit 61 of a bank's status (UC in the kernel's asm/mce.h) is set for an uncorrected
+with the error, by its address. Bit 61 of a bank's status (UC in the kernel's asm/mce.h) is set for an uncorrected
 error.
 """
 
@@ -41,7 +41,7 @@ MACHINE_CHECKS = (
         r"Memory failure: 0x[0-9a-f]{1,16}: (?:(?:Killing|Sending SIGBUS to) (?P<who>.{1,20}?):[0-9]{1,10} )?",
     ),
 )
-"""What the processors reported of themselves and of memory."""
+"""Errors of processors and memory that the processors reported."""
 
 PCIE = (
     line(
@@ -91,7 +91,7 @@ AER = (
     ),
     line("by_firmware", "aer_status: 0x", r"<driver> (?P<key><pci>): (?:AER: )?aer_status: 0x"),
 )
-"""PCIe errors by severity; a root port reports for what is below."""
+"""PCIe errors by severity; a root port reports the errors of the devices below it."""
 
 FIRMWARE_ERRORS = (
     line(

@@ -1,11 +1,12 @@
-"""Lines of the kernel's log about itself and what it runs: its own faults, stalls, and programs that crashed.
+"""Lines of the kernel's log about the kernel itself and its programs: its own faults, stalls, and crashed programs.
 
 Each tuple is in the order in which its kinds are tried. None names a device; stalls and crashed programs name a
 process, whose name is not shown.
 
-Every fault of the kernel has one line, `TEXT: NUMBER [#N]`, the Nth of this boot, whatever the text: `Oops`, `divide
-error`, `general protection fault`, and on arm64 `Internal error: TEXT` (the kernel's arch/x86/kernel/dumpstack.c and
-arch/arm64/kernel/traps.c). The lines around it, as `Unable to handle kernel ...`, belong to the same fault.
+Every fault of the kernel has one line `TEXT: NUMBER [#N]`, where N counts the faults of this boot. TEXT is `Oops`,
+`divide error`, `general protection fault` and others, and on arm64 `Internal error: TEXT` (the kernel's
+arch/x86/kernel/dumpstack.c and arch/arm64/kernel/traps.c). The lines around it, such as `Unable to handle kernel ...`,
+belong to the same fault.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -20,7 +21,7 @@ FAULTS = (
     line("bugs", "kernel BUG at ", r"kernel BUG at "),
     line("warnings", "WARNING: ", r"WARNING: (?:CPU: [0-9]{1,5} PID: |[\w./-]{1,120}:[0-9]{1,6} at )"),
 )
-"""Panics, faults that the kernel survived, and states that it found wrong."""
+"""Panics, faults that the kernel survived, and invalid states that it found."""
 
 STALLS = (
     line(
@@ -45,7 +46,7 @@ STALLS = (
         r"(?:rcu: )?INFO: rcu_[a-z]{1,20} (?:self-detected stall|detected (?:expedited )?stalls?)\b",
     ),
 )
-"""Tasks and processors that stood still."""
+"""Tasks and processors that made no progress."""
 
 CRASHED_PROGRAMS = (
     line(
@@ -65,4 +66,4 @@ CRASHED_PROGRAMS = (
         "other", "general protection fault ", r"traps: (?P<who>.{1,15}?)\[[0-9]{1,10}\](?::)? general protection fault "
     ),
 )
-"""Programs that crashed, by the library in which they did."""
+"""Programs that crashed, by the library in which they crashed."""

@@ -1,6 +1,7 @@
-"""Lines of the kernel's log about networks: the faults of ConnectX NICs, and links that came and went.
+"""Lines of the kernel's log about networks: the faults of ConnectX NICs, and links that went down or up.
 
-Each tuple is in the order in which its kinds are tried. A fault of a NIC names its PCI address, a link its interface.
+Each tuple is in the order in which its kinds are tried. A line about a NIC names its PCI address, about a link its
+interface.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line

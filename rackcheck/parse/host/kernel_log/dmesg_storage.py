@@ -1,7 +1,7 @@
 """Lines of the kernel's log about block devices that failed to read or write, and NVMe drives that did not respond.
 
-Each tuple is in the order in which its kinds are tried. A block device goes by the kernel's name, an NVMe drive by its
-controller.
+Each tuple is in the order in which its kinds are tried. A block device is named as the kernel names it, an NVMe drive
+by its controller.
 """
 
 from rackcheck.parse.host.kernel_log.dmesg import line
@@ -41,4 +41,4 @@ NVME = (
         "not_ready", "controller is down; will reset", r"nvme (?P<key>nvme[0-9]{1,4}): controller is down; will reset"
     ),
 )
-"""Controllers that were late, or were given up."""
+"""Controllers that timed out, or were disabled."""

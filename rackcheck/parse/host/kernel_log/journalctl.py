@@ -1,7 +1,7 @@
 """What journalctl prints: the kernel's lines with their seconds since boot (`-o short-monotonic`), and entries as JSON.
 
-The lines are as dmesg's behind their time, so `dmesg` reads them on. Between them journalctl may put lines of its own,
-`-- No entries --` and where a boot begins, which are left out here.
+After the time, the lines have dmesg's form, so `dmesg` parses them. journalctl may also print its own lines,
+`-- No entries --` and the beginning of a boot, which are left out here.
 """
 
 import json
@@ -13,47 +13,47 @@ from rackcheck.model.text.values import rows
 from rackcheck.parse.host.kernel_log import dmesg
 
 NONE = "-- No entries --"
-"""What journalctl prints of a boot that is in the journal and has no such line."""
+"""Printed by journalctl for a boot that is in the journal but has no such line."""
 
 STARTED = "f77379a8490b408bbe5f6940505a777b"
-"""The id of `Journal started` (systemd, catalog/systemd.catalog.in), logged again when it is restarted."""
+"""The id of `Journal started` (systemd, catalog/systemd.catalog.in), logged again when journald is restarted."""
 
 EARLY = 300
-"""Seconds after boot by which the first journal is there; a restart comes later."""
+"""Time after boot, in seconds, by which the first journal has started; a later start is a restart."""
 
 _BLOB = re.compile(r"\[[0-9]{1,6}(?:\.[0-9])?[BKMG] blob data\]")
 
 
 def of_this_boot(answer: str) -> str:
-    """Return the kernel's lines of this boot; raises Unreadable if there is none: maybe no journal is kept."""
+    """Return the kernel's lines of this boot; raises Unreadable if there are none: the node may keep no journal."""
     if answer and not answer.endswith("\n"):
         dmesg.whole(answer)
     log = _lines(answer)
     if not log:
-        raise Unreadable("no line of this boot: nobody knows whether a journal is kept", Reason.NOT_COLLECTED)
+        raise Unreadable("no line of this boot: it is unknown whether a journal is kept", Reason.NOT_COLLECTED)
     return log
 
 
 def of_boot_before(answer: str) -> str:
-    """Return the kernel's lines of the boot before, of which there may be none.
+    """Return the kernel's lines of the previous boot, which may be none.
 
-    Raises Unreadable on incomplete output, and if journalctl prints neither a line nor that it has none.
+    Raises Unreadable on incomplete output, and if journalctl prints neither a line nor the message that there are none.
     """
     log = _lines(answer)
     if not log and NONE not in answer:
-        raise Unreadable("neither lines nor that there are none", Reason.NOT_COLLECTED)
+        raise Unreadable("neither lines nor the message that there are none", Reason.NOT_COLLECTED)
     if not answer.endswith("\n"):
         dmesg.whole(answer)
     return log
 
 
 def _lines(answer: str) -> str:
-    """Leave out journalctl's own lines, and an incomplete last one."""
+    """Leave out journalctl's own lines, and an incomplete last line."""
     return "".join(f"{row}\n" for row in answer.split("\n")[:-1] if row and not row.startswith("-- "))
 
 
 def oldest(log: str) -> float:
-    """Return the seconds since boot of a journal's first line; raises Unreadable on lines that bear no time."""
+    """Return the seconds since boot of a journal's first line; raises Unreadable on lines without a time."""
     first = dmesg.seconds(log[: dmesg.LONGEST])
     if first is None:
         raise Unreadable("a journal's lines without seconds since boot")
@@ -61,24 +61,24 @@ def oldest(log: str) -> float:
 
 
 def hidden(log: str) -> Unknown | None:
-    """Return that journalctl shows but the size of some messages, those with an unprintable byte; none if it shows all.
+    """Return an Unknown if journalctl prints only the size of messages with an unprintable byte; None if it prints all.
 
-    A process may bear such a byte in its name, and an Xid names the process.
+    A process name may contain such a byte, and an Xid names the process.
     """
     blobs = sum(_BLOB.fullmatch(dmesg.message(row)) is not None for row in dmesg.lines(log, " blob data]"))
-    return Unknown(Reason.UNPARSABLE, f"of {blobs} of the lines journalctl shows the size alone") if blobs else None
+    return Unknown(Reason.UNPARSABLE, f"journalctl shows only the size of {blobs} lines") if blobs else None
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One entry of `-o json`: its priority, `0` to `7` where it has one, and whether the boot's journal begins here."""
+    """One entry of `-o json`: its priority (`0` to `7`, or None), and whether the boot's journal begins with it."""
 
     priority: object
     begins: bool
 
 
 def entries(answer: str) -> list[JournalEntry]:
-    """Read one entry a line, in the order of the output; raises Unreadable on cut lines, no JSON, or a missing time."""
+    """Read one entry per line, in the output's order; raises Unreadable on cut lines, other text, or a missing time."""
     return [_entry(row) for row in rows(answer)]
 
 

@@ -1,7 +1,7 @@
 """Xids: the parser of one line of NVIDIA's kernel driver, and the table of documented meanings of each number.
 
-The table has no severity of its own. Its columns hold the actions of NVIDIA's catalogue, and the ratings of four tools
-that run on large fleets; where they disagree, the number is disputed, and stays so.
+The table defines no severity. Its columns hold the actions of NVIDIA's catalogue, and the ratings of four tools
+that run on large fleets; if they disagree, the number stays disputed.
 """
 
 import csv
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Unreadable
 
 XIDS, SXIDS = "NVRM: Xid", " SXid ("
-"""What every line of a GPU's error holds, and of an NVSwitch's; one that cannot be taken apart is of another driver."""
+"""Texts in every line of a GPU's error and of an NVSwitch's; a line that cannot be parsed is from another driver."""
 
-# The GPU's instance and its compute instance stand there where the GPU is in MIG mode and the error is theirs
-# (kernel_rc.c of NVIDIA's open kernel modules); `PCI:` is left out by drivers before 300.
+# In MIG mode, the GPU instance and the compute instance follow the address if the error belongs to them
+# (kernel_rc.c of NVIDIA's open kernel modules); drivers before 300 leave `PCI:` out.
 _PLACE = (
     r"\((?:PCI:)?(?P<domain>[0-9a-fA-F]{4,8}):(?P<device>[0-9a-fA-F]{2}:[0-9a-fA-F]{2})(?:\.(?P<function>[0-7]))?"
     r"(?: GPU-I:[0-9]{1,5}(?: GPU-CI:[0-9]{1,5})?)?\)"
@@ -40,32 +40,32 @@ RECOVERY = 154
 
 @dataclass(frozen=True, slots=True)
 class Xid:
-    """One line: its device, its number, and the rest of its text, without the process' name.
+    """One line: its device, its number, its text without the process name, and the details at the end of the text.
 
-    A line of a GPU in MIG mode names an instance, too: `place` is the GPU's all the same, `said` has both.
+    In MIG mode, a line may also name an instance: `place` is still only the GPU's address, `text` contains both.
     """
 
     place: str
     code: int
-    said: str
+    text: str
     detail: str
 
     @property
     def nvlink(self) -> "Nvlink | None":
-        """The sub-fields of an NVLink error of Blackwell; None for another line."""
+        """The sub-fields of an NVLink error of Blackwell; None for other lines."""
         match = _NVLINK.match(self.detail) if self.code in NVLINK else None
         return Nvlink(match["unit"], match["severity"] == "Fatal", int(match["link"])) if match else None
 
     @property
     def recovery(self) -> str | None:
-        """The action that the driver requires now to recover the GPU; None for another line."""
+        """The action that the driver now requires to recover the GPU; None for other lines."""
         match = _RECOVERY.match(self.detail) if self.code == RECOVERY else None
         return match["action"] if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Nvlink:
-    """The unit of a GPU's NVLink with an error, whether the driver reports it as fatal, and the link (-1: none)."""
+    """The unit of a GPU's NVLink that has an error, whether the driver reports it as fatal, and the link (-1: none)."""
 
     unit: str
     fatal: bool
@@ -78,14 +78,14 @@ class SXid:
 
     place: str
     code: int
-    said: str
+    text: str
     fatal: bool | None
     words: str
     link: int | None
 
 
 def xid(message: str) -> Xid | None:
-    """Take a message apart; none if it is no Xid."""
+    """Parse a message; None if it is not an Xid."""
     match = XID.match(message)
     if match is None:
         return None
@@ -96,7 +96,7 @@ def xid(message: str) -> Xid | None:
 
 
 def sxid(message: str) -> SXid | None:
-    """Take an NVSwitch's message apart; none if it is no SXid. Only an error's first line has severity and words."""
+    """Parse an NVSwitch's message; None if it is not an SXid. Only an error's first line has severity and words."""
     match = SXID.match(message)
     if match is None:
         return None
@@ -129,7 +129,7 @@ class XidMeaning:
 
     @property
     def opinions(self) -> tuple[bool, ...]:
-        """Whether each takes the Xid for serious: DCGM, Azure's two tools, Imbue."""
+        """Whether each source rates the Xid as serious: DCGM, Azure's two tools, Imbue."""
         return (
             self.dcgm == "FAIL",
             self.azure_nhc == "yes",
@@ -139,7 +139,7 @@ class XidMeaning:
 
     @property
     def serious(self) -> bool | None:
-        """Whether all four rate it as serious, or none does; None if they disagree."""
+        """Whether all four sources rate the Xid as serious (True) or none does (False); None if they disagree."""
         return True if all(self.opinions) else None if any(self.opinions) else False
 
 
@@ -178,7 +178,7 @@ SILENT = "none given"
 
 
 def named(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> tuple[str, ...]:
-    """Name each Xid; one that the table does not know is named as that, never left out."""
+    """Name each Xid; an Xid that is not in the table is marked as such, never left out."""
     return tuple(f"{code} {known[code].title if code in known else UNLISTED}" for code in sorted(set(codes)))
 
 
@@ -188,7 +188,7 @@ def actions(codes: Iterable[int], known: Mapping[int, XidMeaning], column: str) 
 
 
 def by_agreement(codes: Iterable[int], known: Mapping[int, XidMeaning]) -> Mapping[str, tuple[str, ...]]:
-    """Part the Xids: those that all four sources take for serious, none does, some do, and those not in the table."""
+    """Split the Xids: rated as serious by all four sources, by none, by some, and not in the table."""
     parts: dict[str, list[str]] = {"serious": [], "mild": [], "disputed": [], "unlisted": []}
     for code in sorted(set(codes)):
         opinion = known[code].serious if code in known else None

@@ -1,7 +1,7 @@
-"""Every Xid and every SXid of a whole log, in its order, and why there may be others.
+"""Every Xid and every SXid of a whole log, in the log's order, and why the list may be incomplete.
 
-A line that holds an Xid and cannot be parsed (of a later driver, behind an unknown prefix of dmesg, or forged) leaves
-the rest unknown: what was found is kept, and the list may be incomplete.
+If a line contains an Xid but cannot be parsed (from a later driver, after an unknown prefix of dmesg, or forged), the
+Xids that were found are kept, and the list may be incomplete.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,22 +15,22 @@ Error = TypeVar("Error", Xid, SXid)
 
 
 def every_xid(log: str) -> tuple[list[Xid], Unknown | None]:
-    """Return every Xid of a log, in its order, and why there may be others; none if each line could be taken apart."""
+    """Return every Xid of a log, in its order, and why the list may be incomplete; None if every line was parsed."""
     return _every(log, XIDS, xid)
 
 
 def every_sxid(log: str) -> tuple[list[SXid], Unknown | None]:
-    """Return every line of an NVSwitch's error, in the log's order, and why there may be others."""
+    """Return every line about an error of an NVSwitch, in the log's order, and why the list may be incomplete."""
     return _every(log, SXIDS, sxid)
 
 
 def xids(log: str) -> list[Xid]:
-    """Return every Xid of a log that could be taken apart, in its order."""
+    """Return every Xid of a log that could be parsed, in its order."""
     return every_xid(log)[0]
 
 
 def sxids(log: str) -> list[SXid]:
-    """Return every line of an NVSwitch's error that could be taken apart, in the log's order."""
+    """Return every line about an error of an NVSwitch that could be parsed, in the log's order."""
     return every_sxid(log)[0]
 
 
@@ -45,13 +45,13 @@ def _every(log: str, holds: str, read: Callable[[str], Error | None]) -> tuple[l
             odd.append(line)
     if not odd:
         return found, None
-    # A process' name is behind the first comma, if anywhere.
+    # A process' name, if any, is after the first comma.
     shown = clean(odd[-1][odd[-1].find(holds) :].partition(",")[0], 60)
-    return found, Unknown(Reason.UNPARSABLE, f"{len(odd)} of the lines cannot be taken apart, the last: {shown!r}")
+    return found, Unknown(Reason.UNPARSABLE, f"{len(odd)} of the lines cannot be parsed, the last: {shown!r}")
 
 
 def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
-    """Gather the lines of each device, by its PCI address, in the order in which the log names them first."""
+    """Group the lines by device, that is by PCI address, in the order in which the log first names the devices."""
     devices: dict[str, list[Error]] = {}
     for error in errors:
         devices.setdefault(error.place, []).append(error)
@@ -59,12 +59,12 @@ def by_place(errors: Iterable[Error]) -> Mapping[str, list[Error]]:
 
 
 def codes(errors: Iterable[Xid | SXid]) -> tuple[str, ...]:
-    """Return the errors' numbers, each once, in the order of numbers."""
+    """Return the distinct numbers of the errors, in numeric order."""
     return tuple(str(code) for code in sorted({error.code for error in errors}))
 
 
 def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
-    """Name the errors of Blackwell's NVLink, each once, in order: number, unit, Fatal or Nonfatal, link."""
+    """Name the distinct errors of Blackwell's NVLink, in order: number, unit, Fatal or Nonfatal, link."""
     kinds = {(e.code, e.nvlink.unit, e.nvlink.link, e.nvlink.fatal) for e in errors if e.nvlink is not None}
     return tuple(
         f"{code} {unit} {'Fatal' if fatal else 'Nonfatal'} link {link}" for code, unit, link, fatal in sorted(kinds)
@@ -72,6 +72,6 @@ def nvlink_errors(errors: Iterable[Xid]) -> tuple[str, ...]:
 
 
 def recovery(errors: Iterable[Xid]) -> str | None:
-    """Return the recovery action in the last of the errors that have one."""
+    """Return the recovery action in the last error that has one."""
     rows = [error.recovery for error in errors if error.recovery is not None]
     return rows[-1] if rows else None

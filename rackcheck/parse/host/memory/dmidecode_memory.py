@@ -11,7 +11,7 @@ _CHANNEL = re.compile(r"(.{0,64}?channel[ _-]?[a-z0-9]{1,2})(?![a-z0-9]).{0,64}"
 def channel(device: Structure) -> str | Unknown:
     """Return the channel if the slot's text contains it: `ChannelA-DIMM0`, `P0_Node0_Channel0_Dimm0`."""
     for key in ("Locator", "Bank Locator"):
-        match = _CHANNEL.fullmatch(device.said(key) or "")
+        match = _CHANNEL.fullmatch(device.first(key) or "")
         if match is not None:
             return match[1].strip()
     shown = f"{device.fields.get('Locator', '')}, {device.fields.get('Bank Locator', '')}"
@@ -22,5 +22,5 @@ def corrects(device: Structure) -> bool | Unknown:
     """Return whether the module has bits beyond its data, which hold ECC."""
     total, data = (device.value(measured("bits"), f"{word} Width") for word in ("Total", "Data"))
     if isinstance(total, Unknown) or isinstance(data, Unknown):
-        return total if isinstance(total, Unknown) else device.unsaid("Data Width")
+        return total if isinstance(total, Unknown) else device.missing("Data Width")
     return total > data

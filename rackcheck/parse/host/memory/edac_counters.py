@@ -1,4 +1,4 @@
-"""The kernel's EDAC folders, /sys/devices/system/edac/mc: what has counters of memory errors behind each controller."""
+"""The kernel's EDAC folders, /sys/devices/system/edac/mc: the parts with counters of memory errors, by controller."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -9,7 +9,7 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import whole
 
 MC = "/sys/devices/system/edac/mc/mc*"
-# A driver that cannot distinguish modules lists ranks instead, and an old one rows of chips with their channels.
+# A driver that cannot distinguish modules lists ranks instead, and an old driver lists rows of chips with channels.
 MODULES = (f"{MC}/dimm*", f"{MC}/rank*")
 ROW, CHANNEL = f"{MC}/csrow*", f"{MC}/csrow*/ch*"
 
@@ -18,9 +18,9 @@ _NUMBER = re.compile("[0-9]{1,4}")
 
 @dataclass(frozen=True)
 class Counted:
-    """What has counters: its controller's number, its name there (dimm0, rank0, csrow0, csrow0:ch1), and its files.
+    """A part with counters: its controller's number, its name there (dimm0, rank0, csrow0, csrow0:ch1), and its files.
 
-    `folder` is where they lie, `prefix` the place and beginning of the names of its counters.
+    `folder` is the folder of the files, `prefix` the path and the beginning of the names of its counters.
     """
 
     controller: str
@@ -31,7 +31,7 @@ class Counted:
 
 
 def gibibytes(content: str) -> float:
-    """Read the driver's MB, which are MiB, as GiB; raises Unreadable on what is no whole number."""
+    """Convert the driver's MB, which are MiB, to GiB; raises Unreadable if the content is not a whole number."""
     return whole(content) / 1024
 
 
@@ -42,9 +42,9 @@ def controllers(files: Files, names: Collection[str]) -> frozenset[str]:
 
 
 def counted(files: Files, numbers: Collection[str]) -> Iterator[Counted]:
-    """Yield all that has counters behind these controllers: modules or ranks, else rows and then their channels.
+    """Yield all parts with counters of these controllers: modules or ranks, else rows and then their channels.
 
-    Raises Unreadable if a folder could not be listed, after the counters of those before.
+    Raises Unreadable if a folder could not be listed, after yielding the parts before it.
     """
     modular = set()
     for glob in MODULES:

@@ -10,22 +10,22 @@ from rackcheck.model.text.values import whole
 
 @dataclass(frozen=True)
 class Blocks:
-    """How many blocks there are, how many are in which state, and further words by their names."""
+    """The number of blocks, the number in each state, and the words after `size` and `auto`."""
 
     count: int
     states: Mapping[str, int]
-    told: Mapping[str, str]
+    words: Mapping[str, str]
 
     def having(self, state: str) -> int | Unknown:
-        """Count the blocks in a state; unknown unless every block has reported its own."""
+        """Count the blocks in a state; unknown unless every block has reported its state."""
         saying = sum(self.states.values())
         if 0 < self.count == saying:
             return self.states.get(state, 0)
-        return Unknown(Reason.NOT_COLLECTED, f"{saying} of {self.count} blocks told their state")
+        return Unknown(Reason.NOT_COLLECTED, f"{saying} of {self.count} blocks reported their state")
 
 
 def blocks(rows: Sequence[str]) -> Blocks:
-    """Read the rows; raises Unreadable where a count is no whole number."""
+    """Read the rows; raises Unreadable if a count is not a whole number."""
     table = {words[-1] if words[0].isdigit() else words[0]: words for row in rows if (words := row.split())}
     pairs = {name: words for name, words in table.items() if len(words) == 2}
     states = {words[1]: whole(words[0]) for words in pairs.values() if words[0].isdigit()}

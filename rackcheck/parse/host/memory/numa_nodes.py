@@ -1,4 +1,4 @@
-"""The kernel's NUMA nodes, laid over its CPU packages: which packages a node has CPUs of."""
+"""The kernel's NUMA nodes and its CPU packages: the packages to which the CPUs of each node belong."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from rackcheck.model.text.values import numbers
 CPUS = "/sys/devices/system/node/node*/cpulist"
 
 MOST, MOST_CPUS = 1024, 8192
-"""NUMA nodes, and CPUs, that a Linux kernel may have; each CPU is of one node."""
+"""Maximum number of NUMA nodes, and of CPUs, of a Linux kernel; each CPU belongs to one node."""
 
 
 @dataclass(frozen=True)
 class NumaNode:
-    """One node by its number, and the packages of its CPUs; None if the kernel does not report some CPU's."""
+    """One node by its number, and the packages of its CPUs; None if the kernel does not report a CPU's package."""
 
     number: str
     packages: frozenset[str] | None
@@ -42,10 +42,7 @@ def nodes(files: Files, packages: Mapping[int, str]) -> Iterator[NumaNode]:
 
 
 def per_package(found: Iterable[NumaNode]) -> tuple[int, ...] | None:
-    """Count the nodes that have CPUs of each package, fewest first; None if a node's packages are not known.
-
-    Unless the kernel reports each CPU's package, the nodes cannot be assigned.
-    """
+    """Return the number of nodes with CPUs of each package, lowest first; None if a CPU's package is unknown."""
     counts: dict[str, int] = {}
     for node in found:
         if node.packages is None:

@@ -6,11 +6,11 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import rows, whole
 
 PER_ZONE = frozenset({"allocstall"})
-"""Counters that there is one of for each zone since Linux 4.8, `allocstall_normal`, and one for all before."""
+"""Counters that exist once for each zone since Linux 4.8, as `allocstall_normal`, and once for all zones before."""
 
 
 def counters(content: str) -> Mapping[str, str]:
-    """Return each counter's word by its name; raises Unreadable on a file without `pgfault`, which every kernel has."""
+    """Return each counter's text by its name; raises Unreadable on a file without `pgfault`, which every kernel has."""
     table = {name: count for name, _, count in (row.partition(" ") for row in rows(content))}
     if "pgfault" not in table:
         raise Unreadable("no pgfault in /proc/vmstat")
@@ -18,7 +18,7 @@ def counters(content: str) -> Mapping[str, str]:
 
 
 def count(table: Mapping[str, str], name: str) -> int | Absent:
-    """Read a counter, of all zones together; absent if this kernel does not count it.
+    """Read a counter, the sum of all zones; absent if this kernel does not count it.
 
     Raises Unreadable if it is not a number.
     """

@@ -1,4 +1,4 @@
-"""What iproute2's `ip -o` prints, one row of each: addresses of an interface, VLAN interfaces."""
+"""What iproute2's `ip -o` prints, in one row for each: addresses of an interface, VLAN interfaces."""
 
 import re
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ _VLAN = re.compile(
 
 
 def addresses(answer: str) -> dict[str, Reading]:
-    """Read the global addresses of each of FAMILIES, of `ip -o addr show`; absent where there is none.
+    """Read the global addresses of each family in FAMILIES from `ip -o addr show`; absent if there are none.
 
-    Temporary addresses, which the kernel generates anew each day, are left out. Raises Unreadable on a row that is no
+    Temporary addresses, which the kernel renews each day, are left out. Raises Unreadable on a row that is not an
     address.
     """
     found: dict[str, list[str]] = {"inet": [], "inet6": []}

@@ -23,7 +23,7 @@ def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         root = json.loads(answer)
         found = root["lldp"].get("interface", [])
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
-        raise Unreadable(f"not what lldpctl writes: {error!r}"[:200]) from error
+        raise Unreadable(f"not the output of lldpctl: {error!r}"[:200]) from error
     for entry in _listed(found):
         if not isinstance(entry, dict) or not all(isinstance(value, dict) for value in entry.values()):
             raise Unreadable(f"not an interface: {str(entry)[:80]}")
@@ -45,19 +45,19 @@ def _neighbour(values: Mapping[str, Any]) -> Mapping[str, Reading]:
         "port": _text(_inside(values, "port", "id", "value")),
         "port_description": _text(_inside(values, "port", "descr")),
         "port_mtu": int(str(size)) if digits else size,
-        "vlan": _text(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("no single VLAN of the port's own"),
+        "vlan": _text(_inside(own[0], "vlan-id")) if len(own) == 1 else Absent("not exactly one VLAN is the PVID"),
     }
 
 
 def _listed(value: object) -> list[Any]:
-    """Return what is a list, and what would be one if there were two; lldpctl writes single things bare."""
+    """Return a list unchanged, and a single item, which lldpctl writes without a list, as a list with this item."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _text(value: object) -> Reading:
-    """Return a text of lldpctl's; absent if the switch does not send it."""
+    """Return a text from lldpctl; absent if the switch does not send it."""
     if value is None:
-        return Absent("the switch does not say")
+        return Absent("the switch does not send it")
     return value if isinstance(value, str) else Unknown(Reason.UNPARSABLE, f"not a text: {str(value)[:80]}")
 
 

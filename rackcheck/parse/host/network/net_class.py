@@ -7,44 +7,44 @@ from rackcheck.model.fact import Absent, Sourced, Unreadable, Value
 from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import line, whole
 
-NONE = "the interface is down, or its driver tells none"
-"""Why what only a link has is absent: its signal, its speed, its duplex."""
+NONE = "the interface is down, or its driver reports none"
+"""Why a link's signal, speed and duplex are absent."""
 
 ADMIN_UP, PROMISCUOUS = 0x1, 0x100
-"""Bits of an interface's flags: it is set up; it takes packets for others."""
+"""Bits of an interface's flags: it is set up; it also receives packets for others (promiscuous mode)."""
 
 COUNTERS = {
     "rx_packets": "Packets received.", "tx_packets": "Packets sent.",
     "rx_bytes": "Bytes received.", "tx_bytes": "Bytes sent.",
-    "rx_errors": "Packets received with any error.", "tx_errors": "Packets not sent for any error.",
-    "rx_dropped": "Packets received and thrown away, for want of buffers or of a protocol.",
-    "tx_dropped": "Packets thrown away before they were sent.",
-    "rx_crc_errors": "Packets received with a wrong checksum: the cable or the module.",
-    "rx_frame_errors": "Packets received that were not aligned.",
+    "rx_errors": "Packets received with any error.", "tx_errors": "Packets not sent because of any error.",
+    "rx_dropped": "Packets received and dropped, for lack of buffers or of a protocol.",
+    "tx_dropped": "Packets dropped before they were sent.",
+    "rx_crc_errors": "Packets received with a wrong checksum, as a faulty cable or module causes.",
+    "rx_frame_errors": "Packets received with a wrong alignment.",
     "rx_fifo_errors": "Packets lost because the device's queue was full.",
     "rx_length_errors": "Packets received with a wrong length.",
-    "rx_missed_errors": "Packets lost because the host gave no buffers.",
+    "rx_missed_errors": "Packets lost because the host provided no buffers.",
     "rx_over_errors": "Packets received that were larger than their buffers.",
-    "rx_nohandler": "Packets received for no protocol on an interface that was inactive.",
-    "tx_aborted_errors": "Packets given up while they were sent.",
-    "tx_carrier_errors": "Packets lost because the signal went.",
+    "rx_nohandler": "Packets received on an inactive interface, for which there is no protocol handler.",
+    "tx_aborted_errors": "Packets aborted while they were sent.",
+    "tx_carrier_errors": "Packets lost because the signal was lost.",
     "tx_fifo_errors": "Packets lost because the device's sending queue failed.",
     "tx_window_errors": "Packets lost in late collisions.",
     "collisions": "Collisions while sending.",
 }  # fmt: skip
-"""What the kernel counts of an interface in `statistics/` (sysfs-class-net-statistics), with what each means."""
+"""The kernel's counters of an interface in `statistics/` (sysfs-class-net-statistics), with the meaning of each."""
 
 _FLAGS = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _TYPES = {"1": "Ethernet", "32": "InfiniBand", "772": "loopback"}
 _ORIGINS = {"0": "permanent", "1": "random", "2": "stolen", "3": "set"}
 _UNKNOWN_SPEEDS = (-0.001, 4294967.295)
-"""The kernel's unknown, -1 Mb/s, and the same as an unsigned number of old kernels."""
+"""Speeds that mean unknown: the kernel's -1 Mb/s, and the same as an unsigned number from old kernels."""
 
 
 def names(files: Files, glob: str) -> Iterator[str]:
-    """Yield the interfaces that a glob in `/sys/class/net/*/device/net/*` finds.
+    """Yield each interface that a glob in `/sys/class/net/*/device/net/*` finds, once.
 
-    Two interfaces of one device see each other, and are each found twice.
+    If a device has two interfaces, the glob also finds each interface in the folder of the other interface.
     """
     for one, other in files.found(glob):
         if one == other:
@@ -60,19 +60,19 @@ def flags(content: str) -> int:
 
 
 def flagged(files: Files, place: str, bit: int) -> Sourced:
-    """Whether one bit of the flags is set."""
+    """Return whether one bit of the flags is set."""
     shown = files.read(place, flags)
     known = shown.reading
     return Sourced(bool(known & bit) if isinstance(known, int) else known, shown.source)
 
 
 def gigabits(content: str) -> float:
-    """Read Mb/s as Gb/s; the kernel's unknown is -1, and as an unsigned number of old kernels 4294967295."""
+    """Convert Mb/s to Gb/s; for an unknown speed, the kernel writes -1, and an old kernel 4294967295."""
     return whole(content) / 1000
 
 
 def while_up(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read a file that the kernel refuses to read (EINVAL) while the interface is down: then it is absent."""
+    """Read a file; absent while the interface is down, as the kernel then refuses to read the file (EINVAL)."""
     refused = files.refused.get(place)
     if refused is not None and refused.detail == "Invalid argument":
         return Sourced(Absent(NONE), place)

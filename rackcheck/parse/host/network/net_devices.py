@@ -1,4 +1,4 @@
-"""Where network interfaces hang: links of sysfs between PCI functions and interfaces, and the folder of a device."""
+"""Links of sysfs between PCI functions and network interfaces, and the folder of an interface's device."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from rackcheck.model.fact import Absent, Sourced
 from rackcheck.model.text.files import Files
 
 BESIDE = "/sys/bus/pci/drivers/*/*/net/*/mtu"
-"""Links of sysfs, followed by their globs: each star of an existing file stands for a driver, an address, a name."""
+"""Glob of sysfs links: for each existing file, the stars are a driver, a PCI address and an interface's name."""
 
 VIRTIO = "/sys/bus/pci/devices/*/virtio*/net/*/mtu"
-"""A virtual machine's interfaces: the PCI function's driver is virtio-pci, and the interface one step further."""
+"""The same for virtual machines: the PCI function's driver is virtio-pci, and the interface is one folder deeper."""
 
 DEVICE = "/sys/class/net/{}/device"
 NUMA = f"{DEVICE}/numa_node"
@@ -32,13 +32,13 @@ def places(files: Files) -> Mapping[str, tuple[str, str]]:
 
 
 def place(found: Mapping[str, tuple[str, str]], interface: str) -> DeviceLocation:
-    """Return the place of one interface among those that were found."""
+    """Return the driver and the PCI address of one interface among those found."""
     none = Absent("not a PCI device")
     driver, address = found.get(interface, ("", ""))
     return DeviceLocation(Sourced(driver or none, BESIDE), Sourced(address or none, BESIDE))
 
 
 def virtual(files: Files, interface: str) -> Sourced:
-    """Whether it is a virtual function (SR-IOV): one has a physical function behind it."""
+    """Return whether an interface is a virtual function (SR-IOV), that is, has a physical function."""
     place = VIRTUAL.format(interface)
     return Sourced(files.has(place), place)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
 MEMBERS = 64
-"""Members of one bond that are read; more are refused."""
+"""Maximum number of members read of one bond; more are refused."""
 
 _DIGITS = re.compile(r"([0-9]{1,12})")
 _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
@@ -15,22 +15,22 @@ _MEGABITS = re.compile(r"([0-9]{1,9}) Mbps")
 
 @dataclass(frozen=True)
 class Section:
-    """The report's values of the bond or of one member, by the driver's words; of a repeated name the first."""
+    """The report's values of the bond or of one member, by the driver's words; the first of repeated names is used."""
 
-    told: Mapping[str, str]
+    values: Mapping[str, str]
 
     def text(self, key: str, lacking: str = "") -> Reading:
         """Return a text; absent, for the reason `lacking`, if the driver does not print it in this mode."""
-        return self.told.get(key, Absent(lacking or f"no {key}"))
+        return self.values.get(key, Absent(lacking or f"no {key}"))
 
     def chosen(self, key: str) -> Reading:
-        """Return a choice; absent if there is none: the driver leaves it out or prints None."""
-        text = self.told.get(key, "None")
+        """Return a choice; absent if there is none, that is if the driver leaves it out or prints None."""
+        text = self.values.get(key, "None")
         return Absent(f"no {key}") if text == "None" else text
 
     def number(self, key: str, form: re.Pattern[str] = _DIGITS) -> Reading:
         """Read a whole number, the form's first group; absent if the driver does not print it in this mode."""
-        message = self.told.get(key)
+        message = self.values.get(key)
         if message is None:
             return Absent(f"no {key}")
         match = form.fullmatch(message)
@@ -38,7 +38,7 @@ class Section:
 
     def speed(self) -> Reading:
         """Read a member's speed in Gb/s; absent without a link, and if an old driver does not print it."""
-        if self.told.get("Speed") == "Unknown":
+        if self.values.get("Speed") == "Unknown":
             return Absent("no link")
         megabits = self.number("Speed", _MEGABITS)
         return megabits / 1000 if isinstance(megabits, int) else megabits
@@ -46,14 +46,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Bond:
-    """The bond's own section, and its members' by the interface's name, in the report's order."""
+    """The bond's own section, and the section of each member by interface name, in the report's order."""
 
     own: Section
     members: tuple[tuple[str, Section], ...]
 
 
 def bond(content: str) -> Bond:
-    """Parse the report; raises Unreadable if it is none, has more than 64 members, or names one twice."""
+    """Parse the report; raises Unreadable on other text, on more than 64 members, or if a member is named twice."""
     if not content.startswith("Ethernet Channel Bonding Driver:"):
         raise Unreadable(f"not a bond: {content[:80]!r}")
     found: list[dict[str, str]] = [{}]

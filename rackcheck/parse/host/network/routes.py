@@ -10,9 +10,10 @@ _ANYWHERE = re.compile(r"0{32} 00 0{32} 00 ")
 
 
 def ipv4(content: str) -> tuple[str, str]:
-    """Return interface and router, as the kernel writes it, of the default route with the lowest metric; else blanks.
+    """Return interface and router, in the kernel's form, of the default route with the lowest metric.
 
-    Raises Unreadable where the table has no head, or a row that is no route.
+    If there is no default route, both texts are empty. Raises Unreadable if the table has no head, or a row that is not
+    a route.
     """
     rows = content.splitlines()
     if not rows or not rows[0].startswith("Iface"):
@@ -33,9 +34,9 @@ def ipv4(content: str) -> tuple[str, str]:
 
 
 def dotted(written: str) -> str:
-    """Return a router's address as people write it: 10.0.0.1; empty where there is none.
+    """Return a router's address in dotted form: 10.0.0.1; empty if there is none.
 
-    The kernel writes a number of the machine's own order, which is little-endian on x86 and ARM.
+    The kernel writes the number in the machine's byte order, which is little-endian on x86 and ARM.
     """
     return ".".join(str(part) for part in reversed(bytes.fromhex(written)))
 
@@ -48,7 +49,7 @@ def by_ipv4(content: str) -> str:
 def by_ipv6(content: str) -> str:
     """Return the interface of the default route with the lowest metric; an empty text if there is none.
 
-    The kernel's own reject routes are none. Raises Unreadable on a row that is no route.
+    The kernel's own reject routes do not count. Raises Unreadable on a row that is not a route.
     """
     found: list[tuple[int, str]] = []
     for row in content.splitlines():

@@ -1,6 +1,6 @@
-"""What iproute2's `dcb -j` prints of one network interface: priorities that pause, shares of classes, the DSCP map.
+"""The output of iproute2's `dcb -j` for one network interface: priority flow control, traffic classes, the DSCP map.
 
-There are eight priorities and eight classes of traffic, by their numbers from 0 on.
+There are eight priorities and eight classes of traffic, numbered from 0.
 """
 
 import json
@@ -12,14 +12,14 @@ from rackcheck.model.fact import Unreadable, clean
 EIGHT = 8
 DSCPS = 64
 _MOST = 512
-"""Entries of a DSCP map that are read: eight priorities for each of 64 values."""
+"""Maximum number of entries read of a DSCP map: eight priorities for each of 64 values."""
 
 _ALGORITHMS = ("strict", "cbs", "ets", "vendor")
 
 
 @dataclass(frozen=True)
 class Pfc:
-    """Which priorities pause on their own, and how many could."""
+    """The priorities that can be paused separately, and the maximum number of such priorities."""
 
     pausing: tuple[int, ...]
     most: int
@@ -27,7 +27,7 @@ class Pfc:
 
 @dataclass(frozen=True)
 class Ets:
-    """Of each priority its class; of each class its scheduling and its share of the bandwidth in percent.
+    """The class of each priority, and the scheduling and the share of the bandwidth, in percent, of each class.
 
     `willing` is whether the other end of the cable may set these.
     """
@@ -39,11 +39,11 @@ class Ets:
 
 
 def pfc(message: str) -> Pfc:
-    """Read `dcb -j pfc show`: `prio_pfc`, eight switches, and `pfc_cap`; raises Unreadable where one is not there."""
+    """Read `dcb -j pfc show`: `prio_pfc`, eight switches, and `pfc_cap`; raises Unreadable if one is missing."""
     values = _document(message)
     switches = values.get("prio_pfc")
     if not isinstance(switches, list) or len(switches) != EIGHT or not all(isinstance(on, bool) for on in switches):
-        raise Unreadable(f"no eight priorities: {clean(message, 80)!r}")
+        raise Unreadable(f"not eight priorities: {clean(message, 80)!r}")
     most = values.get("pfc_cap")
     if not isinstance(most, int) or isinstance(most, bool):
         raise Unreadable(f"no pfc_cap: {clean(message, 80)!r}")
@@ -51,7 +51,7 @@ def pfc(message: str) -> Pfc:
 
 
 def ets(message: str) -> Ets:
-    """Read `dcb -j ets show`: three tables of eight, and `willing`; raises Unreadable where one is not there."""
+    """Read `dcb -j ets show`: three tables of eight, and `willing`; raises Unreadable if one of them is missing."""
     values = _document(message)
     classes, algorithms, shares = (_eight(values, name, message) for name in ("prio_tc", "tc_tsa", "tc_bw"))
     if not isinstance(values.get("willing"), bool):
@@ -60,10 +60,10 @@ def ets(message: str) -> Ets:
 
 
 def dscp(message: str) -> tuple[tuple[int, int], ...]:
-    """Read `dcb -j app show`: each DSCP and its priority, in their order; dcb leaves out a map that is empty."""
+    """Read `dcb -j app show`: each DSCP and its priority, in order; dcb leaves out an empty map."""
     table = _document(message).get("dscp_prio", [])
     if not isinstance(table, list) or len(table) > _MOST:
-        raise Unreadable(f"no map: {clean(message, 80)!r}")
+        raise Unreadable(f"not a map: {clean(message, 80)!r}")
     found = []
     for entry in table:
         whole = isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < DSCPS for n in entry)
@@ -74,7 +74,7 @@ def dscp(message: str) -> tuple[tuple[int, int], ...]:
 
 
 def _document(message: str) -> dict[str, Any]:
-    """Read the one object that dcb writes."""
+    """Read the single object that dcb writes."""
     try:
         found = json.loads(message)
     except (ValueError, RecursionError) as error:
@@ -91,5 +91,5 @@ def _eight(values: dict[str, Any], name: str, message: str) -> tuple[Any, ...]:
         value in _ALGORITHMS if name == "tc_tsa" else type(value) is int and 0 <= value <= 100 for value in table
     )
     if not isinstance(table, list) or not known or len(table) != EIGHT:
-        raise Unreadable(f"no eight of {name}: {clean(message, 80)!r}")
+        raise Unreadable(f"not eight of {name}: {clean(message, 80)!r}")
     return tuple(table)

@@ -1,4 +1,4 @@
-"""What ethtool prints: settings in two halves, features, statistics, and what is in a module's memory."""
+"""The output of ethtool: settings in two halves, features, statistics, and the contents of a module's memory."""
 
 import re
 
@@ -6,7 +6,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, c
 from rackcheck.model.text.values import whole
 
 MOST = 2000
-"""Lines of one interface that are read."""
+"""Maximum number of lines read of one interface."""
 
 
 _COMPLAINT = re.compile(r"(?:netlink error|Cannot [a-z -]{1,60}): [^\n]{1,200}\n?")
@@ -14,7 +14,7 @@ _REFUSED = ("not permitted", "permission denied")
 
 
 def answered(text: str) -> str:
-    """Skip the complaints before the output: without root a part is refused, and the rest is printed all the same.
+    """Skip the error lines before the output: without root, some queries are refused, and the rest is still printed.
 
     Raises Unreadable if nothing follows.
     """
@@ -28,7 +28,7 @@ def answered(text: str) -> str:
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    """Return the `name: value` lines in order; a line without a colon is passed over."""
+    """Return the `name: value` lines in order; a line without a colon is skipped."""
     rows = text.splitlines()
     if len(rows) > MOST:
         raise Unreadable(f"{len(rows)} lines", Reason.TOO_LARGE)
@@ -39,7 +39,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 def number(value: str | None) -> Reading:
     """Read a number; absent if the driver has none (`n/a`), or does not report it."""
     if value is None or value in {"n/a", ""}:
-        return Absent("the driver tells none")
+        return Absent("the driver reports none")
     try:
         return whole(value)
     except Unreadable as error:
@@ -47,15 +47,15 @@ def number(value: str | None) -> Reading:
 
 
 def switch(value: str | None) -> Reading:
-    """Read `on` or `off`, with or without `[fixed]` behind; absent if it is not printed."""
+    """Read `on` or `off`, also if `[fixed]` follows; absent if it is not printed."""
     if value is None or value in {"n/a", ""}:
-        return Absent("the driver tells none")
+        return Absent("the driver reports none")
     word = value.split()[0]
     return word == "on" if word in {"on", "off"} else Unknown(Reason.UNPARSABLE, f"neither on nor off: {clean(value)}")
 
 
 def modes(text: str, key: str) -> Reading:
-    """Read link modes, which continue on the lines below, each begun with blanks and without a colon.
+    """Read link modes, which continue on the following lines that begin with blanks and have no colon.
 
     Absent if there are none, or the driver reports them as unknown.
     """
@@ -71,7 +71,7 @@ def modes(text: str, key: str) -> Reading:
 
 
 def halves(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Part `ethtool -g` and its like into the highest settings and the current ones."""
+    """Split `ethtool -g` and similar output into the highest settings and the current ones."""
     highest: dict[str, str] = {}
     current: dict[str, str] = {}
     into: dict[str, str] | None = None
@@ -92,17 +92,17 @@ _TELLING = re.compile(
     r"|jabber|fragment|undersize|oversize|alloc_fail|no_buf|buf_fail|buff_alloc|corrected|wqe|prio[0-9]|overflow|stomped",
     re.IGNORECASE,
 )
-"""Names of statistics of errors, losses and flow control; traffic by size and queue is left out."""
+"""Names of the statistics of errors, losses and flow control; statistics of sizes and traffic are left out."""
 
 _QUEUE = re.compile(r"^(\[|(?:(?:rx|tx)[_-])?queue_|(?:rx|tx|ch|rxq|txq)[_-]?)([0-9]{1,4})(?=\]|[_.-])")
-"""Where the name of a queue's statistic has the queue's number."""
+"""The queue's number in the name of a per-queue statistic."""
 
 STATISTICS = 400
-"""Statistics that are kept of one interface."""
+"""Maximum number of statistics kept of one interface."""
 
 
 def statistics(text: str) -> dict[str, int]:
-    """Read the statistics of trouble; those of one queue each are added up, with `n` for the number."""
+    """Read the statistics of errors and losses; per-queue statistics are summed, with `n` for the queue's number."""
     found: dict[str, int] = {}
     rows = answered(text).splitlines()
     if not rows or rows[0].strip() != "NIC statistics:":
@@ -117,5 +117,5 @@ def statistics(text: str) -> dict[str, int]:
             queue = _QUEUE.sub(r"\1n", name[:80])
             found[queue] = found.get(queue, 0) + int(value)
     if len(found) > STATISTICS:
-        raise Unreadable(f"{len(found)} statistics that tell of trouble", Reason.TOO_LARGE)
+        raise Unreadable(f"{len(found)} statistics of errors and losses", Reason.TOO_LARGE)
     return found

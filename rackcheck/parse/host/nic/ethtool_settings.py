@@ -1,6 +1,6 @@
 """Settings of one interface from ethtool: a reading for each leaf, or Unreadable for output of another form.
 
-What a driver leaves out, or prints as `n/a`, is absent.
+A value that a driver leaves out, or prints as `n/a`, is absent.
 """
 
 import re
@@ -25,10 +25,10 @@ _WAITS = {"rx_usecs": "rx-usecs", "tx_usecs": "tx-usecs", "rx_frames": "rx-frame
 COALESCING = (*_ADAPTIVE, *_WAITS)
 
 FEATURES = 200
-"""Features of one interface that are read; more are refused."""
+"""Maximum number of features read of one interface; more are refused."""
 
 _CONFIGURED = ("Supported/Configured FEC encodings", "Configured FEC encodings")
-"""Newer ethtool prints the first, older the second, for the same setting."""
+"""Names of the same setting: the first in newer, the second in older versions of ethtool."""
 
 _MODES = {"link_modes": "Supported link modes", "partner_modes": "Link partner advertised link modes"}
 _NO_VERSION = {"", "N/A", "n/a"}
@@ -37,23 +37,23 @@ _PERMANENT = re.compile(r"Permanent address: ((?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|
 
 
 def versions(text: str) -> dict[str, Reading]:
-    """Read the versions of `ethtool -i`; drivers write N/A, or nothing, where they have none."""
+    """Read the versions of `ethtool -i`; drivers without a version print N/A or an empty text."""
     values = dict(ethtool.pairs(text))
     if "driver" not in values:
         raise Unreadable(f"no driver: {clean(text, 80)!r}")
     return {
-        leaf: Absent(f"the driver tells no {key}") if values.get(key, "") in _NO_VERSION else values[key]
+        leaf: Absent(f"the driver reports no {key}") if values.get(key, "") in _NO_VERSION else values[key]
         for leaf, key in VERSIONS.items()
     }
 
 
 def channels(text: str) -> dict[str, Reading]:
-    """Read the numbers of queues of `ethtool -l`, in use and highest."""
+    """Read the numbers of queues of `ethtool -l`, current and maximum."""
     return _with_highest(text, _QUEUES)
 
 
 def rings(text: str) -> dict[str, Reading]:
-    """Read the sizes of rings of `ethtool -g`, in use and highest."""
+    """Read the sizes of rings of `ethtool -g`, current and maximum."""
     return _with_highest(text, _WAYS)
 
 
@@ -95,12 +95,12 @@ def pause(text: str) -> dict[str, Reading]:
 
 
 def permanent(text: str) -> dict[str, Reading]:
-    """Read the address of `ethtool -P`; absent if the device reports none, or one of zeros."""
+    """Read the address of `ethtool -P`; absent if the device reports no address, or only zeros."""
     match = _PERMANENT.fullmatch(ethtool.answered(text).strip())
     if match is None:
         raise Unreadable(f"no address: {clean(text, 80)!r}")
     unset = not match[1].strip("nots e0:")
-    return {"mac_permanent": Absent("the device tells none") if unset else match[1]}
+    return {"mac_permanent": Absent("the device reports none") if unset else match[1]}
 
 
 def link(text: str) -> dict[str, Reading]:
@@ -113,14 +113,14 @@ def link(text: str) -> dict[str, Reading]:
     yes = {"yes": True, "no": False}.get(detected)
     return {
         "autoneg": ethtool.switch(values.get("Auto-negotiation")),
-        "connector": values.get("Port") or Absent("the driver tells none"),
-        "link_detected": Absent("the driver tells none") if yes is None else yes,
+        "connector": values.get("Port") or Absent("the driver reports none"),
+        "link_detected": Absent("the driver reports none") if yes is None else yes,
         **{leaf: ethtool.modes(text, key) for leaf, key in _MODES.items()},
     }
 
 
 def features(text: str) -> dict[str, Reading]:
-    """Read `ethtool -k`: of each feature `feature/NAME.on` and `feature/NAME.fixed`."""
+    """Read `ethtool -k`: `feature/NAME.on` and `feature/NAME.fixed` for each feature."""
     pairs = ethtool.pairs(text)[1:]
     if not text.startswith("Features for ") or not 0 < len(pairs) <= FEATURES or not all(dict(pairs)):
         raise Unreadable(f"no features: {text[:80]!r}")
@@ -132,7 +132,7 @@ def features(text: str) -> dict[str, Reading]:
 
 
 def statistics(text: str) -> dict[str, Reading]:
-    """Read `ethtool -S`: the names as `statistic`, and of each `statistic/NAME.value`."""
+    """Read `ethtool -S`: the names as `statistic`, and `statistic/NAME.value` for each."""
     found = ethtool.statistics(text)
     values: dict[str, Reading] = {"statistic": tuple(found)}
     return values | {f"statistic/{spell_key(name)}.value": count for name, count in found.items()}

@@ -1,6 +1,7 @@
 """GID tables of RDMA ports, as a loop of the shell prints them from sysfs.
 
-A table is `port DEVICE/ports/NUMBER`, a row `INDEX|GID|TYPE|INTERFACE` of each entry that is in use, and `end`.
+A table begins with `port DEVICE/ports/NUMBER`, has a row `INDEX|GID|TYPE|INTERFACE` for each entry in use, and ends
+with `end`.
 """
 
 import re
@@ -13,7 +14,7 @@ from rackcheck.model.text.values import rows
 _PORT = re.compile(r"port ([^/\s]{1,100})/ports/([0-9]{1,5})")
 _ENTRY = re.compile(r"([0-9]{1,5})\|((?:[0-9a-f]{4}:){7}[0-9a-f]{4})\|([^|]{0,40})\|([^|]{0,40})")
 _MAPPED = "0000:0000:0000:0000:0000:ffff:"
-"""How the GID of an IPv4 address begins."""
+"""Beginning of the GID of an IPv4 address."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class GidEntry:
 
     @property
     def ipv4(self) -> bool:
-        """Whether its GID is that of an IPv4 address."""
+        """Whether the GID contains an IPv4 address."""
         return self.address.startswith(_MAPPED)
 
 

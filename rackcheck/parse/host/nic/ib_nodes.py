@@ -15,7 +15,7 @@ _ROW = re.compile(r"(umad|issm|uverbs|port|rdma_cm)([0-9]{0,6}) (yes|no|-) ([^\s
 
 @dataclass(frozen=True)
 class Nodes:
-    """The devices, their ports (device and number), whether rdma_cm is there, and which other nodes are there."""
+    """The devices, their ports (device and number), whether rdma_cm exists, and which other device nodes exist."""
 
     connection: bool
     ports: tuple[tuple[str, str], ...]
@@ -23,16 +23,16 @@ class Nodes:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices that have ports, each once, in their order."""
+        """The devices that have ports, without repetition, in their order."""
         return tuple(dict.fromkeys(device for device, _ in self.ports))
 
     def has(self, kind: str, device: str, port: str = "-") -> bool:
-        """Whether the node of a device (`uverbs`), or of its port (`umad`, `issm`), is in /dev/infiniband."""
+        """Return whether the node of a device (`uverbs`), or of its port (`umad`, `issm`), is in /dev/infiniband."""
         return (kind, device, port) in self.there
 
 
 def nodes(answer: str) -> Nodes:
-    """Read the rows; raises Unreadable on any other row, and without the last one."""
+    """Read the rows; raises Unreadable on any other row, and if the last row is missing."""
     ports: dict[tuple[str, str], None] = {}
     there: set[tuple[str, str, str]] = set()
     connection: bool | None = None

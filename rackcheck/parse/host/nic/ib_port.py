@@ -19,14 +19,14 @@ _BITS = {
     "port_xmit_constraint_errors": 8, "port_rcv_constraint_errors": 8, "local_link_integrity_errors": 4,
     "excessive_buffer_overrun_errors": 4, "VL15_dropped": 16,
 }  # fmt: skip
-"""How wide the standard error counters are (drivers/infiniband/core/sysfs.c of the kernel): at their end they stop."""
+"""Width of the standard error counters (drivers/infiniband/core/sysfs.c of the kernel), which stop at their maximum."""
 
 _NO_PMA = "N/A (no PMA)"
 """Text of older kernels if the driver has no performance management agent."""
 
 
 def state(content: str) -> str:
-    """Read the word of `4: ACTIVE`; raises Unreadable without number or word."""
+    """Read the word of `4: ACTIVE`; raises Unreadable if number or word is missing."""
     match = _STATE.fullmatch(line(content))
     if match is None:
         raise Unreadable(f"not a numbered state: {content.strip()[:80]!r}")
@@ -35,7 +35,7 @@ def state(content: str) -> str:
 
 @dataclass(frozen=True)
 class Rate:
-    """The rate that a port trained, in Gb/s, and its lanes: `4X`."""
+    """The rate in Gb/s to which a port trained, and its lanes: `4X`."""
 
     gigabits: float
     width: str
@@ -50,7 +50,7 @@ def rate(content: str) -> Rate:
 
 
 def hexadecimal(content: str) -> int:
-    """Read `0x96`; some kernels write a count without the mark. Raises Unreadable on anything else."""
+    """Read `0x96`; some kernels write a number without `0x`. Raises Unreadable on anything else."""
     word = line(content)
     if not _NUMBER.fullmatch(word):
         raise Unreadable(f"not a number: {word[:80]!r}")
@@ -58,7 +58,7 @@ def hexadecimal(content: str) -> int:
 
 
 def first_guid(content: str) -> str:
-    """Return a port's GUID, the second half of its first GID; raises Unreadable where that is none."""
+    """Return a port's GUID, the second half of its first GID; raises Unreadable if this is not a GUID."""
     gid = line(content)
     if not _GID.fullmatch(gid):
         raise Unreadable(f"not a GID: {gid[:80]!r}")
@@ -66,7 +66,7 @@ def first_guid(content: str) -> str:
 
 
 def guid(files: Files, folder: str) -> Sourced:
-    """Return the GUID of an InfiniBand port by its folder; absent on Ethernet, whose GIDs are made of addresses."""
+    """Return the GUID of an InfiniBand port by its folder; absent on Ethernet, where GIDs are made from addresses."""
     layer = files.read(f"{folder}/link_layer")
     if layer.reading == "Ethernet":
         return Sourced(Absent("Ethernet"), layer.source)
@@ -74,7 +74,7 @@ def guid(files: Files, folder: str) -> Sourced:
 
 
 def traffic_class(files: Files, place: str) -> Sourced:
-    """Read `Global tclass=106`; without one the driver writes nothing, and then it is absent."""
+    """Read `Global tclass=106`; absent if the driver prints an empty text because none is set."""
     if place in files.contents and not files.contents[place].strip():
         return Sourced(Absent("none is set"), place)
     return files.read(place, _traffic_class)
@@ -88,7 +88,7 @@ def _traffic_class(content: str) -> int:
 
 
 def counter(files: Files, place: str) -> Sourced:
-    """Read a counter; absent where there is no such file, or no agent that counts."""
+    """Read a counter; absent if its file does not exist, or if no agent counts."""
     if files.contents.get(place, "").strip() == _NO_PMA:
         return Sourced(Absent("the driver has no performance management agent"), place)
     return files.read(place, whole)
@@ -97,7 +97,7 @@ def counter(files: Files, place: str) -> Sourced:
 def full(counted: Mapping[str, Reading]) -> Reading:
     """Return, in lower case, the names of the standard error counters at their highest value.
 
-    Absent where the port has none of them; where one is neither a number nor absent, its reason stands for all.
+    Absent if the port has none of these counters; if a counter is neither a number nor absent, its reason is returned.
     """
     known = {name: counted[name] for name in _BITS}
     strange = next((reading for reading in known.values() if not isinstance(reading, int | Absent)), None)

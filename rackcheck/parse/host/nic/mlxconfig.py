@@ -1,6 +1,6 @@
-"""What `mlxconfig -d DEVICE -e query` prints: the firmware's parameters, with default, current and next value.
+"""The output of `mlxconfig -d DEVICE -e query`: the firmware's parameters, with default, current and next value.
 
-Written to the documentation and to outputs that people quote in public: unverified on hardware of ours.
+Based on the documentation and on outputs that others published: unverified on hardware of ours.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rackcheck.model.fact import Reading, Unreadable, clean
 
 LINES = 800
-"""Lines of one function's output that are read; more are refused."""
+"""Maximum number of lines of one function's output; more are refused."""
 
 LEAVES = ("model", "part", "config", "config_waiting")
 """The properties of a function."""
@@ -22,7 +22,7 @@ _DESCRIBED = re.compile(r"(Device type|Name): {1,40}([^\n]{1,100}?) {0,100}")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: the value it was delivered with, the one in effect, and the one after the next boot."""
+    """One parameter: its default value, the current one, and the one after the next boot."""
 
     name: str
     default: str
@@ -39,12 +39,12 @@ class Query:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The parameters that the next boot changes, with what they will be: `SRIOV_EN=False(0)`."""
+        """The parameters that the next boot changes, with their new values: `SRIOV_EN=False(0)`."""
         return tuple(f"{p.name}={p.following}" for p in self.parameters if p.current != p.following)
 
 
 def query(text: str) -> Query:
-    """Read one function; raises Unreadable without the table of three values, and on a row that is no parameter."""
+    """Read one function; raises Unreadable without the table of three values, and on a row that is not a parameter."""
     rows = text.splitlines()
     if len(rows) > LINES:
         raise Unreadable(f"{len(rows)} lines")
@@ -63,7 +63,7 @@ def query(text: str) -> Query:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Return a reading for each leaf of one function, and of each parameter `config/NAME.value` and `.default`."""
+    """Return a reading for each leaf of one function, and `config/NAME.value` and `.default` for each parameter."""
     found = query(text)
     values: dict[str, Reading] = {
         leaf: found.described[key] for leaf, key in _DESCRIPTIONS.items() if key in found.described

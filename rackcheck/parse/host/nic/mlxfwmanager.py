@@ -1,11 +1,11 @@
-"""What `mlxfwmanager -d DEVICE --query` prints of the firmware in a NIC's flash; `mlxup` prints the same."""
+"""The output of `mlxfwmanager -d DEVICE --query` on the firmware in a NIC's flash; `mlxup` prints the same."""
 
 import re
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, clean
 
 LINES = 500
-"""Lines of one output that are read; more are refused."""
+"""Maximum number of lines of one output; more are refused."""
 
 LEAVES = {"firmware": "FW", "running": "FW (Running)", "pxe": "PXE", "uefi": "UEFI", "psid": "PSID",
           "part": "Part Number", "description": "Description", "mac": "Base MAC"}  # fmt: skip
@@ -20,12 +20,12 @@ _FIRMWARE = re.compile(r" {1,16}(FW|FW \(Running\)|PXE|UEFI) {2,40}([0-9][0-9.]{
 def device(text: str) -> dict[str, str]:
     """Read the one queried device, by the tool's words: `Part Number`, `PSID`, `FW`, `FW (Running)`.
 
-    Of a repeated name the first counts. Raises Unreadable if the tool prints no device, or several.
+    If a name is repeated, the first counts. Raises Unreadable if the tool prints no device, or several.
     """
     rows = text.splitlines()
     heads = [row for row in rows if _HEAD.fullmatch(row)]
     if len(rows) > LINES or len(heads) != 1:
-        raise Unreadable(f"{len(heads)} devices in the answer for one: {clean(text, 80)!r}")
+        raise Unreadable(f"{len(heads)} devices in the answer, expected 1: {clean(text, 80)!r}")
     values: dict[str, str] = {}
     for row in rows[rows.index(heads[0]) :]:
         match = _FIELD.fullmatch(row) or _FIRMWARE.fullmatch(row)
@@ -35,7 +35,7 @@ def device(text: str) -> dict[str, str]:
 
 
 def facts(text: str) -> dict[str, Reading]:
-    """Return a reading for each leaf of one device; without firmware in its flash, the flash is unknown."""
+    """Return a reading for each leaf of one device; if the tool prints no firmware, the flash is unknown."""
     values = device(text)
     found: dict[str, Reading] = {leaf: values.get(name, Absent(f"no {name}")) for leaf, name in LEAVES.items()}
     return found | {"firmware": values.get("FW", _UNREAD)}

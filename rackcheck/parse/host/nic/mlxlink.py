@@ -1,7 +1,7 @@
-"""What mlxlink prints of a port: its link, its bit errors, and the module or cable in it.
+"""The output of mlxlink for a port: its link, its bit errors, and the module or cable in it.
 
-Written to the documentation and to outputs that people quote in public (a BlueField-3 with a copper cable, MFT 4.30;
-lines of a ConnectX-7 with an optical module): unverified on hardware of ours.
+Based on the documentation and on outputs that others published (a BlueField-3 with a copper cable, MFT 4.30; lines of a
+ConnectX-7 with an optical module): unverified on hardware of ours.
 """
 
 import re
@@ -26,22 +26,22 @@ Scaling = Callable[[float], float]
 class MlxlinkPort:
     """One port's values, by the tool's words."""
 
-    told: dict[str, str]
+    values: dict[str, str]
 
     def text(self, name: str) -> Reading:
-        """A text; absent if the tool prints N/A."""
-        value = self.told.get(name, "")
-        return Absent(f"mlxlink tells no {name}") if value in _NONE else value
+        """Return a text; absent if the tool prints N/A."""
+        value = self.values.get(name, "")
+        return Absent(f"mlxlink reports no {name}") if value in _NONE else value
 
     def count(self, name: str) -> Reading:
-        """A whole number."""
+        """Return a whole number."""
         value = self.text(name)
         if not isinstance(value, str) or re.fullmatch(r"[0-9]{1,20}", value):
             return int(value) if isinstance(value, str) else value
         return _strange(name, value)
 
     def counts(self, name: str) -> list[int] | Absent | Unknown:
-        """A whole number of each lane: `3183333,242074`."""
+        """Return a whole number for each lane: `3183333,242074`."""
         value = self.text(name)
         if not isinstance(value, str):
             return value if isinstance(value, Absent | Unknown) else _strange(name, str(value))
@@ -51,27 +51,27 @@ class MlxlinkPort:
         return [int(part) for part in parts]
 
     def share(self, name: str) -> Reading:
-        """A ratio of errors to bits (`2E-9`), in percent."""
+        """Return a ratio of errors to bits (`2E-9`), in percent."""
         value = self.text(name)
         if not isinstance(value, str) or _RATIO.fullmatch(value):
             return float(value) * 100 if isinstance(value, str) else value
         return _strange(name, value)
 
     def errors(self) -> list[int] | Unknown:
-        """The errors before correction of each lane; empty for a link that is down."""
+        """Return the errors of each lane before correction; empty for a link that is down."""
         reading = self.counts(_RAW)
         if not isinstance(reading, Absent):
             return reading
-        # No lane is one without errors: only a link that is down has none.
+        # Only a link that is down has no lanes: for an active link, missing lanes do not mean that there are no errors.
         return Unknown(Reason.NOT_COLLECTED, reading.detail) if self.text("State") == "Active" else []
 
     def measured(self, name: str, scale: Scaling) -> tuple[Reading, Reading, Reading]:
-        """The value of one sensor, and its lowest and highest alarm; absent if it reports none."""
+        """Return the value of one sensor, and its low and high alarm; absent if the module does not report them."""
         values, low, high = self.lanes(name, scale)
         return (values if isinstance(values, Absent | Unknown) else values[0]), low, high
 
     def lanes(self, name: str, scale: Scaling = float) -> tuple[list[float] | Absent | Unknown, Reading, Reading]:
-        """What is measured on each lane: `1.886,1.989 [-10.41..6]`, with the alarms behind, all of them scaled."""
+        """Return the scaled values of each lane and the scaled alarms that follow: `1.886,1.989 [-10.41..6]`."""
         value = self.text(name)
         if not isinstance(value, str):
             reading = value if isinstance(value, Absent | Unknown) else Absent(name)
@@ -82,7 +82,7 @@ class MlxlinkPort:
             strange = _strange(name, value)
             return strange, strange, strange
         ends = [
-            Absent("the module tells no alarms")
+            Absent("the module reports no alarms")
             if end is None
             else scale(float(end))
             if _DECIMAL.fullmatch(end)
@@ -102,12 +102,12 @@ def milliwatts(dbm: float) -> float:
 
 
 def thousandths(value: float) -> float:
-    """Return V for mV, A for mA."""
+    """Convert mV to V, or mA to A."""
     return rounded(value / 1000)
 
 
 def rounded(value: float) -> float:
-    """Return a number as it was written, without the dust of a division."""
+    """Return a number as it was written, without the rounding error of a division."""
     return float(f"{value:.12g}")
 
 

@@ -1,4 +1,4 @@
-"""What `ethtool -m` prints of a pluggable module: SFP (SFF-8472), QSFP (SFF-8636), QSFP-DD and OSFP (CMIS)."""
+"""The output of `ethtool -m` for a pluggable module: SFP (SFF-8472), QSFP (SFF-8636), QSFP-DD and OSFP (CMIS)."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable, c
 from rackcheck.parse.host.nic.ethtool import pairs
 
 LANES = 16
-UNMEASURED = "the module measures nothing of the kind"
+UNMEASURED = "the module does not measure it"
 _POWER = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mW(?: / \S{1,20} dBm)?")
 _CURRENT = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) mA")
 _TEMPERATURE = re.compile(r"(-?[0-9]{1,9}\.[0-9]{1,9}) degrees C(?: / \S{1,20} degrees F)?")
@@ -23,33 +23,33 @@ _MEASURES = {
     "bias": ("Laser bias current", "Laser tx bias current"),
 }  # fmt: skip
 _ALARMS = {"tx_power": ("Laser output power", "Laser tx power"), "rx_power": ("Laser rx power",)}
-"""Names of the thresholds of the light; those of the light it sends have two names."""
+"""Names of the thresholds of optical power; the thresholds of the sent power have two names."""
 
 _OF_NAME = {name: leaf for leaf, names in _MEASURES.items() for name in names}
 
 
 @dataclass(frozen=True)
 class Module:
-    """One module: what it is, what it measures, and which of its own limits it has passed."""
+    """One module: its description, its measurements, and which of its own limits are exceeded."""
 
     texts: dict[str, str]
     lanes: dict[int, dict[str, Reading]]
     raised: tuple[str, ...]
 
     def text(self, name: str) -> Reading:
-        """A text of the module; absent if it has none."""
-        return self.texts.get(name) or Absent(f"the module tells no {name}")
+        """Return a text of the module; absent if the module does not report it."""
+        return self.texts.get(name) or Absent(f"the module reports no {name}")
 
     def temperature(self, name: str = "Module temperature") -> Reading:
-        """A temperature in C."""
+        """Return a temperature in degrees C."""
         return _measured(self.texts.get(name), _TEMPERATURE)
 
     def voltage(self, name: str = "Module voltage") -> Reading:
-        """A voltage in V."""
+        """Return a voltage in V."""
         return _measured(self.texts.get(name), _VOLTAGE)
 
     def alarm(self, measure: str, end: str) -> Reading:
-        """The module's own `high` or `low` alarm of its light (`tx_power`, `rx_power`), in mW."""
+        """Return the module's `high` or `low` alarm threshold of optical power (`tx_power`, `rx_power`), in mW."""
         names = (f"{word} {end} alarm threshold" for word in _ALARMS[measure])
         text = next((self.texts[name] for name in names if name in self.texts), None)
         return _measured(text, _POWER)
@@ -57,7 +57,7 @@ class Module:
     def flags(self) -> Reading:
         """The alarms and warnings that are on; absent if the module does not support any flag."""
         has = self.text("Alarm/warning flags implemented") == "Yes"
-        return self.raised if has or self.raised else Absent("the module raises no flags")
+        return self.raised if has or self.raised else Absent("the module supports no flags")
 
 
 def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Reading:
@@ -72,7 +72,7 @@ def _measured(value: str | None, form: re.Pattern[str], parts: int = 1) -> Readi
 
 
 def module(text: str) -> Module:
-    """Read a module; raises Unreadable if there is none in the output. Powers are in mW, currents in A."""
+    """Read a module; raises Unreadable if the output has none. Powers are in mW, currents in A."""
     texts: dict[str, str] = {}
     lanes: dict[int, dict[str, Reading]] = {}
     raised: dict[str, None] = {}
@@ -91,7 +91,7 @@ def module(text: str) -> Module:
 
 
 def _measure(name: str) -> Iterator[tuple[str, int]]:
-    """Return what a line measures and on which lane; a module with one lane does not number it."""
+    """Return what a line measures and on which lane; a module with a single lane does not number it."""
     lane = _LANE.fullmatch(name)
     leaf = _OF_NAME.get(lane[1].strip() if lane is not None else name)
     if leaf is not None:

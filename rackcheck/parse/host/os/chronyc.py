@@ -1,4 +1,4 @@
-"""What `chronyc -n tracking` prints: what chrony follows, and how far off the clock is."""
+"""The output of `chronyc -n tracking`: the source that chrony follows, and the clock's offset."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from rackcheck.model.text.values import key_values, whole
 
 OFFSETS = {"offset": "System time", "last_offset": "Last offset", "rms_offset": "RMS offset",
            "root_delay": "Root delay", "root_dispersion": "Root dispersion"}  # fmt: skip
-"""What is measured in seconds, with chronyc's words."""
+"""Values in seconds, with chronyc's names."""
 
 LEAVES = ("reference", "stratum", "leap", *OFFSETS)
 _WORDS = ("Reference ID", "Stratum", "Leap status", *OFFSETS.values())
@@ -22,12 +22,12 @@ _SECONDS = re.compile(r"(?P<number>[+-]?[0-9]{1,12}\.[0-9]{1,12}) seconds(?: (?P
 class Tracking:
     """The whole table, and the name of the source that chrony follows: empty if it follows none."""
 
-    told: Mapping[str, str]
+    values: Mapping[str, str]
     reference: str
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Return a reading for each leaf; of a chrony that follows nothing only the leap status. Raises Unreadable."""
-        nothing = Absent("chrony follows nothing")
+        """Return a reading for each leaf; if chrony follows no source, only the leap status. Raises Unreadable."""
+        nothing = Absent("chrony follows no source")
         yield "leap", self.leap
         yield "reference", nothing if self.lost else self.reference or nothing
         yield "stratum", nothing if self.lost else self.stratum()
@@ -36,37 +36,37 @@ class Tracking:
 
     @property
     def leap(self) -> str:
-        """Normal, Insert second, Delete second, or Not synchronised."""
-        return self.told["Leap status"]
+        """The leap status: Normal, Insert second, Delete second, or Not synchronised."""
+        return self.values["Leap status"]
 
     @property
     def lost(self) -> bool:
-        """Whether chrony follows nothing: what it then measures is nothing."""
+        """Whether chrony follows no source: its measurements are then meaningless."""
         return self.leap == "Not synchronised"
 
     def stratum(self) -> int:
-        """Read the steps to the clock at the root; raises Unreadable."""
-        return whole(self.told["Stratum"])
+        """Read the stratum, the number of steps to the reference clock; raises Unreadable."""
+        return whole(self.values["Stratum"])
 
     def seconds(self, leaf: str) -> float:
         """Read one of OFFSETS in seconds; raises Unreadable."""
-        return seconds(self.told[OFFSETS[leaf]])
+        return seconds(self.values[OFFSETS[leaf]])
 
 
 def tracking(rows: list[str]) -> Tracking:
-    """Read chronyc's table; raises Unreadable where chronyc complains, or leaves one of the words out."""
+    """Read chronyc's table; raises Unreadable if chronyc prints an error, or leaves out one of the names."""
     if _COMPLAINT.match(rows[0] if rows else ""):  # chronyc's own message: 506 Cannot talk to daemon
         raise Unreadable(rows[0][:80], Reason.NOT_COLLECTED)
     table = key_values("\n".join(rows))
     missing = [word for word in _WORDS if word not in table]
     reference = _REFERENCE.fullmatch(table.get("Reference ID", ""))
     if missing or reference is None:
-        raise Unreadable(f"not the words of chronyc: {', '.join(map(repr, missing or [table['Reference ID'][:80]]))}")
+        raise Unreadable(f"not the output of chronyc: {', '.join(map(repr, missing or [table['Reference ID'][:80]]))}")
     return Tracking(table, reference[1])
 
 
 def seconds(text: str) -> float:
-    """Read `0.000000626 seconds slow of NTP time`, which is below zero; raises Unreadable on anything else."""
+    """Read `0.000000626 seconds slow of NTP time`, a negative number; raises Unreadable on anything else."""
     match = _SECONDS.fullmatch(text)
     if match is None:
         raise Unreadable(f"not seconds: {text[:80]!r}")

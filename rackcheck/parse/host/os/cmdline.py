@@ -1,4 +1,4 @@
-"""The kernel's command line, parted into arguments as the kernel parts them; what looks secret is withheld."""
+"""The kernel's command line, split into arguments as the kernel does; values that look secret are withheld."""
 
 import re
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from rackcheck.model.fact import Absent, Reason, Unknown, Unreadable
 from rackcheck.model.text.values import line, rows
 
 SECRET = '[^ ="]*(passw|secret|token|credential)[^ ="]*|[^ ="]*key'
-"""A name that looks like a secret's, for sed and for us, in any case of its letters."""
+"""Pattern of names that look like a secret's, for sed and for this module; letter case is ignored."""
 
 WITHHELD = "<withheld>"
-"""Replaces a secret."""
+"""Text that replaces a secret."""
 
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument: its name, its value without quotes, and itself as it may be shown.
+    """One argument: its name, its value without quotes, and the whole argument as it may be shown.
 
-    The value is absent for a bare word, and Unknown (denied) where it is withheld.
+    The value is absent if the argument has none, and Unknown (denied) if it is withheld.
     """
 
     name: str
@@ -28,9 +28,9 @@ class Argument:
 
 
 def arguments(answer: str) -> tuple[Argument, ...]:
-    """Read one line: blanks part arguments, double quotes keep one together; what follows `--` is init's.
+    """Read one line: blanks separate arguments unless in double quotes; the arguments after `--` are for init.
 
-    Raises Unreadable where a quote never closes, and on what is not one line.
+    Raises Unreadable if a quote is not closed, and if the answer is not one line.
     """
     if answer.count('"') % 2:
         raise Unreadable("a quote that never closes")
@@ -46,4 +46,4 @@ def _argument(word: str) -> Argument:
     if mark and (value == WITHHELD or re.fullmatch(SECRET, name, re.IGNORECASE)):
         why = Unknown(Reason.DENIED, "withheld: its name looks like a secret's")
         return Argument(name, why, f"{name}={WITHHELD}")
-    return Argument(name, value.replace('"', "") if mark else Absent("a bare word"), word)
+    return Argument(name, value.replace('"', "") if mark else Absent("the argument has no value"), word)

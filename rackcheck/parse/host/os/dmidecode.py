@@ -14,7 +14,7 @@ BLANK = frozenset(
     {"", "unknown", "not specified", "not provided", "unspecified", "no dimm", "no module installed", "empty",
      "none", "(none)", "n/a", "<out of spec>", "<bad index>", "not present", "no asset tag", "--"}
 )  # fmt: skip
-"""Texts of dmidecode, or of a maker, for an empty field, in lower case."""
+"""Texts of dmidecode, or of a vendor, for an empty field, in lower case."""
 
 _HANDLE = re.compile(r"Handle (0x[0-9A-Fa-f]{1,8}), DMI type ([0-9]{1,3}), [0-9]{1,6} bytes\.?")
 _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.0**10, "PB": 2.0**20}
@@ -22,41 +22,41 @@ _SIZES = {"bytes": 2.0**-30, "kB": 2.0**-20, "MB": 2.0**-10, "GB": 1.0, "TB": 2.
 
 @dataclass(frozen=True)
 class Structure:
-    """One structure: its handle, its type's number, its fields, and the lines below those fields that have some."""
+    """One structure: its handle, its type's number, its fields, and the further lines below a field."""
 
     handle: str
     kind: int
     fields: Mapping[str, str] = field(default_factory=dict)
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def said(self, *keys: str) -> str | None:
-        """Return the first of these fields that has a value; a blank word is none."""
+    def first(self, *keys: str) -> str | None:
+        """Return the first of these fields that has a value; a word in BLANK is not a value."""
         items = (self.fields.get(key, "") for key in keys)
-        # An older dmidecode writes <OUT OF SPEC> for a number that came into the specification after it.
+        # An older dmidecode writes <OUT OF SPEC> for a number that was added to the specification after its release.
         return next((v for v in items if v.casefold() not in BLANK and "<OUT OF SPEC>" not in v), None)
 
-    def unsaid(self, key: str) -> Unknown:
-        """Return the reason why a field is not known."""
+    def missing(self, key: str) -> Unknown:
+        """Return the reason why a field is unknown."""
         shown = f"{key}: {self.fields[key]}" if key in self.fields else f"no {key}"
         return Unknown(Reason.NOT_COLLECTED, f"dmidecode {self.handle}: {clean(shown)}")
 
     def text(self, *keys: str) -> str | Unknown:
-        """Return a field as it stands, or why it is not known."""
-        message = self.said(*keys)
-        return self.unsaid(keys[0]) if message is None else message
+        """Return a field unchanged, or why it is unknown."""
+        message = self.first(*keys)
+        return self.missing(keys[0]) if message is None else message
 
     def value(self, read: Callable[[str], float], *keys: str) -> float | Unknown:
-        """Read a field, or return why it is not known."""
-        message = self.said(*keys)
+        """Read a field, or return why it is unknown."""
+        message = self.first(*keys)
         if message is None:
-            return self.unsaid(keys[0])
+            return self.missing(keys[0])
         try:
             return read(message)
         except Unreadable as error:
             return Unknown(error.reason, f"dmidecode {self.handle}: {keys[0]}: {error}")
 
     def count(self, key: str) -> int | Unknown:
-        """Read a field that is a whole number, or return why it is not known."""
+        """Read a field that is a whole number, or return why it is unknown."""
         reading = self.value(whole, key)
         return reading if isinstance(reading, Unknown) else int(reading)
 
@@ -67,7 +67,7 @@ def structures(text: str) -> tuple[Structure, ...]:
     if not found and "No SMBIOS nor DMI entry point found" in text:
         raise Unreadable("this machine has no SMBIOS table", Reason.NOT_COLLECTED)
     if not found or found[-1].kind != END_OF_TABLE:
-        raise Unreadable("not the whole of dmidecode: no End Of Table")
+        raise Unreadable("incomplete output of dmidecode: no End Of Table")
     return found
 
 
@@ -102,7 +102,7 @@ def gibibytes(text: str) -> float:
 
 
 def measured(*units: str) -> Callable[[str], float]:
-    """Make a reader of a number that is followed by one of these words."""
+    """Return a reader of a number that is followed by one of these units."""
 
     def reader(text: str) -> float:
         digits, _, unit = text.partition(" ")
@@ -114,9 +114,9 @@ def measured(*units: str) -> Callable[[str], float]:
 
 
 def named(found: list[Structure], *keys: str) -> list[tuple[str, Structure]]:
-    """Name structures by their first key; where names repeat, by all the keys, and at last by the handle too."""
+    """Name structures by their first key; if names repeat, more keys are added, and finally the handle."""
     for used in range(1, len(keys) + 1):
-        names = [" ".join(message for key in reversed(keys[:used]) if (message := s.said(key))) for s in found]
+        names = [" ".join(message for key in reversed(keys[:used]) if (message := s.first(key))) for s in found]
         if all(names) and len(set(names)) == len(names):
             return list(zip(names, found, strict=True))
-    return [(f"{s.said(keys[0]) or ''} {s.handle}".strip(), s) for s in found]
+    return [(f"{s.first(keys[0]) or ''} {s.handle}".strip(), s) for s in found]

@@ -7,7 +7,7 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import flag, unquoted, whole
 
 CGROUP_DRIVER, NVIDIA_RUNTIME = "native.cgroupdriver", "nvidia"
-"""Names of pieces of daemon.json that are no settings of their own: an option of `exec-opts`, and a runtime."""
+"""Names of pieces of daemon.json that are not settings themselves: an option of `exec-opts`, and a runtime."""
 
 _PIECE = re.compile(
     r'"([\w-]{1,40})" *: *("[^"]{0,200}"|true|false)|"native\.cgroupdriver=([a-z]{1,20})"|"(nvidia)" *: *\{'
@@ -16,7 +16,7 @@ _LINE = re.compile(r" ?([A-Z][A-Za-z ]{1,40}): ?(.{0,400}?)\s{0,20}")
 
 
 def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[str]) -> Mapping[str, str | bool]:
-    """Read pieces such as `"data-root": "/raid"`, by the setting's name; of a repeated one the last counts.
+    """Read pieces such as `"data-root": "/raid"`, by the setting's name; if a setting is repeated, the last counts.
 
     Raises Unreadable at a piece that is none of these settings, and at a flag that is neither true nor false.
     """
@@ -38,9 +38,9 @@ def settings(rows: Sequence[str], *, texts: Collection[str], flags: Collection[s
 
 
 def info(rows: Sequence[str]) -> Mapping[str, str]:
-    """Read `Name: value` lines, which since 20.10 stand one blank in; of a repeated name the first counts.
+    """Read `Name: value` lines, which are indented by one blank since 20.10; if a name is repeated, the first counts.
 
-    Raises Unreadable at another line.
+    Raises Unreadable at any other line.
     """
     shown: dict[str, str] = {}
     for row in rows:
@@ -52,9 +52,9 @@ def info(rows: Sequence[str]) -> Mapping[str, str]:
 
 
 def shown(name: str, value: str) -> bool | int | str | tuple[str, ...]:
-    """Read one value of `docker info` as what it is: a number, names in their order, a yes or no, else a text.
+    """Read one value of `docker info` with its type: a number, names in their order, a yes or no, else a text.
 
-    Raises Unreadable where a number or a yes or no is none.
+    Raises Unreadable at an invalid number, and at an invalid yes or no.
     """
     if name == "Cgroup Version":
         return whole(value)

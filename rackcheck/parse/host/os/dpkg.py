@@ -1,13 +1,12 @@
-"""The list of installed packages, one a row as dpkg-query prints it; rpm is run with a format of the same rows.
+"""The list of installed packages, one per row as dpkg-query prints it; rpm gets a format that prints the same rows.
 
     dpkg amd64
     ii |adduser|all|3.134
     hi |linux-image-5.15.0-1053-nvidia|amd64|5.15.0-1053.54
     -- end --
 
-The first row names whose records these are and the machine's own architecture. Of the three letters before a name the
-first is what is wanted of the package, the second its state, the third whether it must be installed anew
-(dpkg-query(1)).
+The first row names the package manager and the machine's own architecture. The three letters before a name are the
+desired action, the package's state, and whether it must be reinstalled (dpkg-query(1)).
 """
 
 import re
@@ -20,20 +19,20 @@ from rackcheck.model.text.values import rows
 
 DPKG = "${db:Status-Abbrev}|${Package}|${Architecture}|${Version}\\n"
 RPM = "ii |%{NAME}|%{ARCH}|%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
-"""The form of a row, in the words of each."""
+"""The format of a row, for dpkg-query and for rpm."""
 
 END = "-- end --"
 """The last line of the output."""
 
 KEYS = "gpg-pubkey"
-"""What rpm lists beside packages: the keys that sign them."""
+"""Name under which rpm lists the keys that sign packages."""
 
 _ROW = re.compile(r"([uihrp])([ncHUFWti])([ R])\|([^|\s]{1,200})\|([^|\s]{1,40})\|([^|\s]{0,200})")
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One installed package; `held` is one that an upgrade leaves alone, `broken` one that is not wholly installed."""
+    """One installed package; `held` means that an upgrade skips it, `broken` that it is not completely installed."""
 
     name: str
     arch: str
@@ -44,7 +43,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """Whose records were read, dpkg's or rpm's, the machine's own architecture, and the packages in their order."""
+    """The package manager (dpkg or rpm), the machine's own architecture, and the packages in their order."""
 
     manager: str
     native: str
@@ -52,7 +51,7 @@ class Installed:
 
 
 def installed(answer: str) -> Installed:
-    """Read the list; raises Unreadable if it is incomplete, empty, or holds a row that is no package with a version."""
+    """Read the list; raises Unreadable if it is incomplete or empty, or has a row that is no package with a version."""
     items = rows(answer)
     manager, _, native = items[0].partition(" ") if items else ("", "", "")
     if len(items) < 3 or items[-1] != END or manager not in {"dpkg", "rpm"}:
@@ -62,7 +61,7 @@ def installed(answer: str) -> Installed:
 
 
 def _package(row: str) -> Package | None:
-    """Read one row; none for what is removed but for its settings, and for rpm's keys."""
+    """Read one row; None for a removed package whose settings are still there, and for rpm's keys."""
     match = _ROW.fullmatch(row)
     if match is None:
         raise Unreadable(f"not a package: {row[:80]!r}")
@@ -75,7 +74,7 @@ def _package(row: str) -> Package | None:
 
 
 def versions(packages: Iterable[Package], native: str) -> dict[str, list[str]]:
-    """Gather the versions by name; a package of another architecture is `NAME:ARCH`, as dpkg spells it."""
+    """Group the versions by name; a package of another architecture is `NAME:ARCH`, as dpkg spells it."""
     found: dict[str, list[str]] = defaultdict(list)
     for package in packages:
         own = package.arch in {native, "all", "noarch", "(none)"}

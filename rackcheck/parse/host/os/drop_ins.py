@@ -1,4 +1,4 @@
-"""Settings in a main file and in folders of further files, as systemd, modprobe and their like keep them."""
+"""Settings in a main file and in folders of further files, as systemd, modprobe and similar programs keep them."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from rackcheck.model.text.files import Files
 
 
 def lines(files: Files, globs: Sequence[str]) -> list[str]:
-    """Return the lines of all files without comments and blanks; one in a later folder hides its namesake before it.
+    """Return all files' lines without comments and blanks; a file replaces one of the same name in an earlier folder.
 
-    Raises Unreadable if a file or a folder of them cannot be read: what it sets is unknown.
+    Raises Unreadable if a file or a folder cannot be read: its settings are unknown.
     """
     drops: dict[str, str] = {}
     for glob in globs:

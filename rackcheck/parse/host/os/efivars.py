@@ -13,13 +13,13 @@ GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
 """UEFI's own variables."""
 
 ENTRIES = 1000
-"""Entries of a boot order that are read; machines have dozens."""
+"""Maximum number of entries of a boot order; machines have dozens."""
 
 
 def asking(*names: str) -> str:
     """Return the command that reads UEFI's own variables of these names.
 
-    They hold bytes of zero, which no shell keeps: `od` prints them. A container hides all of /sys/firmware.
+    The variables contain zero bytes, which a shell cannot store, so `od` prints them. A container hides /sys/firmware.
     """
     return (
         "set -- /sys/firmware/*; [ -e \"$1\" ] || { echo '/sys/firmware shows nothing' >&2; exit 1; }\n"
@@ -47,7 +47,7 @@ def variables(answer: str) -> Mapping[str, str] | None:
 
 
 def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
-    """Read a variable of four bytes of attributes and a 0 or 1; raises Unreadable on other bytes."""
+    """Read a variable that consists of four bytes of attributes and a 0 or 1; raises Unreadable on other bytes."""
     if name not in shown:
         return Absent(f"firmware has no {name}")
     octets = shown[name].split()
@@ -57,7 +57,7 @@ def yes(name: str, shown: Mapping[str, str]) -> bool | Absent:
 
 
 def entries(name: str, shown: Mapping[str, str]) -> tuple[str, ...] | Absent:
-    """Read a variable of four bytes of attributes and numbers of boot entries, two bytes each: `Boot0003`, ...
+    """Read a list of boot entries (`Boot0003`, ...): four bytes of attributes, then two bytes for each entry's number.
 
     Raises Unreadable on other bytes.
     """
@@ -65,7 +65,7 @@ def entries(name: str, shown: Mapping[str, str]) -> tuple[str, ...] | Absent:
         return Absent(f"firmware has no {name}")
     octets = shown[name].split()
     if len(octets) < 6 or len(octets) % 2 or len(octets) > 2 * ENTRIES or not all(map(_octet, octets)):
-        raise Unreadable(f"{name} holds no entries: {shown[name][:80]!r}")
+        raise Unreadable(f"{name} is not a list of boot entries: {shown[name][:80]!r}")
     low, high = octets[4::2], octets[5::2]
     return tuple(f"Boot{int(first) + 256 * int(second):04X}" for first, second in zip(low, high, strict=True))
 

@@ -1,4 +1,4 @@
-"""`find -printf %F -print`: each path behind the type of the file system that it lies on, `pstore/sys/fs/pstore`."""
+"""`find -printf %F -print`: each path after the type of its file system, `pstore/sys/fs/pstore`."""
 
 import re
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ _ROW = re.compile(r"([A-Za-z0-9_.-]{1,40})(/.{0,4000})")
 
 
 def types(answer: str, needed: Iterable[str]) -> dict[str, str]:
-    """Return each path's type; raises Unreadable on another row, and where a path that must be there is missing."""
+    """Return each path's type; raises Unreadable on any other row, and if a needed path is missing."""
     matches = [_ROW.fullmatch(row) for row in rows(answer)]
     found = {match[2]: match[1] for match in matches if match is not None}
     if None in matches or not found.keys() >= set(needed):
-        raise Unreadable("the answer was cut, or is not of types and places")
+        raise Unreadable("the answer was cut, or does not list types and paths")
     return found

@@ -1,4 +1,4 @@
-"""What `last -F -x reboot shutdown` prints of wtmp in UTC, newest first, with the node's clock and uptime behind it.
+"""The output of `last -F -x reboot shutdown` for wtmp in UTC, newest first, then the node's clock and uptime.
 
 reboot   system boot  5.15.0-1053-nvid Fri Nov 20 07:11:09 2026   still running
 shutdown system down  5.15.0-1053-nvid Fri Nov 20 07:03:01 2026 - Fri Nov 20 07:11:09 2026  (00:08)
@@ -18,7 +18,7 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import rows
 
 END = "-- end --"
-"""The last line of the output; before it comes `now`, the seconds since 1970 and the seconds since boot."""
+"""The last line of the output; the line before it has `now`, the seconds since 1970, and the seconds since boot."""
 
 _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})")
 
@@ -27,8 +27,8 @@ _DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} [ 0-3][0-9] [0-9]{2}:[0-9]{2}:
 class Wtmp:
     """The record as far as it was read, newest first; times are seconds since 1970, `up` is seconds since boot.
 
-    A start with an unreadable date is None. `begins` is the date of the oldest line, that of wtmp's own beginning if
-    the whole record was read.
+    A start with an unreadable date is None. `begins` is the date of the oldest line read; if the whole record was read,
+    it is the beginning of wtmp.
     """
 
     kinds: tuple[str, ...]
@@ -39,7 +39,7 @@ class Wtmp:
 
     @property
     def unclean(self) -> int:
-        """Starts without a shutdown before them; the oldest start is not counted, as what came before it is unknown."""
+        """Count the starts without a shutdown before them, except the oldest start: what preceded it is unknown."""
         return sum(newer == older == "reboot" for newer, older in pairwise(self.kinds))
 
     def late(self, window: int) -> int | Unknown:
@@ -47,9 +47,9 @@ class Wtmp:
         if self.up >= window:
             return 0
         if self.begins is None or self.begins > self.now - window:
-            return Unknown(Reason.NOT_READ_FURTHER, "wtmp was not read, or does not reach back, so far")
+            return Unknown(Reason.NOT_READ_FURTHER, "the part of wtmp that was read does not reach back that far")
         if any(start is None or start > self.now for start in self.starts):
-            return Unknown(Reason.UNPARSABLE, "wtmp has a start in the future, or at no time")
+            return Unknown(Reason.UNPARSABLE, "wtmp has a start in the future, or without a time")
         found = [start for start in self.starts if start is not None and start > self.now - window]
         return len(found) or Unknown(Reason.NOT_COLLECTED, "wtmp has no record of the last start")
 
@@ -69,7 +69,7 @@ def wtmp(answer: str) -> Wtmp:
 
 
 def _moment(row: str) -> int | None:
-    """Return the first date of a row in seconds since 1970; the command prints UTC."""
+    """Return the first date of a row in seconds since 1970; the rows are in UTC."""
     found = _DATE.search(row)
     try:
         return calendar.timegm(time.strptime(found[1], "%b %d %H:%M:%S %Y")) if found else None

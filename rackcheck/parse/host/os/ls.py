@@ -1,4 +1,4 @@
-"""What `ls -ln` prints: sizes of files, and where links lead."""
+"""The output of `ls -ln`: sizes of files, and the targets of links."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ ROW = re.compile(
 
 
 def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
-    """Read `ls -ln`: the size of each file, and where a link leads."""
+    """Read `ls -ln`: the size of each file, and the target of each link."""
     found = {}
     for row in rows:
         match = ROW.fullmatch(row)
@@ -23,11 +23,11 @@ def listed(rows: Iterable[str]) -> dict[str, tuple[int, str]]:
 
 
 def release(path: str, links: Mapping[str, tuple[int, str]]) -> Reading:
-    """Return the version in the name of the file that a chain of links ends at."""
+    """Return the version in the name of the file at the end of a chain of links."""
     for _ in range(8):
         target = links.get(path, (0, ""))[1]
         if not target:
             break
         path = target if target.startswith("/") else f"{path.rpartition('/')[0]}/{target}"
     match = re.search(r"\.so\.([0-9]{1,9}(?:\.[0-9]{1,9}){0,5})\Z", path)
-    return match[1] if match else Absent("the file's name tells none")
+    return match[1] if match else Absent("the file's name contains none")

@@ -1,10 +1,10 @@
-"""Lines of modprobe.d(5) and modules-load.d(5): what parameters modules get, which are loaded, which are kept from it.
+"""Lines of modprobe.d(5) and modules-load.d(5): modules' parameters, modules to load, modules that must not load.
 
     options nvidia NVreg_EnableGpuFirmware=1
     blacklist nouveau
     install cramfs /bin/false
 
-Rows come without comments and blanks around them.
+The rows passed to these functions have no comments, and no blanks around them.
 """
 
 import re
@@ -14,15 +14,15 @@ from rackcheck.model.text.values import unquoted
 
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _LONGEST = 4000
-"""Characters of one line that are read."""
+"""Maximum number of characters of one line that are read."""
 _NOTHING = re.compile(r"(?:/usr)?/bin/(?:false|true)")
 
 
 def options(rows: Iterable[str], modules: re.Pattern[str]) -> dict[str, str]:
-    """Return the values by `module.parameter`, of the modules whose whole name fits; of a repeated one the last counts.
+    """Return values by `module.parameter`, for modules whose whole name matches; if repeated, the last value counts.
 
-    Dashes and underscores of a module's name are equal to the kernel, which spells underscores. Other lines, and words
-    without a name and value, are left out.
+    The kernel treats dashes and underscores in a module's name as the same, and writes underscores. Other lines, and
+    words without a name and value, are left out.
     """
     given: dict[str, str] = {}
     for row in rows:
@@ -40,7 +40,7 @@ def autoload(rows: Iterable[str]) -> tuple[str, ...]:
 
 
 def blacklisted(rows: Iterable[str]) -> tuple[str, ...]:
-    """Return the modules that `blacklist` keeps from loading by themselves, as the kernel spells them."""
+    """Return the modules that `blacklist` prevents from loading automatically, as the kernel spells them."""
     orders = (row.split() for row in rows)
     return _spelt(words[1] for words in orders if words[:1] == ["blacklist"] and len(words) > 1)
 

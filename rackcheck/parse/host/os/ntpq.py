@@ -7,28 +7,28 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import number, rows
 
 NONE = "no ntpq"
-"""Printed if the tool is not installed on the node."""
+"""Printed if ntpq is not installed on the node."""
 
 LEAP = {0: "none", 1: "insert", 2: "delete", 3: "unsynchronized"}
-"""What ntpd does with the last second of the day; 3 is reported while it is not synchronized."""
+"""How ntpd treats the last second of the day; 3 is reported while ntpd is not synchronized."""
 
 _REFUSED = re.compile(r"[^\n=]{0,80}\bConnection refused\n")
 _VARIABLE = re.compile(r'\b([a-z_]{1,30})=("[^"\n]{0,300}"|[^\s,"]{1,100})')
 
 
 def lacking(answer: str) -> str | None:
-    """Return why no ntpd responded; None if one did."""
+    """Return why ntpd did not respond; None if it did."""
     if rows(answer) == [NONE]:
         return "ntpd is not installed"
     return "ntpd does not run" if _REFUSED.fullmatch(answer) else None
 
 
 def variables(answer: str, needed: Iterable[str]) -> dict[str, str]:
-    """Return the variables by name, of a repeated one the last; raises Unreadable where a needed one is missing."""
+    """Return the variables by name; if repeated, the last counts. Raises Unreadable if a needed variable is missing."""
     table = dict(_VARIABLE.findall(answer))
     missing = [name for name in needed if name not in table]
     if missing:
-        raise Unreadable(f"ntpq does not tell {', '.join(missing)}: {answer[:80]!r}")
+        raise Unreadable(f"ntpq does not report {', '.join(missing)}: {answer[:80]!r}")
     return table
 
 

@@ -1,4 +1,4 @@
-"""The files of pam_limits, `limits.conf` and its like: domain, soft or hard, item, value; see limits.conf(5)."""
+"""The files of pam_limits, `limits.conf` and similar ones: domain, soft or hard, item, value; see limits.conf(5)."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -24,10 +24,10 @@ def places(files: Files) -> Iterator[str]:
 
 
 def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Return what the lines for `*` set, by item and side; a later line wins, and `-` is both sides.
+    """Return what the lines for `*` set, by item and side (soft, hard); a later line wins, and `-` means both sides.
 
-    The texts are whole files in the order in which pam_limits reads them. A line with more or fewer than four words,
-    and one for a single user or a group, sets nothing here.
+    The texts are whole files in the order in which pam_limits reads them. Lines with more or fewer than four words, and
+    lines for a single user or a group, are ignored here.
     """
     given: dict[tuple[str, str], str] = {}
     for text in texts:
@@ -39,16 +39,16 @@ def for_everybody(texts: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def limit(value: str) -> float:
-    """Read a limit in the unit of its item, infinity for none at all; raises Unreadable on another word."""
+    """Read a limit in the unit of its item, infinity if there is no limit; raises Unreadable on any other word."""
     if value in _UNLIMITED:
         return math.inf
     if not value.isdecimal():
-        raise Unreadable(f"a limit of {value[:40]!r}")
+        raise Unreadable(f"not a limit: {value[:40]!r}")
     return whole(value)
 
 
 def reading(value: str | None, lacking: str) -> Reading:
-    """Return a limit; absent, for the reason `lacking`, if no line sets it, Unknown if its word is invalid."""
+    """Return a limit; absent, for the reason `lacking`, if no line sets it; Unknown if its word is invalid."""
     try:
         return Absent(lacking) if value is None else limit(value)
     except Unreadable as error:

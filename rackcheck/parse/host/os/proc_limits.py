@@ -14,7 +14,7 @@ _ROW = re.compile(r"Max (?P<name>[a-z ]+?)\s{2,}(?P<soft>\w+)\s+(?P<hard>\w+)\s+
 
 @dataclass(frozen=True)
 class Limit:
-    """One side of one limit: infinity for none at all, KiB where the kernel counts bytes."""
+    """One side (soft or hard) of one limit: infinity if there is no limit, KiB where the kernel counts bytes."""
 
     name: str
     side: str
@@ -22,9 +22,9 @@ class Limit:
 
 
 def limits(content: str, names: Collection[str]) -> Iterator[Limit]:
-    """Return both sides of the limits of these names; raises Unreadable on an invalid one, after those before it.
+    """Yield both sides of these limits; at an invalid limit, raises Unreadable after yielding the limits before it.
 
-    The head, and rows that are no limit, are left out.
+    The head, and rows that are not limits, are left out.
     """
     for row in rows(content)[1:]:
         match = _ROW.fullmatch(row)

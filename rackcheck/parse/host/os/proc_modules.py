@@ -8,13 +8,13 @@ from rackcheck.model.text.values import rows
 
 PLACE = "/proc/modules"
 ALWAYS, MODPROBE = "/proc/sys/kernel/osrelease", "/proc/sys/kernel/modprobe"
-"""What every kernel has in /proc/sys, and what only one has that can load modules."""
+"""A file in /proc/sys that every kernel has, and a file that exists only if the kernel can load modules."""
 
 
 def modules(content: str) -> Iterator[tuple[str, bool]]:
     """Return each module's name and whether it is live; false while it loads or unloads.
 
-    Raises Unreadable at a row that is no module, after those before it.
+    Raises Unreadable at a row that is not a module, after yielding the modules before it.
     """
     for row in rows(content):
         fields = row.split()
@@ -24,8 +24,8 @@ def modules(content: str) -> Iterator[tuple[str, bool]]:
 
 
 def built_without(files: Files) -> None:
-    """Raise Unreadable unless the kernel can have no modules: /sys/module lists built-in code too."""
+    """Raise Unreadable if the kernel may be able to load modules; /sys/module lists built-in code too."""
     if not files.has(ALWAYS):
-        raise Unreadable(f"neither {PLACE} nor {ALWAYS} is there: somebody hides them", Reason.NOT_COLLECTED)
+        raise Unreadable(f"neither {PLACE} nor {ALWAYS} exists: they are hidden", Reason.NOT_COLLECTED)
     if files.has(MODPROBE):
-        raise Unreadable(f"{PLACE} is not there, though this kernel can load modules", Reason.NOT_COLLECTED)
+        raise Unreadable(f"{PLACE} does not exist, though this kernel can load modules", Reason.NOT_COLLECTED)

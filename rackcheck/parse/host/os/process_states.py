@@ -1,4 +1,4 @@
-"""Processes gathered by their state, as the node's awk prints them from `/proc/PID/stat` (proc_pid_stat(5)).
+"""Processes grouped by their state, as the node's awk prints them from `/proc/PID/stat` (proc_pid_stat(5)).
 
     hangs python3
     state D 1 4634297
@@ -6,8 +6,8 @@
     up 46346
     -- end --
 
-A state is one letter with how many processes are in it and the start of the oldest, in ticks since boot; `hangs` names
-one process in state D; `up` is the seconds since boot.
+A row `state` has the state's letter, the number of processes in it, and the start of the oldest in ticks since boot.
+A row `hangs` names one process in state D. `up` is the seconds since boot.
 """
 
 import re
@@ -27,7 +27,7 @@ TICKS = 100
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """How many processes are in each state, how many seconds ago the oldest of each began, and which hang, by name."""
+    """By state, the number of processes and the age of the oldest in seconds; and the names of processes that hang."""
 
     counts: Mapping[str, int]
     ages: Mapping[str, float]
@@ -35,7 +35,7 @@ class States:
 
 
 def states(answer: str, most: int) -> States:
-    """Read the output; raises Unreadable if it is incomplete, has no process, or names more than `most` that hang."""
+    """Read the output; raises Unreadable if it is incomplete, has no process, or more than `most` names of hangs."""
     items = rows(answer)
     up = re.fullmatch("up ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if up is None:

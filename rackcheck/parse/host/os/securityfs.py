@@ -10,9 +10,9 @@ FOLDER, MOUNTS = "/sys/kernel/security", "/proc/mounts"
 
 
 def read(files: Files, place: str, reader: Callable[[str], Value]) -> Sourced:
-    """Read one of its files: absent if the file system is mounted and has none, unknown if it is not mounted.
+    """Read a security file: absent if the file system is mounted without the file, unknown if it is not mounted.
 
-    /proc/mounts must be collected too; the reader may raise Unreadable.
+    /proc/mounts must be collected too; `reader` may raise Unreadable.
     """
     sourced = files.read(place, reader)
     if not isinstance(sourced.reading, Absent):

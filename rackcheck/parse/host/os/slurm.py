@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rackcheck.model.fact import Absent, Reading, Reason, Unknown, Unreadable
 
-HIDDEN = Unknown(Reason.DENIED, "its folder may not be entered, or it may not be read")
+HIDDEN = Unknown(Reason.DENIED, "no permission to enter its folder, or to read it")
 
 _VERSION = re.compile(r"(?:slurm|slurm-wlm) ([\w.-]{1,40})")
 _INCLUDE = re.compile(r"\s{0,80}include\s", re.IGNORECASE)
@@ -29,7 +29,7 @@ class SlurmSettings:
     lacking: dict[str, Reading] = field(default_factory=dict)
 
     def there(self, file: str) -> Reading:
-        """Whether the node has a file of its own; Unknown if it is hidden."""
+        """Return whether the node has the file; Unknown if it is hidden."""
         return self.files.get(file, False)
 
     def setting(self, file: str, name: str) -> Reading:
@@ -38,9 +38,9 @@ class SlurmSettings:
 
 
 def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
-    """Read rows `== FILE` with the file's `Name=value` lines below, and `hidden FILE`; Slurm's names have no case.
+    """Read rows `== FILE` with the file's `Name=value` lines below, and `hidden FILE`; names are not case-sensitive.
 
-    Raises Unreadable at a line that is no setting, and at one before any file.
+    Raises Unreadable at a line that is not a setting, and at a setting before the first file.
     """
     slurm_settings = SlurmSettings()
     for row in rows:
@@ -54,19 +54,19 @@ def settings(rows: Sequence[str], files: Collection[str]) -> SlurmSettings:
             further = f"{name} includes other files and has no such line itself"
             slurm_settings.lacking[name] = Unknown(Reason.NOT_READ_FURTHER, further)
             continue
-        # gres.conf may have more on the line.
+        # gres.conf may have further words on the line.
         key, _, value = row.partition("#")[0].strip().partition("=")
         if not slurm_settings.lacking or not key.strip().isalnum():
             raise Unreadable(f"not a setting of Slurm: {row[:80]!r}")
         slurm_settings.given[key.strip().lower()] = (
-            value.strip().split()[0] if value.strip() else Absent("set to nothing")
+            value.strip().split()[0] if value.strip() else Absent("set to an empty value")
         )
     return slurm_settings
 
 
 @dataclass(frozen=True)
 class SlurmNode:
-    """A node as the controller sees it: its state without marks, its marks, and further fields by Slurm's names."""
+    """A node as the controller reports it: its state without flags, its flags, and further fields by Slurm's names."""
 
     state: str
     marks: tuple[str, ...]
@@ -74,21 +74,21 @@ class SlurmNode:
     fields: Mapping[str, str]
 
     def text(self, name: str) -> str | Absent:
-        """Return a field; absent if Slurm has none, or prints (null) or N/A."""
+        """Return a field; absent if Slurm has no value, or prints (null) or N/A."""
         return _text(self.fields.get(name))
 
     def names(self, name: str) -> tuple[str, ...] | Absent:
-        """Return the names of a field that are parted by commas, in order; absent where Slurm has none."""
+        """Return the names in a field, which commas separate, in order; absent if Slurm has none."""
         reading = self.text(name)
         return reading if isinstance(reading, Absent) else tuple(sorted(reading.split(",")))
 
 
 def node(answer: str) -> SlurmNode:
-    """Read `Key=value` words, and the reason, which is a line with blanks in it.
+    """Read `Key=value` words, and the reason, which is a line that may contain blanks.
 
-    Raises Unreadable without a node's name and state.
+    Raises Unreadable if the node's name or state is missing.
     """
-    # The first counts: a reason is free text, and comes last.
+    # The first value of a key counts: the reason is free text, and follows the other fields.
     fields = dict(reversed(_FIELD.findall(answer)))
     if "NodeName" not in fields or "State" not in fields:
         raise Unreadable("no node and its state")

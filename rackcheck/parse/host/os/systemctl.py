@@ -1,4 +1,4 @@
-"""What systemctl prints: units as `show` parts them, lists of units and of unit files, and limits."""
+"""The output of systemctl: units as `show` separates them, lists of units and of unit files, and limits."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,15 +8,15 @@ from rackcheck.model.fact import Absent, Unreadable
 from rackcheck.model.text.values import whole
 
 OF_LOGINS = ("user@", "user-runtime-dir@", "sshd@")
-"""What every login starts, ours too."""
+"""Units that every login starts, including rackcheck's."""
 
 ALL_ONES = str(2**64 - 1)
-"""How systemd before 229 writes infinity."""
+"""Infinity as systemd before 229 writes it."""
 
 
 @dataclass(frozen=True)
 class Timer:
-    """A timer: its name without `.timer`, whether it waits now, and whether it starts at boot, in systemd's words."""
+    """A timer: its name without `.timer`, and systemd's words for its state and for whether it starts at boot."""
 
     name: str
     active: str
@@ -24,9 +24,9 @@ class Timer:
 
 
 def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str, str]]:
-    """Part `systemctl show` into its units, each a property by its name; an empty row ends one.
+    """Split `systemctl show` into units, each with its properties by name; an empty row ends a unit.
 
-    Raises Unreadable on a unit that lacks a needed property; those before it are given.
+    Raises Unreadable on a unit that lacks a needed property, after yielding the units before it.
     """
     block: dict[str, str] = {}
     for row in (*rows, ""):
@@ -42,7 +42,7 @@ def units(rows: Sequence[str], needed: Sequence[str] = ()) -> Iterator[dict[str,
 
 
 def service(unit: Mapping[str, str]) -> str | None:
-    """Return a service's name without `.service`; none for another unit, one that is gone, and what logins start."""
+    """Return a service's name without `.service`; None for other units, removed units, and units that logins start."""
     name = unit.get("Id", "")
     gone = unit.get("LoadState") == "not-found" and unit.get("ActiveState") == "inactive"
     return (
@@ -51,9 +51,9 @@ def service(unit: Mapping[str, str]) -> str | None:
 
 
 def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return the name, with `.service`, and the state of each file of a single service.
+    """Return the name, with `.service`, and the state of each service's unit file.
 
-    Templates, aliases and what logins start are left out. Raises Unreadable on a row that is no file with its state.
+    Templates, aliases and units that logins start are left out. Raises Unreadable on a row without file and state.
     """
     for row in rows:
         name, _, state = row.strip().partition(" ")
@@ -65,9 +65,10 @@ def service_files(rows: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def timers(loaded: Sequence[str], files: Sequence[str]) -> list[Timer]:
-    """Put together the rows of `list-units` and of `list-unit-files`, by name; templates and aliases are left out.
+    """Combine the rows of `list-units` and of `list-unit-files`, by name; templates and aliases are left out.
 
-    One that is not loaded is inactive, one without a file transient. Raises Unreadable on a row that is no timer.
+    A timer that is not loaded is inactive, a timer without a file is transient. Raises Unreadable on a row that is not
+    a timer.
     """
     active: dict[str, str] = {}
     for row in loaded:
@@ -95,7 +96,7 @@ def _timer(row: str) -> list[str]:
 def limit(value: str | None) -> float | Absent:
     """Read a limit in its own unit, or infinity; absent if this systemd does not have the property."""
     if not value:
-        return Absent("this systemd does not tell")
+        return Absent("this systemd does not report it")
     return math.inf if value in {"infinity", ALL_ONES} else whole(value)
 
 

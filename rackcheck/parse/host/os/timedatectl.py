@@ -1,4 +1,4 @@
-"""What `timedatectl` prints: the clock, and with `timesync-status` systemd-timesyncd and its server."""
+"""The output of `timedatectl`: the clock, and with `timesync-status` systemd-timesyncd and its server."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ _SILENT = Absent("no server has answered yet")
 
 @dataclass(frozen=True)
 class NtpStatus:
-    """The table; before a server's first response it holds only the server's name."""
+    """The table; before a server's first response it has only the server's name."""
 
-    told: Mapping[str, str]
+    values: Mapping[str, str]
 
     def facts(self) -> Iterator[tuple[str, Reading]]:
-        """Return a reading for each of LEAVES; raises Unreadable at the first that is not one."""
+        """Return a reading for each of LEAVES; raises Unreadable at the first invalid value."""
         yield "server", self.server()
         yield "stratum", self.number("Stratum")
         yield "leap", self.text("Leap")
@@ -37,26 +37,26 @@ class NtpStatus:
 
     def server(self) -> Reading:
         """Return the server's address or name; absent if none is set."""
-        return self.told["Server"].partition(" ")[0] or Absent("none is set")
+        return self.values["Server"].partition(" ")[0] or Absent("none is set")
 
     def text(self, key: str) -> Reading:
         """Return a text; absent before a server's response."""
-        return self.told.get(key) or _SILENT
+        return self.values.get(key) or _SILENT
 
     def number(self, key: str) -> Reading:
         """Read a whole number; absent before a server's response. Raises Unreadable."""
-        return whole(self.told[key]) if key in self.told else _SILENT
+        return whole(self.values[key]) if key in self.values else _SILENT
 
     def seconds(self, key: str) -> Reading:
         """Read a span in seconds; absent before a server's response. Raises Unreadable."""
-        return span(self.told[key]) if key in self.told else _SILENT
+        return span(self.values[key]) if key in self.values else _SILENT
 
 
 def status(rows: list[str]) -> NtpStatus:
     """Read the table; raises Unreadable if it names no server."""
     table = key_values("\n".join(rows))
     if "Server" not in table:
-        raise Unreadable("not the words of timedatectl: no 'Server'")
+        raise Unreadable("not the output of timedatectl: no 'Server'")
     return NtpStatus(table)
 
 
@@ -71,19 +71,19 @@ def span(text: str) -> float:
 
 
 def clock(rows: list[str]) -> Iterator[tuple[str, Reading]]:
-    """Read plain `timedatectl` leaf by leaf, in the words of systemd 219, 237 and 239; what they lack is left out.
+    """Read plain `timedatectl` leaf by leaf, in the words of systemd 219, 237 and 239; what is not printed is left out.
 
-    Raises Unreadable without the zone, or the word whether the clock is in step, and at a word that is no yes or no.
+    Raises Unreadable if the zone or the state of synchronization is missing, and at a word that is not yes or no.
     """
     table = key_values("\n".join(rows))
     message = next((table[key] for key in _SYNCHRONIZED if key in table), None)
     if message is None or "Time zone" not in table:
-        raise Unreadable("not the words of timedatectl: no 'synchronized', or no 'Time zone'")
+        raise Unreadable("not the output of timedatectl: no 'synchronized', or no 'Time zone'")
     yield "synchronized", flag(message, yes="yes", no="no")
     yield "zone", table["Time zone"].partition(" ")[0] or Absent("none is set")
     if _RTC in table:
         yield "rtc_local", flag(table[_RTC], yes="yes", no="no")
     for key, yes in _ENABLED.items():
         if key in table:
-            none = Absent("systemd knows no time service")
+            none = Absent("systemd has no time service")
             yield "ntp_enabled", none if table[key] == "n/a" else flag(table[key], yes=yes, no=_NO[yes])

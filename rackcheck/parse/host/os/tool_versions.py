@@ -1,4 +1,4 @@
-"""What container tools print as their version."""
+"""Versions that container tools print."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ TOOLS = {
     "nvidia-ctk": r"NVIDIA Container Toolkit CLI version (\S+)",
     "nvidia-container-cli": r"(?:cli-)?version: (\S+)",
 }
-"""The first line of each tool's output, by the tool."""
+"""Pattern of the first line of each tool's output."""
 
 
 def versions(rows: Sequence[str]) -> Iterator[tuple[str, Reading]]:
     """Read rows `TOOL FIRST-LINE`, `none TOOL` and `fails TOOL`; yields each tool with its version.
 
-    What a builder appends after a plus is left out. Absent is a tool that is not there; Unknown one that failed, or
-    that prints something else. Raises Unreadable at a row of none of these tools.
+    A builder's suffix after a plus is left out. A tool that is not installed is absent; a tool that failed, or prints
+    something else, is Unknown. Raises Unreadable at a row of any other tool.
     """
     for row in rows:
         word, _, text = row.partition(" ")
@@ -31,7 +31,7 @@ def versions(rows: Sequence[str]) -> Iterator[tuple[str, Reading]]:
             yield text, Unknown(Reason.NOT_COLLECTED, f"{text} --version failed")
         elif word in TOOLS:
             match = re.fullmatch(TOOLS[word], text[:200])
-            odd = Unknown(Reason.UNPARSABLE, f"{word} says {text[:80]!r}")
+            odd = Unknown(Reason.UNPARSABLE, f"{word} printed {text[:80]!r}")
             yield word, match[1].partition("+")[0] if match else odd
         else:
-            raise Unreadable(f"no tool of ours: {row[:80]!r}")
+            raise Unreadable(f"unknown tool: {row[:80]!r}")

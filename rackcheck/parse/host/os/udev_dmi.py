@@ -1,4 +1,4 @@
-"""udev's note of the memory devices in firmware's table, in /run/udev/data/+dmi:id, by systemd 248 and later.
+"""udev's record of the memory devices in firmware's table, in /run/udev/data/+dmi:id (systemd 248 and later).
 
     E:MEMORY_ARRAY_NUM_DEVICES=2
     E:MEMORY_DEVICE_0_SIZE=34359738368
@@ -20,25 +20,25 @@ _DEVICE = re.compile(r"MEMORY_DEVICE_([0-9]{1,4})_(\w+)")
 
 @dataclass(frozen=True)
 class Memory:
-    """The slots without a module by the board's names, what is noted of each module, and how errors are corrected."""
+    """The empty slots by the board's names, the record of each module, and how errors are corrected."""
 
     empty: tuple[str, ...]
     modules: Sequence[Mapping[str, str]]
     correction: str | None
 
     def each(self, key: str) -> tuple[str, ...] | Unknown:
-        """Return the modules' values of a key, each once; unknown if one of them has none."""
+        """Return the distinct values of a key for all modules; unknown if a module has none."""
         names = {module.get(key, "?") for module in self.modules}
         if "?" in names:
-            return Unknown(Reason.NOT_COLLECTED, f"udev noted no {key} of a module")
+            return Unknown(Reason.NOT_COLLECTED, f"udev recorded no {key} of a module")
         return tuple(sorted(names, key=natural))
 
     def sizes(self) -> list[float] | Unknown:
-        """Return the size of each module in GiB; raises Unreadable on one that is no number."""
+        """Return the size of each module in GiB; raises Unreadable if a size is not a number."""
         found = [whole(module["SIZE"]) / (1 << 30) for module in self.modules if "SIZE" in module]
         if len(found) == len(self.modules):
             return found
-        return Unknown(Reason.NOT_COLLECTED, "udev noted no size of a module")
+        return Unknown(Reason.NOT_COLLECTED, "udev recorded no size of a module")
 
 
 def memory(content: str, place: str) -> Memory:

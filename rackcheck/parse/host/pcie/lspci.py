@@ -1,16 +1,16 @@
 """The output of `lspci -vv`: what each function's configuration space holds, register by register.
 
-Written to recorded outputs of many versions of lspci. What may differ between them:
+Based on recorded outputs of many versions of lspci. These forms may differ between versions:
 
     function    `0000:1b:00.0 3D controller [0302]: NVIDIA Corporation ... [10de:2330] (rev a1)`, then indented lines;
                 -vv ends each with an empty line, so cut output is detected
-    capability  `Capabilities: [60] Express (v2) Endpoint`; at 0x100 and above an extended one
-    register    `DevCtl: CorrErr+ ...` two tabs deep; deeper lines go on with it, but for AtomicOpsCap and AtomicOpsCtl,
-                which newer versions print one deeper and older ones beside
+    capability  `Capabilities: [60] Express (v2) Endpoint`; at 0x100 and above, an extended capability
+    register    `DevCtl: CorrErr+ ...` two tabs deep; deeper lines continue it, except AtomicOpsCap and AtomicOpsCtl,
+                which newer versions print one tab deeper and older versions at the same depth
     bit         a name and `+` or `-`, with or without a comma
 
 A field that this version of lspci does not print is unknown, not absent: it leaves out what it cannot decode. A
-function whose capabilities need root shows `<access denied>`; one that fell off the bus reads all ones.
+function whose capabilities need root shows `<access denied>`; a function that fell off the bus reads all ones.
 """
 
 import re
@@ -26,7 +26,7 @@ ATS, PRI, PASID = "Address Translation Service", "Page Request Interface", "Proc
 RESIZABLE, SECONDARY, L1_SUBSTATES = "Physical Resizable BAR", "Secondary PCI Express", "L1 PM Substates"
 
 EXTENDED = 0x100
-"""Where extended capabilities begin; the space from there can be read only if firmware describes how to the kernel."""
+"""Offset of extended capabilities; the space from there can be read only if firmware describes it to the kernel."""
 
 _UNDECODED = {
     AER: "01",
@@ -38,7 +38,7 @@ _UNDECODED = {
     PASID: "1b",
     L1_SUBSTATES: "1e",
 }
-"""Ids of extended capabilities: a version of lspci that does not know one prints `#19` for its name."""
+"""Ids of extended capabilities: a version of lspci that does not decode a capability prints `#19` for its name."""
 
 _HEAD = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (\S.*)")
 _HEX = re.compile(r"[0-9a-f]{2,3}:(?: [0-9a-f]{2}){1,16}")
@@ -49,7 +49,7 @@ _BIT = re.compile(r"(?<![\w.)-])([A-Za-z0-9][\w./()-]{0,40}?)([+-])(?=[\s,;)]|$)
 _REVISION = re.compile(r"\(rev ([0-9a-f]{2})\)")
 
 DENIED = Unknown(Reason.DENIED, "needs root: the rest of the configuration space is shown to root only")
-SILENT = Unknown(Reason.NOT_READY, "the function does not answer: its configuration space reads all ones")
+SILENT = Unknown(Reason.NOT_READY, "the function does not respond: its configuration space reads all ones")
 BROKEN = Unknown(Reason.UNPARSABLE, "the chain of capabilities is broken or looped")
 UNREACHED = Unknown(Reason.NOT_COLLECTED, "no function of this PCI domain shows an extended configuration space")
 
@@ -65,7 +65,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class PciFunction:
-    """One PCI function as lspci shows it; `extended` is whether extended capabilities could have been seen."""
+    """One PCI function as lspci shows it; `extended` is whether extended capabilities could be read."""
 
     address: str
     title: str
@@ -76,12 +76,12 @@ class PciFunction:
 
     @property
     def revision(self) -> str:
-        """The revision as two hexadecimal digits; empty where lspci prints none."""
+        """The revision as two hexadecimal digits; empty if lspci prints no revision."""
         match = _REVISION.search(self.title)
         return match[1] if match else ""
 
     def line(self, name: str) -> str | None:
-        """Return the text after a name one tab deep: `Kernel driver in use`."""
+        """Return the text after a name that is one tab deep: `Kernel driver in use`."""
         return next((row.partition(": ")[2] for row in self.lines if row.startswith(f"{name}: ")), None)
 
     def capability(self, name: str) -> Capability | Absent | Unknown:
@@ -99,14 +99,17 @@ class PciFunction:
         return Absent(f"no {name} capability")
 
     def only(self, capability: str, kinds: tuple[str, ...], *, but: bool = False) -> Absent | Unknown | None:
-        """Return why this function has nothing that only some kinds have, or that all have `but` those."""
+        """Return why this function lacks a property; None if it may have the property.
+
+        Only functions of `kinds` have the property; with `but`, only functions of other kinds.
+        """
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
         return Absent(f"a {kind(found.name)} has none") if any(k in found.name for k in kinds) is but else None
 
     def register(self, capability: str, name: str) -> str | Absent | Unknown:
-        """Return a register's text; unknown if the capability is there and lspci prints no such register."""
+        """Return a register's text; unknown if lspci prints the capability without this register."""
         found = self.capability(capability)
         if not isinstance(found, Capability):
             return found
@@ -130,7 +133,7 @@ class PciFunction:
         return Unknown(Reason.NOT_COLLECTED, f"this version of lspci prints no {names[0]} in {register}")
 
     def raised(self, capability: str, register: str) -> tuple[str, ...] | Absent | Unknown:
-        """Name the bits of a register that are set, in its order; a register without bits is unknown."""
+        """Return the names of a register's set bits, in the register's order; unknown for a register without bits."""
         found = self.bits(capability, register)
         if isinstance(found, Absent | Unknown):
             return found
@@ -153,14 +156,14 @@ class PciFunction:
 
 
 def _lacking(capability: Capability, name: str) -> Absent | None:
-    """Return why a function of this kind has no such register; lspci prints the others all the same."""
+    """Return why a function of this kind has no such register; lspci still prints the others."""
     if not capability.name.startswith(EXPRESS):
         return None
     second = name.endswith("2") or name.startswith("AtomicOps")
     if "(v1)" in capability.name and second:
         return Absent("the first version of PCI Express has no such register")
     if "Root Complex" in capability.name and name.startswith("Lnk"):
-        return Absent("no link: a part of the root complex")
+        return Absent("no link: the function is part of the root complex")
     if name.startswith("Slt") and "(Slot+)" not in capability.name:
         return Absent("no slot")
     if name == "LnkCtl2" and "LnkSta2" in capability.registers:
@@ -176,7 +179,7 @@ def kind(name: str) -> str:
 
 
 def bits(text: str) -> dict[str, bool]:
-    """Read `CorrErr+ NonFatalErr-, FatalErr-`; of a name that comes twice, the first counts."""
+    """Read `CorrErr+ NonFatalErr-, FatalErr-`; if a name is repeated, the first counts."""
     found: dict[str, bool] = {}
     for name, sign in _BIT.findall(text):
         found.setdefault(name, sign == "+")
@@ -185,9 +188,9 @@ def bits(text: str) -> dict[str, bool]:
 
 @lru_cache(maxsize=2)
 def functions(answer: str) -> tuple[PciFunction, ...]:
-    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable if it is incomplete or another's output.
+    """Read `lspci -vv`, with -n or -nn, with -D or without; raises Unreadable if it is incomplete or other output.
 
-    A node's several probes read the same output: it is parsed once.
+    Several probes of a node read the same output, so it is parsed only once.
     """
     found = _parted(rows(answer))
     if not found:
@@ -198,7 +201,7 @@ def functions(answer: str) -> tuple[PciFunction, ...]:
 
 
 def listed(answer: str) -> tuple[PciFunction, ...]:
-    """Read plain `lspci`, or -k, where functions have no capabilities: cut output cannot be detected."""
+    """Read plain `lspci`, or `lspci -k`, which print no capabilities: cut output cannot be detected."""
     return _parted(rows(answer))
 
 
@@ -214,7 +217,7 @@ class _Draft:
     trouble: Unknown | None = None
 
     def first(self, row: str) -> None:
-        """Take a line one tab deep."""
+        """Read a line one tab deep."""
         match = _CAPABILITY.fullmatch(row)
         if match is not None:
             name = match[2].removesuffix(" <?>")
@@ -231,7 +234,7 @@ class _Draft:
             self.lines.append(row)
 
     def deeper(self, row: str, depth: int) -> None:
-        """Take a line of a capability: a register, or more of the one before."""
+        """Read a line of a capability: a register, or the continuation of the register before it."""
         if self.inside is None:
             return
         registers = self.inside
@@ -245,14 +248,14 @@ class _Draft:
             registers[-1][1].append(row)
 
     def made(self, extended: bool) -> PciFunction:
-        """Return the function; the first of a register's name counts."""
+        """Return the function; if a register is repeated, the first counts."""
         found = []
         for name, at, registers in self.capabilities:
             table: dict[str, str] = {}
             for register, texts in registers:
                 table.setdefault(register, " ".join(texts))
             found.append(Capability(name, at, table))
-        # A revision of ff beside capabilities is a revision; without any, lspci read all ones.
+        # `rev ff` with capabilities is a revision; without any capability, lspci read all ones.
         trouble = SILENT if "(rev ff)" in self.title and not found else self.trouble
         return PciFunction(self.address, self.title, tuple(self.lines), tuple(found), extended, trouble)
 
@@ -262,16 +265,16 @@ def _parted(lines: list[str]) -> tuple[PciFunction, ...]:
     last: _Draft | None = None
     for row in lines:
         bare = row.lstrip(" \t")
-        # A tab is eight columns; pasted output may hold the columns.
+        # A tab is eight columns; pasted output may have blanks in place of tabs.
         depth = (len(row[: len(row) - len(bare)].expandtabs(8)) + 7) // 8
         if not bare or (depth == 0 and _HEX.fullmatch(bare.rstrip())):
             continue
         if depth == 0:
             last = _headed(row)
             if drafts.setdefault(last.address, last) is not last:
-                raise Unreadable(f"{last.address} stands here twice")
+                raise Unreadable(f"{last.address} is listed twice")
         elif last is None:
-            raise Unreadable(f"a line of no function: {clean(row, 80)!r}")
+            raise Unreadable(f"a line before any function: {clean(row, 80)!r}")
         elif depth == 1:
             last.first(bare.rstrip())
         else:
@@ -295,7 +298,7 @@ _SIZES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "P
 
 
 def size(text: str) -> float:
-    """Read `256MB`, which lspci means as a power of two, in GiB."""
+    """Read `256MB`, where lspci's MB is a power of two, in GiB."""
     match = re.fullmatch(r"([0-9]{1,6})([KMGTP]?B)", text)
     if match is None:
         raise Unreadable(f"not a size: {clean(text, 40)!r}")
@@ -303,7 +306,7 @@ def size(text: str) -> float:
 
 
 def resizable(function: PciFunction) -> Iterator[tuple[int, float, tuple[str, ...]]]:
-    """Return each resizable BAR: its number, its size now in GiB, the sizes it could have as lspci spells them."""
+    """Return each resizable BAR: its number, its current size in GiB, and the possible sizes as lspci spells them."""
     found = function.capability(RESIZABLE)
     for name, text in found.registers.items() if isinstance(found, Capability) else ():
         match = re.fullmatch(r"current size: (\S{1,12}), supported:((?: [0-9]{1,6}[KMGTP]?B){0,64})", text)

@@ -1,4 +1,4 @@
-"""Errors in the registers that lspci shows: those a function holds, masks, and reports to its root port."""
+"""Errors in the registers that lspci shows: errors that a function has recorded, masks, or reports to its root port."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ _REPORTED = {
     "fatal": ("FatalErr", "Fatal"),
     "unsupported": ("UnsupReq", "Unsupported"),
 }
-"""Each with its name in versions of lspci before 3.7."""
+"""The flag of each kind of error, with the name that lspci before 3.7 uses."""
 
 
 @dataclass(frozen=True)
 class ErrorNames:
-    """Names of errors: those that a function holds, those that are masked, and those of the first that are not."""
+    """Names of errors: those that a function recorded, those that it masks, and those recorded but not masked."""
 
     raised: Reading
     masked: Reading
@@ -34,7 +34,7 @@ def correctable(function: PciFunction) -> ErrorNames:
 
 
 def fatal(function: PciFunction) -> Reading:
-    """Name those of the unmasked uncorrectable errors that count as fatal."""
+    """Return the unmasked uncorrectable errors that count as fatal."""
     return _but(uncorrectable(function).unmasked, function.raised(AER, "UESvrt"), among=True)
 
 
@@ -51,7 +51,10 @@ def _held(function: PciFunction, kind: str) -> ErrorNames:
 
 
 def _but(raised: Reading, others: Reading, *, among: bool) -> Reading:
-    """Return those of the raised bits that are among others, or are not; if none is raised, the others are not read."""
+    """Return the raised bits that are in `others`, or that are not in `others` if `among` is false.
+
+    Without raised bits, the result is empty even if `others` is unknown.
+    """
     if not isinstance(raised, tuple) or not raised or not isinstance(others, tuple):
         return raised if not isinstance(raised, tuple) or not raised else others
     return tuple(name for name in raised if (name in others) is among)

@@ -1,4 +1,4 @@
-"""A PCI Express link in the registers that lspci shows: what it became, how well it trained, when it may sleep."""
+"""A PCI Express link in the registers that lspci shows: how well it trained, its state, errors and sleep states."""
 
 import re
 
@@ -9,32 +9,32 @@ _SPEED, _WIDTH = r"\bSpeed ([0-9]{1,3}(?:\.5)?)GT/s", r"\bWidth x([0-9]{1,2})\b"
 _TARGET = r"Target Link Speed: ([0-9]{1,3}(?:\.5)?)GT/s"
 
 TRAINED = ("ok", "downgraded", "overdriven")
-"""What a link may have become, against what this end could have."""
+"""The outcomes of training, compared with the maximum of this end of the link."""
 
 _ENABLED = r"^ASPM (Disabled|[L01s ]{2,6}(?= Enabled))"
 _SUPPORTED = r"\bASPM (not supported|L0s L1|\S{1,20}?)(?=,|\s|$)"
 
 ASPM = ("none", "L0s", "L1", "L0s L1")
-"""States of a link that sleeps by itself (active state power management)."""
+"""Sleep states that a link enters by itself (active state power management)."""
 
 
 def width(function: PciFunction) -> Reading:
-    """Compare the link's width with what this end could have, in the words of `TRAINED`; absent without a link."""
+    """Compare the link's width with the maximum of this end, in the words of `TRAINED`; absent without a link."""
     return _trained(function, _WIDTH)
 
 
 def speed(function: PciFunction) -> Reading:
-    """Compare the link's speed with what this end could have, in the words of `TRAINED`; absent without a link."""
+    """Compare the link's speed with the maximum of this end, in the words of `TRAINED`; absent without a link."""
     return _trained(function, _SPEED)
 
 
 def target_speed(function: PciFunction) -> Reading:
-    """Return the speed in GT/s up to which this end is set to train."""
+    """Return the maximum speed in GT/s to which this end is set to train."""
     return function.field(EXPRESS, "LnkCtl2", _TARGET, float)
 
 
 def active(function: PciFunction) -> Reading:
-    """Return whether the link is up; known only for an end that reports it."""
+    """Return whether the link is up; absent if this end does not report it."""
     reports = function.flag(EXPRESS, "LnkCap", "LLActRep")
     if reports is False:
         return Absent("this end does not report it")
@@ -42,7 +42,7 @@ def active(function: PciFunction) -> Reading:
 
 
 def retimers(function: PciFunction) -> Reading:
-    """Count the retimers on the way, which are one or two or none."""
+    """Count the retimers in the link: none, one or two."""
     one, two = (function.flag(EXPRESS, "LnkSta2", name) for name in ("Retimer", "2Retimers"))
     return (2 if two else int(one)) if isinstance(one, bool) and isinstance(two, bool) else one
 
@@ -58,7 +58,7 @@ def sleeps(function: PciFunction) -> Reading:
 
 
 def could_sleep(function: PciFunction) -> Reading:
-    """Return the sleep states that this end could use, in the words of `ASPM`."""
+    """Return the sleep states that this end supports, in the words of `ASPM`."""
     return function.field(EXPRESS, "LnkCap", _SUPPORTED, _aspm)
 
 
@@ -69,7 +69,7 @@ def substates(function: PciFunction) -> Reading:
 
 
 def _trained(function: PciFunction, pattern: str) -> Reading:
-    """Compare what the link has with what this end could have; the words that lspci puts beside differ by version."""
+    """Compare the link's value with the maximum of this end; the words that lspci adds differ by version."""
     now, most = (function.field(EXPRESS, register, pattern, float) for register in ("LnkSta", "LnkCap"))
     if not isinstance(now, float) or not isinstance(most, float):
         return now if not isinstance(now, float) else most
@@ -82,7 +82,7 @@ def _lanes(content: str) -> tuple[str, ...]:
     """Read `0`, or `LaneErr at lane: 0 1 2`."""
     match = re.fullmatch(r"0|LaneErr at lane:((?: [0-9]{1,2}){1,32})", content)
     if match is None:
-        raise Unreadable(f"no lanes: {clean(content, 80)!r}")
+        raise Unreadable(f"not lanes: {clean(content, 80)!r}")
     return tuple((match[1] or "").split())
 
 
@@ -90,5 +90,5 @@ def _aspm(words: str) -> str:
     """Read the text after ASPM, without its last word: `Disabled`, `not supported`, `L0s L1`, `L1`."""
     text = "none" if words in {"Disabled", "not supported"} else words
     if text not in ASPM:
-        raise Unreadable(f"no power management state: {words!r}")
+        raise Unreadable(f"not a power management state: {words!r}")
     return text

@@ -8,18 +8,18 @@ from rackcheck.model.text.files import Files
 from rackcheck.model.text.values import key_values, line, rows, whole
 
 BARS = 6
-"""Windows that a function may have of its own; after them come its ROM, those of virtual functions, a bridge's."""
+"""Number of a function's own windows; the windows of its ROM, of virtual functions or of a bridge follow them."""
 
 IS_MEMORY, UNSET = 0x200, 0x20000000
-"""Bits of the kernel's third column: a window of memory; a window that has a size and no address yet."""
+"""Bits in the third column of the `resource` file: the window is memory; the window has a size but no address yet."""
 
 
 NO_LINK = {"0", "255"}
-"""What the kernel writes as the width of no link, and of a device that has no link register."""
+"""Widths that the kernel writes for a missing link, and for a device without a link register."""
 
 
 def numa(files: Files, folder: str) -> Sourced:
-    """Return the NUMA node of the device of this folder; absent if the kernel reports -1: firmware names none."""
+    """Return the NUMA node of the device of this folder; absent if it is -1: the firmware names no NUMA node."""
     node = files.read(f"{folder}/numa_node", whole)
     return Sourced(Absent("the firmware names no NUMA node"), node.source) if node.reading == -1 else node
 
@@ -36,7 +36,7 @@ def lanes(content: str) -> int:
     """Read a link width; a device that fell off the bus returns all ones, which is 63."""
     width = whole(content)
     if width not in {1, 2, 4, 8, 12, 16, 32}:
-        raise Unreadable(f"no link is {width} wide")
+        raise Unreadable(f"not a link width: {width}")
     return width
 
 
@@ -56,7 +56,7 @@ def driver(content: str) -> str:
 
 
 def windows(content: str) -> tuple[tuple[int, int], ...]:
-    """Read `resource`: the six BARs' sizes in bytes and the kernel's flags, both 0 where there is none."""
+    """Read `resource`: the six BARs' sizes in bytes and the kernel's flags; both are 0 for a missing BAR."""
     found = []
     for row in rows(content)[:BARS]:
         match = re.fullmatch(r"0x([0-9a-f]{16}) 0x([0-9a-f]{16}) 0x([0-9a-f]{16})", row)
@@ -70,7 +70,7 @@ def windows(content: str) -> tuple[tuple[int, int], ...]:
 
 
 def counters(content: str) -> dict[str, int]:
-    """Read `aer_dev_fatal` and its kin: an error's name and how often it came, and at last the kernel's own sum."""
+    """Read `aer_dev_fatal` and similar files: the name and count of each error, and finally the kernel's own sum."""
     found: dict[str, int] = {}
     for row in rows(content):
         match = re.fullmatch(r"([A-Za-z]\w{0,40}) ([0-9]{1,20})", row)
@@ -88,12 +88,12 @@ def total(content: str) -> int:
 
 
 def seen(content: str) -> tuple[str, ...]:
-    """Name the errors that came."""
+    """Name the errors that occurred."""
     return tuple(name for name, count in counters(content).items() if count and not name.startswith("TOTAL_"))
 
 
 def together(values: Mapping[str, Reading]) -> Reading:
-    """Name all errors that came with the kind of each; unknown if one kind is, absent if the kernel counts none."""
+    """Name all errors that occurred, with their kinds; unknown if any kind is unknown, absent if any is not counted."""
     for odd in (Unknown, Absent):
         found = next((reading for reading in values.values() if isinstance(reading, odd)), None)
         if found is not None:

@@ -1,6 +1,6 @@
-"""`ls -l /sys/bus/pci/devices`: links of sysfs, each of which names all that stands above a PCI function.
+"""`ls -l /sys/bus/pci/devices`: links of sysfs, whose targets name every device above a PCI function.
 
-Rows are of this form, behind one with the `total` of blocks:
+Rows have this form, after one row with the `total` of blocks:
 
     lrwxrwxrwx 1 root root 0 Jan  1 00:00 0000:01:00.0 -> ../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0
 """
@@ -19,9 +19,9 @@ _BRIDGE = re.compile(r"/pci([0-9a-f]{4,8}:[0-9a-f]{2})/")
 
 @dataclass(frozen=True)
 class BridgePath:
-    """Where a function hangs: its host bridge by domain and bus, and the ports above it from the top.
+    """Where a function is attached: its host bridge by domain and bus, and the ports above it, from the top.
 
-    On a root bus there are none.
+    A function on a root bus has no ports above it.
     """
 
     address: str
@@ -30,7 +30,7 @@ class BridgePath:
 
 
 def places(answer: str) -> Iterator[BridgePath]:
-    """Return each function's place as its row is read; raises Unreadable on a row that is no link to a function."""
+    """Yield where each function is attached, row by row; raises Unreadable on a row that is not a function's link."""
     for row in rows(answer):
         if re.fullmatch(r"total [0-9]{1,9}", row):
             continue
@@ -46,10 +46,10 @@ def places(answer: str) -> Iterator[BridgePath]:
 def _above(target: str) -> tuple[str, list[str]]:
     """Read the host bridge and the functions, from the top, in a link's target.
 
-    A bridge may stand below a function, as that of Intel's VMD does: the last one counts.
+    A host bridge may be below a function, as with Intel's VMD: the last host bridge counts.
     """
     bridges = list(_BRIDGE.finditer(target))
     parts = target[bridges[-1].end() :].split("/") if bridges else []
     if not parts or not all(re.fullmatch(_ADDRESS, part) for part in parts):
-        raise Unreadable(f"not a place below a host bridge: {clean(target, 120)!r}")
+        raise Unreadable(f"not a path below a host bridge: {clean(target, 120)!r}")
     return bridges[-1][1], parts

@@ -1,4 +1,4 @@
-"""The kernel's files of a block device and its queue, below /sys/block: how requests go to it."""
+"""The kernel's files of a block device and its queue, below /sys/block: how requests are queued."""
 
 import re
 
@@ -6,39 +6,39 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.text.values import chosen, line, whole
 
 _NO_DISK = re.compile(r"(loop|ram|zram|sr|fd|nbd)[0-9]+")
-"""Devices that are files, memory or control nodes: their number is no property of the machine."""
+"""Devices that are files, memory or control nodes: their number is not a property of the machine."""
 
 
 _SECTOR = 512
-"""Bytes that the kernel counts a block device in, whatever its own blocks are."""
+"""The kernel's unit for sizes of block devices, in bytes; it does not depend on the device's block size."""
 
 
 def is_disk(name: str) -> bool:
-    """Whether the kernel's name is that of a device of the machine: nvme0n1, sda, md0, dm-1."""
+    """Return whether a kernel name names a real device: nvme0n1, sda, md0, dm-1."""
     return _NO_DISK.fullmatch(name) is None
 
 
 def gibibytes(content: str) -> float:
-    """Read a size in the kernel's sectors, in GiB; raises Unreadable on anything but a whole number."""
+    """Convert a size in the kernel's sectors to GiB; raises Unreadable on anything but a whole number."""
     return whole(content) * _SECTOR / (1 << 30)
 
 
 def amount(content: str) -> float:
-    """Read a whole number of what the file counts: KiB, microseconds, milliseconds; raises Unreadable on another."""
+    """Read a whole number in the file's unit (KiB, microseconds, milliseconds); raises Unreadable on anything else."""
     return float(whole(content))
 
 
 def scheduler(content: str) -> str:
     """Return the bracketed word of `[none] mq-deadline`; a device without a choice has one word, and no brackets.
 
-    Raises Unreadable on an empty file, on several lines, and where not exactly one word has brackets.
+    Raises Unreadable on an empty file, on several lines, and if not exactly one word is in brackets.
     """
     word = line(content)
     return word if re.fullmatch(r"[a-z-]{1,30}", word) else chosen(content)
 
 
 def requests(content: str) -> int:
-    """Read how many requests a queue may hold; raises Unreadable on none, and on what is no whole number."""
+    """Read how many requests a queue may hold; raises Unreadable if this is 0 or not a whole number."""
     number = whole(content)
     if number < 1:
         raise Unreadable(f"not a number of requests: {number}")

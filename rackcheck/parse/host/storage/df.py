@@ -14,7 +14,7 @@ _ROW = re.compile(
 
 @dataclass(frozen=True)
 class Filesystem:
-    """One filesystem: where it is mounted, and its cells as printed; `-` is what it does not count."""
+    """One filesystem: where it is mounted, and its cells as printed; `-` means that a value is not reported."""
 
     point: str
     size: str
@@ -31,10 +31,10 @@ def filesystems(answer: str) -> Iterator[Filesystem]:
         match = _ROW.fullmatch(row)
         if match is None:
             raise Unreadable(f"not a filesystem: {row[:80]!r}")
-        if not match["point"].startswith("/run/user/"):  # every login mounts one, ours too
+        if not match["point"].startswith("/run/user/"):  # every login mounts this, rackcheck's too
             yield Filesystem(match["point"], match["size"], match["free"], match["share"])
 
 
 def counted(cell: str, unit: int = 1) -> Reading:
-    """Read one cell, a number or a share in percent, in units of so many; absent for `-`."""
-    return Absent("the filesystem does not count it") if cell == "-" else whole(cell.rstrip("%")) / unit
+    """Read one cell, a number or a percentage, divided by `unit`; absent for `-`."""
+    return Absent("the filesystem does not report it") if cell == "-" else whole(cell.rstrip("%")) / unit

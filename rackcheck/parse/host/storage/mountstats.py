@@ -1,4 +1,4 @@
-"""/proc/PID/mountstats: the numbers of each NFS mount; other filesystems have one row each, and no numbers."""
+"""/proc/PID/mountstats: the statistics of each NFS mount; other filesystems have one row each, without statistics."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _AGE = re.compile(r"\s+age:\s+([0-9]{1,20})")
 
 @dataclass(frozen=True)
 class Mount:
-    """One NFS mount: its point, the requests of all operations that timed out, and its age in seconds."""
+    """One NFS mount: its mount point, the requests of all operations that timed out, and its age in seconds."""
 
     point: str
     timeouts: int
@@ -23,7 +23,7 @@ class Mount:
 
 
 def nfs_mounts(content: str) -> Iterator[Mount]:
-    """Return the NFS mounts; raises Unreadable on one without an age or without operations, after those before it.
+    """Yield the NFS mounts; raises Unreadable at a mount without age or operations, after the mounts before it.
 
     The third number of an operation's row counts timeouts; the first two are requests and transmissions.
     """
@@ -36,7 +36,7 @@ def nfs_mounts(content: str) -> Iterator[Mount]:
 
 
 def _parts(every: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Part the file into NFS mounts, each with its rows."""
+    """Split the file into NFS mounts, each with its rows."""
     point, of_mount = "", list[str]()
     for row in (*every, "device end mounted on / with fstype end"):
         if row.startswith("device "):

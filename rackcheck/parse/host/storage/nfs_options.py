@@ -1,4 +1,4 @@
-"""The options that the kernel shows of an NFS mount (nfs(5)): what client and server agreed on."""
+"""The options that the kernel shows for an NFS mount (nfs(5)): the values agreed by client and server."""
 
 from dataclasses import dataclass
 
@@ -8,20 +8,20 @@ from rackcheck.model.text.values import whole
 
 @dataclass(frozen=True)
 class Options:
-    """Each option's value by its name; one without a value is empty."""
+    """The value of each option by its name; empty for an option without a value."""
 
-    told: dict[str, str]
+    values: dict[str, str]
 
     def text(self, *names: str, lacking: str) -> Reading:
         """Return the first of these options that has a value; absent, for the reason `lacking`, if none has."""
-        return next((value for name in names if (value := self.told.get(name))), None) or Absent(lacking)
+        return next((value for name in names if (value := self.values.get(name))), None) or Absent(lacking)
 
     def number(self, name: str, unit: float) -> Reading:
-        """Read a number in units of `unit`; the kernel always shows those that are read here."""
-        if name not in self.told:
+        """Return a number divided by `unit`; absent if the mount does not show the option."""
+        if name not in self.values:
             return Absent(f"the mount shows no {name}")
         try:
-            return whole(self.told[name]) / unit
+            return whole(self.values[name]) / unit
         except Unreadable as error:
             return Unknown(error.reason, str(error))
 
@@ -32,5 +32,5 @@ class Options:
 
 
 def options(shown: str) -> Options:
-    """Part `rw,vers=4.2,rsize=1048576`; of an option shown twice the last counts."""
+    """Split `rw,vers=4.2,rsize=1048576`; if an option is repeated, the last counts."""
     return Options(dict(option.partition("=")[::2] for option in shown.split(",")))

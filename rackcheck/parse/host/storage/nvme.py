@@ -10,7 +10,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, Value, cl
 
 _BEGIN = re.compile(r"^[ \t]{0,100}\{", re.MULTILINE)
 _DIGITS = re.compile(r"[0-9]{1,39}")
-"""As many as the 128 bits have that NVMe counts with."""
+"""Maximum number of digits of a count: NVMe's counters have 128 bits."""
 
 _ACTIVE = "Active Firmware Slot (afi)"
 
@@ -19,13 +19,13 @@ LogField = tuple[tuple[str, ...], Callable[[int], Value]]
 
 
 def _none(word: str) -> None:
-    raise ValueError(f"no number: {word}")
+    raise ValueError(f"not a number: {word}")
 
 
 def document(message: str) -> Mapping[str, Any]:
     """Return the one object of an output; raises Unreadable.
 
-    Complaints may precede or follow it: an early nvme-cli printed its log and crashed.
+    Error messages may precede or follow it: an early nvme-cli printed its log and crashed.
     """
     begin = _BEGIN.search(message)
     try:
@@ -49,10 +49,10 @@ def inside(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def counted(table: Mapping[str, Any], *names: str) -> int:
-    """Return a count by the first of its names that is there; raises Unreadable.
+    """Return a count by the first of its names that is present; raises Unreadable.
 
-    nvme-cli writes it as a number, as a text, or in verbose answers as an object with a `value`; counts beyond 64
-    bits as a number with a fraction.
+    nvme-cli writes a count as a number, as a text, or, in verbose output, as an object with a `value`; counts beyond 64
+    bits are numbers with a fraction.
     """
     name = next((name for name in names if name in table), None)
     if name is None:
@@ -64,7 +64,7 @@ def counted(table: Mapping[str, Any], *names: str) -> int:
         return int(value)
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole or not 0 <= value < 1 << 128:
-        raise Unreadable(f"{name} is no count: {clean(repr(value), 80)}")
+        raise Unreadable(f"{name} is not a count: {clean(repr(value), 80)}")
     return int(value)
 
 
@@ -89,24 +89,24 @@ def _reading(table: Mapping[str, Any], field: LogField) -> Reading:
 
 
 def celsius(kelvin: int) -> float:
-    """Return degrees Celsius of the log's whole kelvins, as the tools do; raises Unreadable outside a drive's range."""
+    """Convert the log's whole kelvins to degrees C, as the tools do; raises Unreadable outside a drive's range."""
     if not 200 <= kelvin <= 500:
-        raise Unreadable(f"no drive's temperature in kelvins: {kelvin}")
+        raise Unreadable(f"not a drive's temperature in kelvins: {kelvin}")
     return float(kelvin - 273)
 
 
 @dataclass(frozen=True)
 class Slots:
-    """The slot that the running firmware was loaded from, and whether another's waits for the next reset."""
+    """The slot of the running firmware, and whether firmware of another slot is waiting for the next reset."""
 
     running: int | Unknown
     pending: bool | Unknown
 
 
 def slots(reading: str | Unknown, name: str) -> Slots:
-    """Read the byte of active firmware: the slot now in bits 0 to 2, the next in bits 4 to 6, or 0.
+    """Read the byte of active firmware: the current slot in bits 0 to 2, the next slot in bits 4 to 6, or 0.
 
-    nvme-cli puts the log into an object that bears the device's name.
+    nvme-cli prints the log inside an object with the device's name.
     """
     if isinstance(reading, Unknown):
         return Slots(reading, reading)

@@ -13,13 +13,13 @@ _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 def controllers(files: Files, names: Iterable[str]) -> list[str]:
-    """Name the controllers that have any of these files, in the order of their numbers."""
+    """Name the controllers that have any of these files, in numeric order."""
     found = {controller for name in names for (controller,) in files.found(f"{FOLDER.format('*')}/{name}")}
     return sorted(found, key=natural)
 
 
 def pci(files: Files, controller: str) -> Sourced:
-    """Return the PCI address; absent where a controller is reached over a network, and has another kind of address."""
+    """Return the PCI address; absent if a controller is reached over a network, which has another kind of address."""
     address = files.read(f"{FOLDER.format(controller)}/address")
     reading = address.reading
     elsewhere = isinstance(reading, str) and _ADDRESS.fullmatch(reading) is None

@@ -1,4 +1,4 @@
-"""/proc/mounts: what is mounted where, with blanks and their like written in octal; see proc_pid_mounts(5)."""
+"""/proc/mounts: what is mounted where, with blanks and similar characters written in octal; see proc_pid_mounts(5)."""
 
 import re
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from rackcheck.model.fact import Reason, Unknown, Unreadable
 from rackcheck.model.text.values import rows
 
 OF_LOGINS = "/run/user/"
-"""What every login mounts, ours too."""
+"""Mounted by every login, including rackcheck's."""
 
 _HIDING = re.compile(r"^\S+ /proc proc \S*\b(hidepid=[a-z0-9]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Mount:
-    """One mount: a device, an export or the filesystem's own word; its type; and its options as they stand."""
+    """One mount: its device, its export or the filesystem's own word; its type; its options, unchanged."""
 
     source: str
     type: str
@@ -22,14 +22,14 @@ class Mount:
 
 
 def unescaped(field: str) -> str:
-    """Put blanks, tabs, newlines and backslashes back for their octal codes."""
+    """Replace the octal codes of blanks, tabs, newlines and backslashes by the characters."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), field)
 
 
 def mounts(content: str) -> dict[str, Mount]:
-    """Return each mount by its point, except those that logins make; of several on one point the last hides the others.
+    """Return mounts by mount point, without those that logins make; the last of several on one point hides the others.
 
-    Raises Unreadable on a row of other than six fields, and if nothing is mounted.
+    Raises Unreadable on a row that does not have six fields, and if nothing is mounted.
     """
     found: dict[str, Mount] = {}
     for row in rows(content):

@@ -10,13 +10,13 @@ HEALTH = "nvme_smart_health_information_log"
 """The object that holds the counts of the drive's health."""
 
 LOOKED = tuple(status for status in range(128) if not status & 0b11)
-"""smartctl's exit statuses with output: a bit for each fault found; the first two bits mean that it did not look."""
+"""smartctl's exit statuses with output: one bit for each fault found; the two lowest mean that nothing was read."""
 
 _TESTS = "nvme_self_test_log"
 _FAILED = {5, 6, 7}
-"""Results of a failed self-test (NVMe base specification, device self-test log); others passed or were aborted.
+"""Results of a failed self-test: with a fatal error, or in a segment (NVMe base specification, self-test log).
 
-It failed by a fatal error, or in a segment.
+Self-tests with other results passed or were aborted.
 """
 
 
@@ -32,7 +32,7 @@ def passed(reading: str | Unknown) -> Reading:
 
 
 def self_tests(reading: str | Unknown) -> tuple[Reading, Reading]:
-    """Count the self-tests of the log, and those of them that failed; Unknown if there is no log."""
+    """Count the self-tests in the log, and the failed ones; Unknown if there is no log."""
     if isinstance(reading, Unknown):
         return reading, reading
     try:

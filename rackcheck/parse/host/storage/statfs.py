@@ -1,7 +1,8 @@
-"""What `stat -f` prints of mounts, each with a time limit.
+"""The output of `stat -f` for mounts, each with a time limit.
 
-First `mount POINT` of each one queried; then, as they come, `ok POINT BLOCK-SIZE BLOCKS FREE FREE-TO-USERS INODES
-FREE-INODES` or `failed POINT COMPLAINT`; at last `end`. Points are as the kernel escapes them.
+First, a row `mount POINT` for each queried mount. Then, in the order in which the mounts respond, `ok POINT BLOCK-SIZE
+BLOCKS FREE FREE-TO-USERS INODES FREE-INODES` or `failed POINT COMPLAINT`. Finally `end`. Points are as the kernel
+escapes them.
 """
 
 import re
@@ -11,7 +12,7 @@ from rackcheck.model.fact import Reading, Reason, Unknown, Unreadable, clean
 from rackcheck.model.text.values import rows
 
 LEAVES = ("size", "free", "used_share", "inodes_used_share")
-"""What is measured of a filesystem: GiB, GiB free to users, and two shares in percent."""
+"""Values of a filesystem: GiB, GiB free to users, and two shares in percent."""
 
 _ROW = re.compile(r"(mount|ok|failed) (/\S{0,4095})(?: (.{0,4096}))?")
 _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
@@ -19,7 +20,7 @@ _NUMBERS = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20}){5}")
 
 @dataclass(frozen=True)
 class StatfsReply:
-    """The result for one mount: none in time (`well` is None), its numbers, or a complaint."""
+    """The result for one mount: no response in time (`well` is None), its numbers, or an error message."""
 
     point: str
     well: bool | None = None
@@ -33,7 +34,7 @@ class StatfsReply:
         return refused if refused.reason is Reason.DENIED else False
 
     def measured(self, seconds: int) -> dict[str, Reading]:
-        """Return a reading for each leaf, of a mount that had so many seconds; odd numbers cost this mount alone."""
+        """Return a reading for each leaf of a mount with this time limit; invalid numbers affect only this mount."""
         if self.well:
             return self._filled()
         silent = Unknown(Reason.TIMEOUT, f"it did not answer within {seconds} s")
@@ -46,17 +47,17 @@ class StatfsReply:
             return dict.fromkeys(LEAVES, Unknown(error.reason, str(error)))
 
     def refused(self) -> Unknown:
-        """Return why a mount has no size; the complaint names the mount, then the kernel's word."""
-        word = clean((self.words or "no word").rpartition(": ")[2])
+        """Return why a mount has no size; the error message ends with the kernel's reason."""
+        word = clean((self.words or "no message").rpartition(": ")[2])
         return Unknown(Reason.DENIED if "ermission denied" in word else Reason.NOT_COLLECTED, word)
 
 
 def answers(text: str) -> list[StatfsReply]:
-    """Return the result of each queried mount, of several the last; raises Unreadable if the output is incomplete."""
+    """Return the last result of each queried mount; raises Unreadable if the output is incomplete."""
     lines = rows(text)
     matches = [_ROW.fullmatch(row) for row in lines[:-1]]
     if lines[-1:] != ["end"] or None in matches:
-        raise Unreadable(f"not the answers of mounts: {text[-80:]!r}")
+        raise Unreadable(f"incomplete output of stat -f: {text[-80:]!r}")
     found = [match for match in matches if match]
     values = {
         match[2]: StatfsReply(match[2], match[1] == "ok", match[3] or "") for match in found if match[1] != "mount"
@@ -68,22 +69,22 @@ def answers(text: str) -> list[StatfsReply]:
 def filled(numbers: str) -> dict[str, Reading]:
     """Read `4096 BLOCKS FREE FREE-TO-USERS INODES FREE-INODES`.
 
-    Raises Unreadable on anything else, and if more is free than there is. If that is so of inodes alone, their share is
-    unknown: Ceph's client (fs/ceph/super.c of the kernel) returns -1 as the free ones.
+    Raises Unreadable on anything else, and if more is free than the total. If only the inodes are wrong, their share is
+    unknown: Ceph's client (fs/ceph/super.c of the kernel) returns -1 free inodes.
     """
     if not _NUMBERS.fullmatch(numbers):
         raise Unreadable(f"not the numbers of a filesystem: {numbers[:80]!r}")
     unit, blocks, free, left, inodes, rest = map(int, numbers.split())
     if max(free, left) > blocks:
-        raise Unreadable(f"more is free than there is: {numbers}")
+        raise Unreadable(f"more is free than the total: {numbers}")
     gib = unit / (1 << 30)
     items = (blocks * gib, left * gib, _share(blocks, free, left), _share(inodes, rest, rest))
     return dict(zip(LEAVES, items, strict=True))
 
 
 def _share(total: int, free: int, left: int) -> Reading:
-    """Return what is used of what ordinary users may fill, in percent, as df does."""
+    """Return the used part of the space that ordinary users may fill, in percent, as df does."""
     if free > total:
         return Unknown(Reason.UNPARSABLE, f"{free} of {total} are free")
     used = total - free
-    return round(100 * used / (used + left), 1) if used + left > 0 else Unknown(Reason.UNPARSABLE, "a size of nothing")
+    return round(100 * used / (used + left), 1) if used + left > 0 else Unknown(Reason.UNPARSABLE, "a size of 0")

@@ -1,4 +1,4 @@
-"""The tables of `zpool status -p`: the disks and files of each pool, and the errors counted of each."""
+"""The tables of `zpool status -p`: the disks and files of each pool, and the error counts of each."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ _ROW = re.compile(
 )
 _HEAD = re.compile(r"\tNAME +STATE +READ +WRITE +CKSUM")
 _GROUP = re.compile(r"\t\S{1,40} *")
-"""The name of a part of the table, such as `logs`: it has no state of its own."""
+"""The name of a part of the table, such as `logs`: it has no state."""
 
 
 @dataclass(frozen=True)
 class PoolMember:
-    """A disk or file of a pool: its name there, its state, its errors of reading, writing and checksums."""
+    """A disk or file of a pool: its name there, its state, and its errors of reading, writing and checksums."""
 
     name: str
     state: str
@@ -25,10 +25,10 @@ class PoolMember:
 
 
 def pools(rows: Sequence[str]) -> Iterator[tuple[str, tuple[PoolMember, ...]]]:
-    """Yield each pool's name and its members, its spares, which have no counts, left out.
+    """Yield each pool's name and its members; spares, which have no counts, are left out.
 
     A member is a row without more deeply indented rows below. Raises Unreadable if no pool is printed, at a pool
-    without its table or without a row in it, and at a row of a table that is none.
+    without a table or without a row in it, and at an invalid row of a table.
     """
     starts = [at for at, row in enumerate(rows) if row.startswith("  pool: ")]
     if not starts:
@@ -56,4 +56,4 @@ def _device_rows(name: str, rows: Sequence[str]) -> Iterator[re.Match[str]]:
         if match is not None and match[4] is not None:
             yield match
         elif match is None and row.strip() and not _GROUP.fullmatch(row):
-            raise Unreadable(f"no member: {clean(row, 80)!r}")
+            raise Unreadable(f"not a member: {clean(row, 80)!r}")

@@ -1,4 +1,4 @@
-"""Idle states: each state once, with the CPUs that may not use it, under a name of its own."""
+"""Idle states: each state once, under a unique name, with the CPUs that may not use it."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def machine(names: Mapping[object, str], switches: Mapping[tuple[object, object]
     return Files(files, {})
 
 
-def test_a_state_that_one_cpu_may_not_use_is_told_with_that_cpu() -> None:
+def test_a_state_that_one_cpu_may_not_use_is_reported_with_that_cpu() -> None:
     files = machine({0: "POLL", 3: "C6"}, {(0, 3): "1", (1, 3): "0", (0, 0): "0", (1, 0): "0"})
     assert list(cpuidle.states(files)) == [
         cpuidle.IdleState("0", "POLL", (0, 1), ()),
@@ -43,7 +43,7 @@ def test_a_switch_that_cannot_be_read_is_not_left_out() -> None:
         list(cpuidle.states(Files(machine({}, {(0, 0): "0"}).contents, refused)))
 
 
-def test_states_before_one_whose_name_is_none_are_given() -> None:
+def test_states_before_one_with_an_invalid_name_are_returned() -> None:
     found = cpuidle.states(machine({0: "POLL", 1: "two\nlines"}, {(0, 0): "0", (0, 1): "0"}))
     assert next(found).name == "POLL"
     with pytest.raises(Unreadable):

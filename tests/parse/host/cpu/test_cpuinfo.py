@@ -1,4 +1,4 @@
-"""The counted lines of /proc/cpuinfo: what all CPUs say, and where they differ."""
+"""The counted lines of /proc/cpuinfo: values common to all CPUs, and where they differ."""
 
 from collections import Counter
 
@@ -39,7 +39,7 @@ def test_cpus_that_differ_in_what_should_be_one_are_unreadable() -> None:
         cpuinfo.only(table("model\t\t: 85", "model\t\t: 106"), "model")
 
 
-def test_flags_that_only_some_have_are_told_apart() -> None:
+def test_flags_that_only_some_cpus_have_are_kept_apart() -> None:
     some, all_alike = table("flags\t\t: fpu vmx", "flags\t\t: fpu sse2"), table("Features\t: fp asimd")
     assert cpuinfo.flags(some) == (frozenset({"fpu"}), frozenset({"vmx", "sse2"}))
     assert cpuinfo.flags(all_alike) == (frozenset({"fp", "asimd"}), frozenset[str]())
@@ -53,7 +53,7 @@ def test_the_mean_clock_weighs_each_value_by_how_many_cpus_run_at_it() -> None:
 
 
 @pytest.mark.parametrize("answer", ["", "end\n", CPU, f"{CPU}end", "      1 flags\t: fpu\nend\n"])
-def test_an_answer_that_was_cut_or_tells_no_cpu_is_unreadable(answer: str) -> None:
+def test_an_answer_that_was_cut_or_lists_no_cpu_is_unreadable(answer: str) -> None:
     with pytest.raises(Unreadable):
         cpuinfo.counted(answer)
 

@@ -1,4 +1,4 @@
-"""Interrupts of PCI functions: a vector is remote only where it is known who serves it and who is near."""
+"""Interrupts of PCI functions: a vector is remote only where the CPUs that serve it and the near CPUs are known."""
 
 import pytest
 from hypothesis import given
@@ -25,17 +25,17 @@ def test_recorded_vectors_are_their_functions_and_one_that_no_cpu_serves_is_not_
 
 def test_what_could_not_be_read_is_not_counted_as_near() -> None:
     ((hidden), (far)) = irq_vectors.devices([HEAD, "1 ?", "2 0", "device 0000:19:00.0 ?", "3 0"])
-    assert hidden.remote() == Unknown(Reason.NOT_COLLECTED, "1 of 2 vectors do not tell their CPU")
+    assert hidden.remote() == Unknown(Reason.NOT_COLLECTED, "the CPUs of 1 of 2 vectors could not be read")
     assert far.remote() == Unknown(Reason.NOT_COLLECTED, "local_cpulist could not be read")
 
 
 def test_a_function_that_is_near_no_cpu_has_no_remote_vectors() -> None:
     (one,) = irq_vectors.devices(["device 0000:18:00.0 ", "1 0"])
-    assert one.remote() == Absent("near no CPU")
+    assert one.remote() == Absent("no CPU is near the device")
 
 
 @pytest.mark.parametrize("row", ["", "1 0 0", "x 0", "1", f"1 {'0,' * 3000}", "1 5-1", "device G 0"])
-def test_a_row_that_is_neither_ends_the_reading_with_nothing_said_of_its_function(row: str) -> None:
+def test_an_invalid_row_ends_the_reading_without_a_result_for_its_function(row: str) -> None:
     walk = irq_vectors.devices([HEAD, "1 0", "device 0000:19:00.0 0", row])
     assert next(walk).address == "0000:18:00.0"
     with pytest.raises(Unreadable):

@@ -1,4 +1,4 @@
-"""lscpu's table, of either age."""
+"""lscpu's table, in the old and the new form."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What every CPU says, folded: nothing that one CPU says otherwise is lost."""
+"""The values of all CPUs, folded: no CPU with a different value is lost."""
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ def test_a_list_of_ranges_names_them_one_by_one_and_none_of_no_cpu() -> None:
 
 
 @given(st.dictionaries(st.integers(0, 99), st.sampled_from(["0", "6", "15"])))
-def test_every_cpu_either_says_what_most_say_or_is_named_with_what_it_says(values: dict[int, str]) -> None:
+def test_every_cpu_either_has_the_majority_value_or_is_named_with_its_own(values: dict[int, str]) -> None:
     named = {
         cpu: output
         for entry in percpu.odd(values)

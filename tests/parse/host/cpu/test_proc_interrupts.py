@@ -1,4 +1,4 @@
-"""Interrupts of each CPU: sums, and who had one."""
+"""Interrupts of each CPU: sums, and which CPUs had one."""
 
 import pytest
 from hypothesis import given

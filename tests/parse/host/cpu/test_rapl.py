@@ -1,4 +1,4 @@
-"""Power zones: a limit is found by its name, whatever its number, and one that a zone has not is none."""
+"""Power zones: a limit is found by its name, whatever its number; a limit that a zone lacks is absent."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Errors of one block of an AMD GPU: all counts or why there are none, and sums that say what they do not know."""
+"""Errors of one block of an AMD GPU: all counts or why there are none, and sums that name what is unknown."""
 
 import pytest
 from hypothesis import given
@@ -43,7 +43,7 @@ def test_a_file_that_is_refused_leaves_every_count_unknown() -> None:
     }
 
 
-def test_a_sum_with_one_count_that_nobody_knows_is_unknown() -> None:
+def test_a_sum_with_one_unknown_count_is_unknown() -> None:
     lost = Unknown(Reason.NOT_READY, "the GPU is being reset")
     assert ras.total([1, lost, 2]) == lost
     assert ras.total([1, Absent("not counted"), 2]) == 3

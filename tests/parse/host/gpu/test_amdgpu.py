@@ -1,4 +1,4 @@
-"""Files of the amdgpu driver: its units, its words, its pages; nothing else is taken for one."""
+"""Files of the amdgpu driver: its units, its words, its pages; no other text is accepted as one."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ READERS = (
         (amdgpu.hexadecimal, "0x0000004b\n", "0x0000004b"),
     ],
 )
-def test_a_number_is_given_in_the_unit_that_people_use(
+def test_a_number_is_returned_in_the_unit_that_people_use(
     reader: Callable[[str], object], content: str, value: object
 ) -> None:
     assert reader(content) == value

@@ -1,4 +1,4 @@
-"""`amd-smi static --json`: each GPU once, by its address; what is not told is absent, and nothing else is made of it."""
+"""`amd-smi static --json`: each GPU once, by its address; what is not reported is absent, never another value."""
 
 import json
 from typing import Any

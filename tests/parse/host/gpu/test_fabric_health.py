@@ -1,4 +1,4 @@
-"""NVML's mask of the fabric's health: every part where it lies, and nothing of what the fabric does not tell."""
+"""NVML's mask of the fabric's health: every part at its bits, and absent where the fabric does not report it."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ def test_parts_of_a_mask_do_not_touch_each_other() -> None:
         (15 << 8, "configuration", "number 15"),
     ],
 )
-def test_a_part_is_read_and_the_others_are_not_told(mask: int, part: str, reading: Reading) -> None:
+def test_one_part_is_read_and_the_others_are_absent(mask: int, part: str, reading: Reading) -> None:
     found = fabric_health.parts(mask)
     assert found.pop(part) == reading
     assert {type(other) for other in found.values()} == {Absent}

@@ -1,4 +1,4 @@
-"""The Fabric Manager's log: what stands behind the last start, and no line that is taken for another."""
+"""The Fabric Manager's log: lines after the last start, and no line taken for another."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ def test_errors_before_the_last_start_do_not_count() -> None:
     assert value.last == "detected NVSwitch non-fatal error 12028 on fid 0"
 
 
-def test_without_a_start_all_lines_count_and_it_is_said() -> None:
+def test_without_a_start_all_lines_count_and_it_is_noted() -> None:
     value = log(f"80\n{GRAVE}{MINOR}{GRAVE}{MILD}")
     assert (value.started, value.errors, value.warnings, value.fatal) == (False, 3, 1, 2)
     assert value.sxids == (12028, 20034)

@@ -1,4 +1,4 @@
-"""The sensors of Grace CPUs: each is its own socket's, and a meter that tells nothing is not known."""
+"""The sensors of Grace CPUs: each belongs to its own socket, and a meter without a value is unknown."""
 
 import pytest
 from hypothesis import given
@@ -35,9 +35,9 @@ def test_a_trip_point_is_found_by_its_kind_whatever_its_number() -> None:
     assert grace.trip(zone, "hot") == Absent("no hot trip point")
 
 
-def test_a_meter_that_is_there_and_tells_nothing_is_not_known_and_one_that_is_not_there_is_absent() -> None:
+def test_a_meter_without_a_value_is_unknown_and_a_missing_meter_is_absent() -> None:
     assert grace.watts({"power1_average": "125500000"}, "power1_average") == 125.5
-    assert grace.watts({}, "power1_average") == Unknown(Reason.NOT_COLLECTED, "power1_average tells nothing")
+    assert grace.watts({}, "power1_average") == Unknown(Reason.NOT_COLLECTED, "power1_average has no value")
     assert grace.watts({}, "power1_cap") == Absent("no limit")
     assert grace.watts(None, "power1_average") == Absent("no such meter")
 

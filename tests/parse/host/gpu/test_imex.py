@@ -1,4 +1,4 @@
-"""The IMEX domain: nodes are counted as ready and connected only where they say so, and all say it."""
+"""The IMEX domain: nodes count as ready and connected only where all of them report it."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from rackcheck.parse.host.gpu import imex
 
 
 def node(state: str, *ends: object) -> dict[str, object]:
-    """A node as nvidia-imex-ctl prints it, and what it says of its connection with each node of the domain."""
+    """A node as nvidia-imex-ctl prints it, and the state of its connection with each node of the domain."""
     links = {str(n): {"host": f"10.0.0.{n + 1}", "status": end, "changed": True} for n, end in enumerate(ends)}
     return {"status": state, "host": "10.0.0.1", "connections": links, "hostName": "N/A"}
 
@@ -43,7 +43,7 @@ def test_a_connection_without_a_word_is_none(end: object) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{}, {"status": "READY"}, {"status": 1, "connections": {}}, {"connections": []}])
-def test_a_node_that_does_not_say_how_it_is_is_unreadable(wrong: object) -> None:
+def test_a_node_that_does_not_report_its_state_is_unreadable(wrong: object) -> None:
     with pytest.raises(Unreadable, match="a node without its state"):
         domain("UP", wrong)
 

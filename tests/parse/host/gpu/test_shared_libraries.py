@@ -1,4 +1,4 @@
-"""Libraries that ls lists twice: where names lead, and what may not be seen."""
+"""Libraries that ls lists twice: where names lead, and what may not be read."""
 
 import pytest
 from hypothesis import given
@@ -33,13 +33,13 @@ def test_a_file_of_no_bytes_and_a_link_that_leads_nowhere_are_not_usable() -> No
 
 def test_a_link_into_a_hidden_folder_is_not_known() -> None:
     (link,) = found([LINK, f"hidden {LIB}/libcuda.so.1"], [])
-    assert link.size == link.usable == Unknown(Reason.DENIED, "the link leads where this login may not look")
+    assert link.size == link.usable == Unknown(Reason.DENIED, "this login cannot read the link's target")
 
 
 def test_what_was_found_beside_a_folder_that_may_not_be_listed_stands() -> None:
     walk = shared_libraries.libraries(["hidden /usr/local/lib", FILE], [FILE])
     assert next(walk).path == f"{LIB}/libcuda.so.550.90.07"
-    with pytest.raises(Unreadable, match="/usr/local/lib may not be listed") as caught:
+    with pytest.raises(Unreadable, match="/usr/local/lib cannot be listed") as caught:
         next(walk)
     assert caught.value.reason is Reason.DENIED
 

@@ -1,4 +1,4 @@
-"""`nvidia-smi -q -x`: what real drivers and their odd answers say, value for value, and what nobody may make of them."""
+"""`nvidia-smi -q -x`: answers of real drivers, value for value, odd ones, and what they must not be read as."""
 
 import re
 from collections.abc import Iterator
@@ -39,23 +39,23 @@ def recorded(name: str) -> str:
 
 
 def gpu(name: str, index: int = 0) -> dict[str, Any]:
-    """What is told of one GPU of a recording."""
+    """The parsed values of one GPU of a recording."""
     gpus: list[dict[str, Any]] = smi.parse_xml(recorded(name))["gpus"]
     return gpus[index]
 
 
 def plain(value: Any) -> Any:
-    """A value as itself, all else as it is told."""
+    """The value of a quantity; anything else unchanged."""
     return value["value"] if isinstance(value, dict) and "value" in value else value
 
 
 def changed(text: str, old: str, new: str) -> str:
-    """A text with one thing changed wherever it stands."""
+    """A text with all occurrences of a substring replaced."""
     assert old in text
     return text.replace(old, new)
 
 
-SAID: dict[tuple[str, int], dict[str, Any]] = {
+EXPECTED: dict[tuple[str, int], dict[str, Any]] = {
     ("a100", 0): {
         "name": "NVIDIA A100-SXM4-40GB", "architecture": "Ampere", "serial": "1650000000001", "minor": 0,
         "uuid": "GPU-00000000-0000-0000-0000-000000000000", "pci": "00000000:06:00.0", "vbios": "92.00.45.00.03",
@@ -166,13 +166,13 @@ SAID: dict[tuple[str, int], dict[str, Any]] = {
 
 def test_every_recorded_answer_is_read_here() -> None:
     found = {path.stem.removeprefix("nvidia-smi-qx-") for path in shared("nvidia").glob("nvidia-smi-qx-*.xml")}
-    assert found == set(NAMES) == {name for name, _ in SAID}
+    assert found == set(NAMES) == {name for name, _ in EXPECTED}
 
 
-@pytest.mark.parametrize(("name", "index"), SAID)
-def test_a_recorded_gpu_is_told_as_the_driver_printed_it(name: str, index: int) -> None:
+@pytest.mark.parametrize(("name", "index"), EXPECTED)
+def test_a_recorded_gpu_is_reported_as_the_driver_printed_it(name: str, index: int) -> None:
     values = gpu(name, index)
-    assert {key: plain(values.get(key)) for key in SAID[name, index]} == SAID[name, index]
+    assert {key: plain(values.get(key)) for key in EXPECTED[name, index]} == EXPECTED[name, index]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -194,7 +194,7 @@ def test_nothing_that_a_real_driver_printed_is_beyond_the_reader(name: str) -> N
 
 
 def well_formed(values: dict[str, Any]) -> bool:
-    """Whether each thing of a GPU, or the GPU itself, is a number or text, absent, or unknown with a reason we have."""
+    """Whether each value of a GPU, or the GPU itself, is a number or text, absent, or unknown with a valid reason."""
     if "unknown" in values:
         return set(values) == {"unknown", "detail"} and values["unknown"] in set(Reason)
     return all(
@@ -205,7 +205,7 @@ def well_formed(values: dict[str, Any]) -> bool:
     )
 
 
-# What holds a number and is not told: what no check asks for, what another key holds, and what is only counted.
+# Numbers that are not reported: no check needs them, another key has them, or they are only counted.
 UNTOLD = re.compile(
     "/(timestamp|accounting_mode_buffer_size|gpu_fru_part_number|pdi"
     "|inforom_bbx_flush/.*|pci/(pci_(bus|device|domain|device_id|sub_system_id|base_class|sub_class)|[rt]x_util)"
@@ -228,7 +228,7 @@ def leaves(element: ET.Element, path: str = "") -> Iterator[tuple[str, ET.Elemen
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_number_that_changes_changes_what_is_told_and_all_others_are_known(name: str) -> None:
+def test_a_changed_number_changes_its_fact_and_all_others_stay_known(name: str) -> None:
     root = ET.fromstring(recorded(name))
     only, *others = root.findall("gpu")
     for other in others:
@@ -261,7 +261,7 @@ def test_each_reason_has_its_bit_under_both_of_its_names() -> None:
             assert smi.parse_xml(text)["gpus"][0]["reasons"] == {"value": 1 << bit}
 
 
-def test_a_mask_with_a_gap_is_not_told() -> None:
+def test_a_mask_with_a_gap_is_not_reported() -> None:
     line = "<clocks_event_reason_hw_slowdown>Not Active</clocks_event_reason_hw_slowdown>"
     for broken, why in (
         ("", "is not printed"),
@@ -277,7 +277,7 @@ def test_a_mask_with_a_gap_is_not_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "values"),
     [
         ("N/A", {"absent": "nvidia-smi: N/A"}),
         ("[N/A]", {"absent": "nvidia-smi: N/A"}),
@@ -291,13 +291,13 @@ def test_a_mask_with_a_gap_is_not_told() -> None:
         ("Timeout", {"unknown": "timeout", "detail": "nvidia-smi: Timeout"}),
     ],
 )
-def test_a_word_in_a_values_place_is_never_a_value(word: str, told: dict[str, str]) -> None:
+def test_a_word_in_a_values_place_is_never_a_value(word: str, values: dict[str, str]) -> None:
     text = recorded("a100")
     for tag in ("serial", "current_ecc", "gpu_temp", "performance_state", "current_power_limit", "current_link_width"):
         text = re.sub(f"<{tag}>[^<]*<", f"<{tag}>{word}<", text)
     found = smi.parse_xml(text)["gpus"][0]
     for key in ("serial", "ecc", "temperature", "pstate", "power_enforced", "link_width"):
-        assert found[key] == told, key
+        assert found[key] == values, key
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_a_word_in_a_values_place_is_never_a_value(word: str, told: dict[str, st
         ("serial", "serial", ("", "x" * 300, "one\ntwo", "\u202e1")),
     ],
 )
-def test_a_text_of_another_form_is_said_to_be_none(tag: str, key: str, texts: tuple[str, ...]) -> None:
+def test_a_text_of_another_format_is_rejected(tag: str, key: str, texts: tuple[str, ...]) -> None:
     for text in texts:
         value = smi.parse_xml(re.sub(f"<{tag}>[^<]*<", f"<{tag}>{text}<", recorded("a100")))["gpus"][0]
         assert value[key].get("unknown") == "unparsable", text
@@ -333,7 +333,7 @@ def test_each_recovery_action_has_nvmls_number(word: str, number: int) -> None:
     assert smi.parse_xml(text)["gpus"][0]["recovery_action"] == {"value": number}
 
 
-def test_the_limit_that_was_set_is_told_apart_from_the_one_enforced() -> None:
+def test_the_set_limit_is_distinguished_from_the_enforced_one() -> None:
     text = changed(recorded("h100"), "<current_power_limit>700.00 W", "<current_power_limit>510.25 W")
     value = smi.parse_xml(text)["gpus"][0]
     assert (value["power_limit"], value["power_enforced"]) == ({"value": 700_000}, {"value": 510_250})
@@ -428,7 +428,7 @@ def test_a_list_of_what_we_do_not_know_is_not_counted(block: str) -> None:
     assert smi.parse_xml(text)["gpus"][0][block] == LOST
 
 
-def test_what_is_printed_twice_is_not_told() -> None:
+def test_a_value_printed_twice_is_unparsable() -> None:
     value = smi.parse_xml(changed(recorded("a100"), "<serial>", "<serial>2</serial><serial>"))["gpus"][0]
     assert value["serial"]["unknown"] == "unparsable"
     assert value["name"] == {"value": "NVIDIA A100-SXM4-40GB"}
@@ -436,7 +436,7 @@ def test_what_is_printed_twice_is_not_told() -> None:
     assert {value.get(key, value).get("unknown") for key in ("fabric_state", "fabric_health")} == {"unparsable"}
 
 
-def test_of_gpus_that_are_counted_and_not_printed_none_is_told() -> None:
+def test_a_gpu_that_is_counted_and_not_printed_makes_all_unknown() -> None:
     short = smi.parse_xml(shared_text(f"nvidia/nvidia-smi-qx-{MIG}.xml"))
     assert [set(one) for one in short["gpus"]] == [{"unknown", "detail"}] * 4
     assert "1 of 4 GPUs printed" in short["gpus"][0]["detail"]
@@ -539,7 +539,7 @@ COUNTED = {
 SCALE = {"us": 1000, "W": 1000, "MiB": MIB}
 
 
-def test_what_counts_nothing_on_the_recorded_machines_is_told_under_its_own_key() -> None:
+def test_a_counter_at_zero_in_the_recordings_is_read_under_its_own_key() -> None:
     root = ET.fromstring(recorded("gb200"))
     only = root.findall("gpu")[0]
     expected = {}
@@ -567,14 +567,14 @@ def test_what_counts_nothing_on_the_recorded_machines_is_told_under_its_own_key(
         ("remap_failed", "remapped_row_failure"),
     ],
 )
-def test_a_yes_is_told_as_one_and_moves_nothing_else(key: str, tag: str) -> None:
+def test_a_yes_is_read_as_one_and_changes_nothing_else(key: str, tag: str) -> None:
     before, after = gpu("gb200"), smi.parse_xml(changed(recorded("gb200"), f"<{tag}>No<", f"<{tag}>Yes<"))["gpus"][0]
     assert {name for name in before if before[name] != after[name]} == {key}
     assert (before[key], after[key]) == ({"value": 0}, {"value": 1})
 
 
 @pytest.mark.parametrize("tag", ["pending_retirement", "reset_required"])
-def test_a_yes_of_an_older_driver_is_told_as_one(tag: str) -> None:
+def test_a_yes_of_an_older_driver_is_read_as_one(tag: str) -> None:
     name = "netdata-tesla-p100" if tag == "pending_retirement" else MIG
     key = "retired_pending" if tag == "pending_retirement" else tag
     assert smi.parse_xml(changed(recorded(name), f"<{tag}>No<", f"<{tag}>Yes<"))["gpus"][0][key] == {"value": 1}
@@ -597,7 +597,7 @@ LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 def test_a_document_that_declares_or_uses_entities_is_refused(text: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside.dtd"
     outside.write_text('<!ENTITY f "0">')
-    with pytest.raises(Unreadable, match="entities of its own"):
+    with pytest.raises(Unreadable, match="custom entities"):
         smi.parse_xml(text.replace("{file}", outside.as_uri()))
 
 
@@ -638,7 +638,7 @@ CHANGES = st.lists(
 
 @settings(max_examples=300)
 @given(name=st.sampled_from(["a100", "telegraf-tesla-t4", "netdata-tesla-p100", MIG]), changes=CHANGES)
-def test_nonsense_is_told_in_form_or_refused(name: str, changes: list[tuple[float, int, str]]) -> None:
+def test_nonsense_is_well_formed_or_refused(name: str, changes: list[tuple[float, int, str]]) -> None:
     text = recorded(name)
     for place, length, new in changes:
         at = int(place * len(text))

@@ -1,4 +1,4 @@
-"""The files that tell the version of CUDA's toolkits and of ROCm: one form each, and nothing else."""
+"""The files with the version of CUDA's toolkits and of ROCm: one form each, and no other is accepted."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The kinds of lines that the kernel and its drivers write: which of them fits first, and what only looks like one."""
+"""The kinds of lines that the kernel and its drivers write: which matches first, and what only looks like one."""
 
 import re
 
@@ -44,7 +44,7 @@ BETWEEN = (
     "link is down",
     " failed",
 )
-# Lines of public threads and of the kernel's own format strings; no machine gave them together.
+# Lines of public threads and of the kernel's own format strings; not from one machine.
 KNOWN: list[tuple[tuple[LinePattern, ...], str, str, str]] = [
     (AER, "pcieport 0000:16:01.0: AER: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer",
      "0000:16:01.0", "nonfatal"),
@@ -88,7 +88,7 @@ def test_a_line_counts_once_for_the_device_that_it_names(
 
 
 @pytest.mark.parametrize(("kinds", "row", "key", "leaf"), KNOWN)
-def test_a_line_that_somebody_else_quotes_is_not_the_kernels(
+def test_a_line_quoted_by_another_program_is_not_the_kernels(
     kinds: tuple[LinePattern, ...], row: str, key: str, leaf: str
 ) -> None:
     assert counted(kinds, f"[    9.100000] python3[77]: {row}") == {}
@@ -115,7 +115,7 @@ def test_a_line_of_something_that_went_well_or_is_counted_elsewhere_is_no_fault(
 
 
 @pytest.mark.parametrize("digit", "0123456789abcdef")
-def test_bit_61_of_a_banks_status_tells_an_uncorrected_machine_check(digit: str) -> None:
+def test_bit_61_of_a_banks_status_marks_an_uncorrected_machine_check(digit: str) -> None:
     row = f"mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 7: {digit}c00004000010091"
     uncorrected = int(f"{digit}c00004000010091", 16) >> 61 & 1
     assert counted(MACHINE_CHECKS, row) == {"": {"uncorrected" if uncorrected else "corrected": 1}}

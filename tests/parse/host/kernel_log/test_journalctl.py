@@ -1,4 +1,4 @@
-"""What journalctl prints: its own lines are no line of the kernel, and what it does not show is said."""
+"""journalctl's output: its own lines are not taken for kernel lines, and what it does not show is reported."""
 
 import json
 
@@ -25,23 +25,23 @@ def test_journalctls_own_lines_are_left_out() -> None:
     assert journalctl.oldest(WARNING) == 86400.123456
 
 
-def test_no_line_of_this_boot_is_not_known_and_of_the_boot_before_it_is_where_journalctl_says_so() -> None:
+def test_an_empty_journal_is_unknown_and_for_the_boot_before_only_an_explicit_none_is_known() -> None:
     for answer in ("", BEGIN, f"{journalctl.NONE}\n"):
         with pytest.raises(Unreadable) as caught:
             journalctl.of_this_boot(answer)
         assert caught.value.reason is Reason.NOT_COLLECTED
     assert journalctl.of_boot_before(f"{journalctl.NONE}\n") == ""
-    with pytest.raises(Unreadable, match="neither lines nor that there are none"):
+    with pytest.raises(Unreadable, match="neither lines nor the message that there are none"):
         journalctl.of_boot_before(BEGIN)
 
 
 def test_messages_of_which_only_the_size_is_shown_are_counted() -> None:
     log = "[ 1.5] kernel: [96B blob data]\n[ 1.6] kernel: a [96B blob data]\n[ 1.7] kernel: [1.9K blob data]\n"
-    assert journalctl.hidden(log) == Unknown(Reason.UNPARSABLE, "of 2 of the lines journalctl shows the size alone")
+    assert journalctl.hidden(log) == Unknown(Reason.UNPARSABLE, "journalctl shows only the size of 2 lines")
     assert journalctl.hidden(WARNING) is None
 
 
-def test_a_journal_begins_where_it_says_so_within_the_boots_first_minutes_and_not_where_it_was_restarted() -> None:
+def test_a_journal_begins_with_an_entry_of_the_boots_first_minutes_and_not_after_a_restart() -> None:
     early = journalctl.EARLY * 10**6
     answer = entry(str(early - 1)) + entry(str(early)) + entry("1", "8d45620c1a4348dbb17410da57c60c66")
     assert [found.begins for found in journalctl.entries(answer)] == [True, False, False]

@@ -1,4 +1,4 @@
-"""Every Xid of a log: which were found, and that nobody says it is all where a line resists."""
+"""Every Xid of a log: which were found, and that the list is not called complete where a line cannot be parsed."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,12 +29,12 @@ def test_xids_come_in_the_logs_order_and_a_switchs_errors_apart() -> None:
     assert ([error.code for error in switches], unread) == ([20034], None)
 
 
-def test_a_line_that_cannot_be_taken_apart_leaves_what_was_found_and_is_told_without_a_process_name() -> None:
+def test_an_unparsable_line_keeps_what_was_found_and_is_reported_without_a_process_name() -> None:
     found, unread = every_xid(FALLEN + "[ 9.9] NVRM: Xid (PCI:0000:1b:00 GPU-J:05): 79, name=secret, x\n")
     assert [error.code for error in found] == [79]
     assert unread == Unknown(
         Reason.UNPARSABLE,
-        "1 of the lines cannot be taken apart, the last: 'NVRM: Xid (PCI:0000:1b:00 GPU-J:05): 79'",
+        "1 of the lines cannot be parsed, the last: 'NVRM: Xid (PCI:0000:1b:00 GPU-J:05): 79'",
     )
 
 
@@ -61,7 +61,7 @@ def test_nvlink_errors_are_named_once_each_in_order_and_the_last_action_counts()
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=9))).map("".join))
-def test_every_line_of_nonsense_with_an_xid_is_found_or_told_to_be_unread(log: str) -> None:
+def test_every_line_of_nonsense_with_an_xid_is_found_or_reported_as_unread(log: str) -> None:
     holding = sum("NVRM: Xid" in row for row in log.split("\n"))
     found, unread = every_xid(log)
     assert len(found) <= holding

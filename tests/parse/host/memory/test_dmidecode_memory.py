@@ -1,4 +1,4 @@
-"""Channels and ECC between the lines of dmidecode's memory devices: never a guess where the text does not say it."""
+"""Channels and ECC from the lines of dmidecode's memory devices: never a guess where the text does not state it."""
 
 import pytest
 from hypothesis import given
@@ -23,11 +23,11 @@ def slot(locator: str, bank: str = "", **fields: str) -> dmidecode.Structure:
         ("P1-DIMMA1", "P0_Node0_Channel0_Dimm0", "P0_Node0_Channel0"),
     ],
 )
-def test_a_channel_is_what_one_of_the_slots_names_says(locator: str, bank: str, channel: str) -> None:
+def test_a_channel_is_read_from_one_of_the_slots_names(locator: str, bank: str, channel: str) -> None:
     assert dmidecode_memory.channel(slot(locator, bank)) == channel
 
 
-def test_a_slot_whose_names_say_no_channel_has_an_unknown_one() -> None:
+def test_a_slot_whose_names_contain_no_channel_has_an_unknown_one() -> None:
     reading = dmidecode_memory.channel(slot("A1", "Not Specified"))
     assert reading == Unknown(Reason.NOT_COLLECTED, "the slot's text names no channel: A1, Not Specified")
 
@@ -40,7 +40,7 @@ def test_bits_beyond_the_data_are_for_ecc() -> None:
 
 def test_every_module_of_a_recorded_server_is_made_for_ecc() -> None:
     table = dmidecode.structures(shared_text("memory/dmidecode-dell-c4140.txt"))
-    modules = [one for one in table if one.kind == 17 and one.said("Size")]
+    modules = [one for one in table if one.kind == 17 and one.first("Size")]
     assert modules
     assert {dmidecode_memory.corrects(one) for one in modules} == {True}
 

@@ -1,4 +1,4 @@
-"""What counts memory errors: each place once, as the driver tells modules, ranks, or rows with their channels."""
+"""Memory error counters: each place once, as the driver lists modules, ranks, or rows with their channels."""
 
 import pytest
 from hypothesis import given
@@ -32,13 +32,13 @@ def test_recorded_ranks_stand_for_modules() -> None:
     assert all(one.kind == "module" for one in found)
 
 
-def test_rows_are_left_out_where_modules_are_told() -> None:
+def test_rows_are_left_out_where_modules_are_listed() -> None:
     both = ("mc0/mc_name", "mc0/dimm0/dimm_ce_count", "mc0/csrow0/ce_count", "mc0/csrow0/ch0_ce_count")
     assert names(files(*both)) == ["0:dimm0"]
     assert names(files(*(both[0], *both[2:]))) == ["0:csrow0", "0:csrow0:ch0"]
 
 
-def test_each_controller_tells_in_its_own_way() -> None:
+def test_each_controller_is_read_in_its_own_layout() -> None:
     value = files(
         "mc0/mc_name", "mc1/mc_name", "mc0/dimm3/dimm_ce_count", "mc1/csrow2/ce_count", "mc1/csrow2/ch1_ce_count"
     )
@@ -49,7 +49,7 @@ def test_a_controller_of_no_number_is_none() -> None:
     assert edac_counters.controllers(files("mc0/mc_name", "mcx/mc_name", "mc99999/mc_name"), ["mc_name"]) == {"0"}
 
 
-def test_what_was_told_before_a_folder_that_would_not_be_listed_stands() -> None:
+def test_counts_before_an_unlistable_folder_are_kept() -> None:
     contents = {f"{MC}/mc0/mc_name": "x\n", f"{MC}/mc0/dimm0/dimm_ce_count": "0\n"}
     rank = edac_counters.MODULES[1] + "/dimm_ce_count"
     walk = edac_counters.counted(Files(contents, {rank: Unknown(Reason.DENIED, "no")}), {"0"})
@@ -67,7 +67,7 @@ PLACES = st.builds(
 
 
 @given(st.sets(PLACES, max_size=8))
-def test_nothing_is_told_twice_and_nothing_of_no_number(places: set[str]) -> None:
+def test_no_item_is_listed_twice_and_each_has_a_number(places: set[str]) -> None:
     found = names(files("mc0/mc_name", "mc1/mc_name", *places))
     assert len(found) == len(set(found))
     assert all(name[0] in "01" and "²" not in name and "x" not in name for name in found)

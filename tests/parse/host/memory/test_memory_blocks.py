@@ -1,4 +1,4 @@
-"""Blocks of memory by their state: counted only where every block told its own."""
+"""Blocks of memory by their state: counted only where the state of every block is known."""
 
 import pytest
 from hypothesis import given
@@ -13,12 +13,12 @@ ROWS = ["blocks 64", "      3 offline", "     61 online", "size 80000000", "auto
 def test_the_rows_of_a_machine_with_blocks_offline_are_read() -> None:
     found = memory_blocks.blocks(ROWS)
     assert (found.having("online"), found.having("offline"), found.having("going-offline")) == (61, 3, 0)
-    assert found.told == {"size": "80000000", "auto": "online_movable"}
-    assert memory_blocks.mebibytes(found.told["size"]) == 2048
+    assert found.words == {"size": "80000000", "auto": "online_movable"}
+    assert memory_blocks.mebibytes(found.words["size"]) == 2048
 
 
 @pytest.mark.parametrize("rows", [ROWS[:2], ROWS[1:], ["blocks 0"], []])
-def test_unless_every_block_told_its_state_no_number_is_known(rows: list[str]) -> None:
+def test_unless_every_block_reports_its_state_no_number_is_known(rows: list[str]) -> None:
     reading = memory_blocks.blocks(rows).having("online")
     assert isinstance(reading, Unknown)
     assert reading.reason is Reason.NOT_COLLECTED
@@ -39,6 +39,6 @@ def test_nonsense_is_read_or_unreadable(rows: list[str]) -> None:
     try:
         found = memory_blocks.blocks(rows)
         assert isinstance(found.having("online"), int | Unknown)
-        memory_blocks.mebibytes(found.told.get("size", "0"))
+        memory_blocks.mebibytes(found.words.get("size", "0"))
     except Unreadable:
         pass

@@ -1,4 +1,4 @@
-"""NUMA nodes over CPU packages: how many there are of each, and nothing said where the kernel does not tell."""
+"""NUMA nodes over CPU packages: how many there are of each, unknown where the kernel does not report it."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_one_node_over_two_packages_counts_for_both() -> None:
     assert numa_nodes.per_package([node]) == (1, 1)
 
 
-def test_a_cpu_whose_package_is_not_told_leaves_the_shape_unknown() -> None:
+def test_a_cpu_whose_package_is_unreported_leaves_the_shape_unknown() -> None:
     found = list(numa_nodes.nodes(files(node0="0-1", node1="2"), {0: "0", 1: "0"}))
     assert found == [NumaNode("0", frozenset("0")), NumaNode("1", None)]
     assert numa_nodes.per_package(found) is None
@@ -61,9 +61,9 @@ LISTS = st.sampled_from(["", "0", "0-3", "3-1", "x", "0,0", "0-99999", "1-2,7", 
 
 
 @given(st.dictionaries(st.sampled_from(["node0", "node1", "node²", "nodex"]), LISTS))
-def test_nonsense_is_read_or_unreadable(told: dict[str, str]) -> None:
+def test_nonsense_is_read_or_unreadable(values: dict[str, str]) -> None:
     try:
-        found = list(numa_nodes.nodes(files(**told), {cpu: str(cpu // 2) for cpu in range(8)}))
+        found = list(numa_nodes.nodes(files(**values), {cpu: str(cpu // 2) for cpu in range(8)}))
         assert {node.number for node in found} <= {"0", "1"}
         numa_nodes.per_package(found)
     except Unreadable:

@@ -1,4 +1,4 @@
-"""Rows of `ip -o`: addresses that are somebody's, and VLAN interfaces."""
+"""Rows of `ip -o`: addresses that belong to one machine, and VLAN interfaces."""
 
 import json
 from contextlib import suppress
@@ -16,7 +16,7 @@ LOCAL = "4: eth0    inet6 fe80::fc:ff:fe00:1/64 scope link \\       valid_lft fo
 (VLANS,) = json.loads((TESTS / "recorded/vlans/written.json").read_text())["commands"].values()
 
 
-def test_only_addresses_that_others_reach_are_given_by_their_family() -> None:
+def test_only_globally_reachable_addresses_are_listed_by_family() -> None:
     assert iproute.addresses(GLOBAL + LOCAL) == {"ipv4": ("192.0.2.2/24",), "ipv6": Absent("no global address")}
 
 

@@ -1,4 +1,4 @@
-"""What lldpctl writes of neighbours: names, ids, single things bare."""
+"""lldpctl's output about neighbours: names, ids, single items without a list."""
 
 import json
 from contextlib import suppress
@@ -39,7 +39,7 @@ def test_a_recorded_switch_is_read_under_its_name() -> None:
 
 def test_a_switch_without_a_name_is_read_under_its_id() -> None:
     values = neighbour({"chassis": {"id": {"type": "mac", "value": "00:00:00:00:00:0c"}}})
-    assert values["switch"] == Absent("the switch does not say")
+    assert values["switch"] == Absent("the switch does not send it")
     assert values["switch_id"] == "00:00:00:00:00:0c"
 
 
@@ -48,7 +48,7 @@ def test_a_switch_without_a_name_is_read_under_its_id() -> None:
     [
         ({"vlan-id": "7", "pvid": True}, "7"),
         ([{"vlan-id": "7", "pvid": True}, {"vlan-id": "8", "pvid": False}], "7"),
-        ([{"vlan-id": "7", "pvid": True}, {"vlan-id": "8", "pvid": True}], Absent("no single VLAN of the port's own")),
+        ([{"vlan-id": "7", "pvid": True}, {"vlan-id": "8", "pvid": True}], Absent("not exactly one VLAN is the PVID")),
         ({"vlan-id": 7, "pvid": True}, Unknown(Reason.UNPARSABLE, "not a text: 7")),
     ],
 )

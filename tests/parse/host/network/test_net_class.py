@@ -35,16 +35,16 @@ def test_what_is_no_flags_is_unparsable_and_not_down(content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "values"),
     [("400000", 400.0), ("2500", 2.5), ("-1", Absent(net_class.NONE)), ("4294967295", Absent(net_class.NONE))],
 )
-def test_a_speed_is_in_gigabits_and_the_kernels_unknown_is_none(content: str, told: Reading) -> None:
-    assert net_class.speed(has(content), PLACE).reading == told
+def test_a_speed_is_in_gigabits_and_the_kernels_unknown_is_none(content: str, values: Reading) -> None:
+    assert net_class.speed(has(content), PLACE).reading == values
 
 
-@pytest.mark.parametrize(("content", "told"), [("full", "full"), ("unknown", Absent(net_class.NONE))])
-def test_a_duplex_that_the_kernel_does_not_know_is_none(content: str, told: Reading) -> None:
-    assert net_class.duplex(has(content), PLACE).reading == told
+@pytest.mark.parametrize(("content", "values"), [("full", "full"), ("unknown", Absent(net_class.NONE))])
+def test_a_duplex_that_the_kernel_does_not_know_is_none(content: str, values: Reading) -> None:
+    assert net_class.duplex(has(content), PLACE).reading == values
 
 
 def test_only_the_refusal_of_an_interface_that_is_down_is_an_absence() -> None:

@@ -1,4 +1,4 @@
-"""Where network interfaces hang: PCI functions, NUMA nodes, physical functions behind virtual ones."""
+"""The location of network interfaces: PCI functions, NUMA nodes, physical functions behind virtual ones."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_a_node_is_a_number_and_the_kernels_minus_one_is_none(content: str, node
     assert pci.numa(Files({NUMA: content}, {}), net_devices.DEVICE.format("eth0")).reading == node
 
 
-def test_a_function_is_virtual_if_one_stands_behind_it_and_nobody_guesses() -> None:
+def test_a_function_is_virtual_only_if_a_physical_one_stands_behind_it() -> None:
     assert net_devices.virtual(Files({VIRTUAL: "0x15b3\n"}, {}), "eth0").reading is True
     assert net_devices.virtual(Files({}, {}), "eth0").reading is False
     with pytest.raises(Unreadable):

@@ -32,12 +32,12 @@ def test_a_recorded_bond_is_parted_from_its_members() -> None:
     assert [name for name, _ in bond.members] == ["eth1", "eth2"]
     assert bond.own.text("Bonding Mode") == "IEEE 802.3ad Dynamic link aggregation"
     assert [section.number("Aggregator ID") for _, section in bond.members] == [3, 2]
-    # The bond's own section names an aggregator too, in a line of its own.
+    # The bond's own section names an aggregator too, in a separate line.
     assert bond.own.number("Aggregator ID") == 3
 
 
 @pytest.mark.parametrize(
-    ("said", "speed"),
+    ("text", "speed"),
     [
         ("25000 Mbps", 25.0),
         ("Unknown", Absent("no link")),
@@ -45,11 +45,11 @@ def test_a_recorded_bond_is_parted_from_its_members() -> None:
         ("9999999999 Mbps", Unknown(Reason.UNPARSABLE, "Speed '9999999999 Mbps'")),
     ],
 )
-def test_a_members_speed_is_in_gigabits_and_without_a_link_there_is_none(said: str, speed: Reading) -> None:
-    assert member(f"Speed: {said}").speed() == speed
+def test_a_members_speed_is_in_gigabits_and_without_a_link_there_is_none(text: str, speed: Reading) -> None:
+    assert member(f"Speed: {text}").speed() == speed
 
 
-def test_what_a_mode_does_not_say_is_absent_and_none_is_a_choice_of_nothing() -> None:
+def test_a_line_missing_in_a_mode_is_absent_and_none_is_an_empty_choice() -> None:
     own = proc_bonding.bond(HEAD + "Primary Slave: None\nCurrently Active Slave: eth1\n").own
     assert own.chosen("Primary Slave") == Absent("no Primary Slave")
     assert own.chosen("Currently Active Slave") == "eth1"
@@ -57,7 +57,7 @@ def test_what_a_mode_does_not_say_is_absent_and_none_is_a_choice_of_nothing() ->
     assert own.text("Partner Mac Address", lacking="no LACP") == Absent("no LACP")
 
 
-def test_of_a_name_said_twice_the_first_counts() -> None:
+def test_the_first_of_duplicate_names_counts() -> None:
     assert member("port key: 9", "port key: 1").number("port key") == 9
 
 

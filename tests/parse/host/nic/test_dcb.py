@@ -1,4 +1,4 @@
-"""`dcb -j`: tables of eight are whole or unreadable, and nothing of another type is taken for a number."""
+"""`dcb -j`: tables of eight are complete or unreadable, and no other type is accepted as a number."""
 
 import json
 from collections.abc import Callable
@@ -69,9 +69,9 @@ ANYTHING = st.recursive(
 
 
 @pytest.mark.parametrize("reader", [dcb.pfc, dcb.ets, dcb.dscp])
-@given(said=st.text() | ANYTHING.map(json.dumps) | st.just("[" * 100_000))
-def test_nonsense_is_a_value_or_unreadable(reader: Callable[[str], Any], said: str) -> None:
+@given(text=st.text() | ANYTHING.map(json.dumps) | st.just("[" * 100_000))
+def test_nonsense_is_a_value_or_unreadable(reader: Callable[[str], Any], text: str) -> None:
     try:
-        assert reader(said) is not None
+        assert reader(text) is not None
     except Unreadable as error:
         assert str(error)

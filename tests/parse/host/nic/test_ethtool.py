@@ -1,4 +1,4 @@
-"""Link modes of ethtool, which go on over lines."""
+"""Link modes of ethtool, which span lines."""
 
 from contextlib import suppress
 
@@ -21,10 +21,10 @@ def test_recorded_modes_go_on_until_the_next_name_and_each_list_is_one_of_its_ow
 
 
 @pytest.mark.parametrize(
-    "said", ["\tSupported link modes:  Not reported\n", "\tSupported link modes: None\n", "", "Port: x\n"]
+    "text", ["\tSupported link modes:  Not reported\n", "\tSupported link modes: None\n", "", "Port: x\n"]
 )
-def test_modes_that_the_driver_does_not_know_are_absent_and_no_list_of_words(said: str) -> None:
-    assert ethtool.modes(said, SUPPORTED) == Absent("not reported")
+def test_modes_that_the_driver_does_not_know_are_absent_and_no_list_of_words(text: str) -> None:
+    assert ethtool.modes(text, SUPPORTED) == Absent("not reported")
 
 
 @given(st.text() | st.text().map(lambda text: f"Settings for eth0:\n\t{SUPPORTED}: {text}\nRX: {text}\n"))

@@ -1,4 +1,4 @@
-"""Settings that ethtool tells of one interface: a reading for each leaf, absent where the driver has none."""
+"""Settings that ethtool prints for one interface: a reading for each leaf, absent where the driver has none."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from rackcheck.model.text import each
 from rackcheck.parse.host.nic import ethtool_settings
 
 RECORDED = TESTS / "recorded"
-NONE = Absent("the driver tells none")
+NONE = Absent("the driver reports none")
 READERS: dict[str, tuple[Callable[[str], dict[str, Reading]], tuple[str, ...]]] = {
     "driver": (ethtool_settings.versions, tuple(ethtool_settings.VERSIONS)),
     "channels": (ethtool_settings.channels, ethtool_settings.CHANNELS),
@@ -28,7 +28,7 @@ READERS: dict[str, tuple[Callable[[str], dict[str, Reading]], tuple[str, ...]]] 
 
 
 def recorded(name: str) -> str:
-    """What ethtool says of eth0 in our own recording."""
+    """What ethtool prints for eth0 in our own recording."""
     (command,) = json.loads((RECORDED / f"ethtool_{name}" / "written.json").read_text())["commands"].values()
     reading = each(command["out"])["eth0"]
     assert isinstance(reading, str)
@@ -41,7 +41,7 @@ def test_the_leaves_that_are_unknown_of_a_broken_interface_are_those_of_a_sound_
     assert tuple(reader(recorded(name))) == leaves
 
 
-def test_what_is_in_use_and_what_could_be_are_told_apart() -> None:
+def test_settings_in_use_are_distinguished_from_supported_ones() -> None:
     values = ethtool_settings.channels(recorded("channels"))
     assert (values["combined"], values["combined_max"], values["rx"], values["rx_max"]) == (32, 63, NONE, NONE)
 
@@ -63,10 +63,10 @@ def test_both_adaptive_settings_of_one_line_are_read() -> None:
     )
 
 
-@pytest.mark.parametrize("said", ["not set", "00:00:00:00:00:00"])
-def test_an_address_that_is_none_is_absent(said: str) -> None:
-    values = ethtool_settings.permanent(f"Permanent address: {said}\n")
-    assert values == {"mac_permanent": Absent("the device tells none")}
+@pytest.mark.parametrize("text", ["not set", "00:00:00:00:00:00"])
+def test_an_address_that_is_none_is_absent(text: str) -> None:
+    values = ethtool_settings.permanent(f"Permanent address: {text}\n")
+    assert values == {"mac_permanent": Absent("the device reports none")}
 
 
 def test_an_interface_has_each_feature_on_and_fixed() -> None:

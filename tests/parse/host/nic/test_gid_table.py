@@ -38,7 +38,7 @@ def test_a_table_that_was_cut_or_spoilt_is_unreadable(rows: tuple[str, ...], why
         list(gid_table.tables("".join(f"{row}\n" for row in rows)))
 
 
-def test_the_tables_before_one_that_was_cut_are_given() -> None:
+def test_tables_before_a_cut_one_are_returned() -> None:
     tables = gid_table.tables("".join(f"{row}\n" for row in (*ROWS, "port mlx5_2/ports/1")))
     assert next(tables)[0] == "mlx5_1"
     with pytest.raises(Unreadable):

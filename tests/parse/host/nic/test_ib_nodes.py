@@ -1,4 +1,4 @@
-"""Character devices of RDMA: whose they are, and whether they are there."""
+"""Character devices of RDMA: their owner, and whether they exist."""
 
 from contextlib import suppress
 

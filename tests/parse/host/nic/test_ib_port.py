@@ -1,4 +1,4 @@
-"""Files of an RDMA port: its state, its rate, and counters that stop at their end."""
+"""Files of an RDMA port: its state, its rate, and counters that stop at their maximum."""
 
 from contextlib import suppress
 
@@ -81,11 +81,11 @@ def test_a_guid_is_half_of_the_first_gid_and_ethernet_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "values"),
     [("Global tclass=106\n", 106), ("tclass=0\n", 0), ("\n", Absent("none is set")), ("", Absent("none is set"))],
 )
-def test_a_traffic_class_is_a_number_and_an_empty_file_says_that_none_is_set(content: str, told: Reading) -> None:
-    assert ib_port.traffic_class(Files({"/x": content}, {}), "/x").reading == told
+def test_a_traffic_class_is_a_number_and_an_empty_file_means_none_is_set(content: str, values: Reading) -> None:
+    assert ib_port.traffic_class(Files({"/x": content}, {}), "/x").reading == values
     assert isinstance(ib_port.traffic_class(Files({"/x": "dscp=3\n"}, {}), "/x").reading, Unknown)
 
 
@@ -96,7 +96,7 @@ def test_a_counter_is_full_at_its_own_width_and_not_one_before(name: str) -> Non
     assert ib_port.full(counted(**{name: top - 1})) == ()
 
 
-def test_where_one_counter_is_not_known_nobody_knows_which_are_full() -> None:
+def test_one_unknown_counter_leaves_the_full_ones_unknown() -> None:
     denied = Unknown(Reason.DENIED, "Permission denied")
     assert ib_port.full(counted(link_downed=denied, symbol_error=65535)) == denied
     assert ib_port.full(counted(link_downed=Absent("no file"), symbol_error=65535)) == ("symbol_error",)

@@ -1,4 +1,4 @@
-"""The table of mlxconfig: three values of each parameter, and rows that are none."""
+"""The table of mlxconfig: three values of each parameter, and lines that are no rows."""
 
 from contextlib import suppress
 
@@ -27,7 +27,7 @@ def test_a_parameter_has_three_values_and_the_next_boot_changes_what_differs_fro
     assert found.waiting == ("SRIOV_EN=False(0)",)
 
 
-def test_a_function_is_told_by_its_leaves_and_each_parameter_by_two() -> None:
+def test_a_function_has_its_leaves_and_two_for_each_parameter() -> None:
     values = mlxconfig.facts(HEAD + "\n".join((*ROWS, LEGEND, "")))
     assert values == {
         "model": "ConnectX7", "part": "P3740",
@@ -37,7 +37,7 @@ def test_a_function_is_told_by_its_leaves_and_each_parameter_by_two() -> None:
     }  # fmt: skip
 
 
-def test_the_dialogue_of_a_change_tells_nothing_of_what_is() -> None:
+def test_the_dialogue_of_a_change_is_not_read_as_a_query() -> None:
     with pytest.raises(Unreadable, match="no table of default, current and next values"):
         mlxconfig.query(shared_text("infiniband/mlxconfig-set-cx7-igx.txt"))
 

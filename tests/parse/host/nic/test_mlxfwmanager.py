@@ -1,4 +1,4 @@
-"""What mlxfwmanager tells of one device's flash."""
+"""What mlxfwmanager prints for one device's flash."""
 
 import re
 from contextlib import suppress
@@ -19,7 +19,7 @@ ROWS = (
 )
 
 
-def test_of_a_recorded_device_the_running_firmware_is_told_apart_from_the_one_in_the_flash() -> None:
+def test_the_running_firmware_of_a_recorded_device_is_distinguished_from_the_flashed_one() -> None:
     head, first, *_ = re.split(r"^(?=Device #)", shared_text("infiniband/mlxup-query.txt"), flags=re.MULTILINE)
     values = mlxfwmanager.device(head + first)
     assert values["Part Number"] == "MCX4121A-ACA_Ax"
@@ -42,8 +42,8 @@ def test_what_a_flash_does_not_have_is_absent_but_its_firmware_is_then_not_known
 
 
 @pytest.mark.parametrize(("text", "devices"), [("-E- No devices found\n", 0), (HEAD * 2, 2), ("", 0)])
-def test_an_answer_for_one_device_tells_of_one(text: str, devices: int) -> None:
-    with pytest.raises(Unreadable, match=f"{devices} devices in the answer for one"):
+def test_an_answer_for_one_device_lists_exactly_one(text: str, devices: int) -> None:
+    with pytest.raises(Unreadable, match=f"{devices} devices in the answer, expected 1"):
         mlxfwmanager.device(text)
 
 

@@ -1,4 +1,4 @@
-"""A port of mlxlink: units, and lanes that a link has or has not."""
+"""A port of mlxlink: units, and lanes that a link has or lacks."""
 
 from contextlib import suppress
 
@@ -40,7 +40,7 @@ def test_what_is_not_measured_is_not_scaled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "said", "errors"),
+    ("state", "text", "errors"),
     [
         ("Active", "3183333,242074", [3183333, 242074]),
         ("Active", "N/A", Unknown),
@@ -48,8 +48,8 @@ def test_what_is_not_measured_is_not_scaled() -> None:
         ("Polling", "x", Unknown),
     ],
 )
-def test_only_a_link_that_is_down_has_no_lanes(state: str, said: str, errors: object) -> None:
-    reading = port(f"Raw Physical Errors Per Lane : {said}", state=state).errors()
+def test_only_a_link_that_is_down_has_no_lanes(state: str, text: str, errors: object) -> None:
+    reading = port(f"Raw Physical Errors Per Lane : {text}", state=state).errors()
     assert isinstance(reading, Unknown) if errors is Unknown else reading == errors
 
 

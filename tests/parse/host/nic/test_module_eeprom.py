@@ -1,4 +1,4 @@
-"""A pluggable module's own alarms: how they are called, and whether it has any."""
+"""A pluggable module's own alarms: their names, and whether it has any."""
 
 from contextlib import suppress
 
@@ -43,7 +43,7 @@ def test_the_alarm_of_the_light_it_sends_has_two_names_and_the_first_counts() ->
     assert isinstance(module("Laser output power high alarm threshold : much", new).alarm("tx_power", "high"), Unknown)
 
 
-def test_an_alarm_that_is_on_is_raised_whatever_the_module_says_of_its_flags() -> None:
+def test_an_active_alarm_is_raised_whatever_the_module_states_of_its_flags() -> None:
     assert module("Module voltage high alarm : On").flags() == ("Module voltage high alarm",)
     assert module("Alarm/warning flags implemented : Yes").flags() == ()
 

@@ -1,4 +1,4 @@
-"""What chronyc says: signs, complaints, a clock that follows nothing."""
+"""chronyc's output: signs, complaints, a clock without a source."""
 
 from contextlib import suppress
 
@@ -47,24 +47,24 @@ def test_chronycs_own_complaint_is_no_table_in_a_strange_form() -> None:
 @pytest.mark.parametrize("left_out", range(len(WORDS)))
 def test_a_word_that_is_left_out_is_named(left_out: int) -> None:
     word = WORDS[left_out].partition(" :")[0]
-    with pytest.raises(Unreadable, match=f"not the words of chronyc: '{word}'"):
+    with pytest.raises(Unreadable, match=f"not the output of chronyc: '{word}'"):
         chronyc.tracking([row for row in WORDS if row != WORDS[left_out]])
 
 
 def test_words_that_are_left_out_are_each_quoted_alone() -> None:
-    with pytest.raises(Unreadable, match=r"not the words of chronyc: 'Reference ID', 'Stratum', 'Leap status'$"):
+    with pytest.raises(Unreadable, match=r"not the output of chronyc: 'Reference ID', 'Stratum', 'Leap status'$"):
         chronyc.tracking(list(WORDS[3:]))
 
 
 def test_a_reference_in_a_strange_form_is_quoted_and_not_called_left_out() -> None:
-    with pytest.raises(Unreadable, match=r"not the words of chronyc: '\?\?'$"):
+    with pytest.raises(Unreadable, match=r"not the output of chronyc: '\?\?'$"):
         chronyc.tracking(["Reference ID : ??", *WORDS[1:]])
 
 
 def test_a_chrony_that_follows_nothing_measures_nothing() -> None:
     lost = dict(chronyc.tracking(list(WORDS)).facts())
     assert lost.pop("leap") == "Not synchronised"
-    assert set(lost.values()) == {Absent("chrony follows nothing")}
+    assert set(lost.values()) == {Absent("chrony follows no source")}
     kept = dict(chronyc.tracking(shared_text("services/chronyc-tracking-aws.txt").splitlines()).facts())
     assert (kept["reference"], kept["stratum"], kept["offset"]) == ("169.254.169.123", 4, -0.000000626)
     assert set(kept) == {"leap", *lost} == set(chronyc.LEAVES)
@@ -75,12 +75,12 @@ def test_a_clock_that_is_right_is_not_slow_by_nothing() -> None:
 
 
 @given(st.lists(st.text()), st.text())
-def test_nonsense_is_a_table_or_unreadable(rows: list[str], told: str) -> None:
-    for given_rows in (rows, [*WORDS, *rows], [told, *WORDS]):
+def test_nonsense_is_a_table_or_unreadable(rows: list[str], text: str) -> None:
+    for given_rows in (rows, [*WORDS, *rows], [text, *WORDS]):
         with suppress(Unreadable):
             table = chronyc.tracking(given_rows)
             table.stratum()
             table.seconds("offset")
             assert dict(table.facts())
     with suppress(Unreadable):
-        chronyc.seconds(told)
+        chronyc.seconds(text)

@@ -1,4 +1,4 @@
-"""The kernel's command line: arguments as the kernel parts them, and secrets nowhere in what is shown."""
+"""The kernel's command line: arguments as the kernel splits them, and no secret in what is shown."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ def test_a_recorded_line_is_shown_as_it_stands() -> None:
 def test_quotes_keep_an_argument_together_and_are_no_part_of_its_value() -> None:
     first, second = cmdline.arguments('dyndbg="file a.c +p" "x y"\n')
     assert (first.name, first.value, first.shown) == ("dyndbg", "file a.c +p", 'dyndbg="file a.c +p"')
-    assert (second.name, second.value, second.shown) == ("x y", Absent("a bare word"), "x y")
+    assert (second.name, second.value, second.shown) == ("x y", Absent("the argument has no value"), "x y")
 
 
 def test_what_follows_two_dashes_is_inits() -> None:

@@ -1,4 +1,4 @@
-"""What Docker tells: only settings that were asked for are read, and a third word is not a no."""
+"""Docker's answers: only requested settings are read, and a value other than true and false is not false."""
 
 import pytest
 from hypothesis import given

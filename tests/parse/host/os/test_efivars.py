@@ -12,7 +12,7 @@ from rackcheck.parse.host.os import efivars
 PIECES = ("SecureBoot", "SetupMode", " 6 0 0 0", " 1", " 0", "legacy", "-- end --\n", "\n")
 
 
-def test_a_recorded_machine_tells_each_variable_by_its_fifth_byte() -> None:
+def test_a_recorded_machine_gives_each_variable_by_its_fifth_byte() -> None:
     (output,) = recorded(OURS / "secure_boot" / "written.json")[0].commands.values()
     assert isinstance(output, Output)
     shown = efivars.variables(output.out)

@@ -12,7 +12,7 @@ from rackcheck.parse.host.os.find_types import types
 PIECES = ("sysfs", "/sys/fs", "pstore", "/sys/fs/pstore", "proc", "/proc/version", " ", "\n")
 
 
-def test_a_recorded_answer_tells_a_mounted_store_from_the_folder_for_one() -> None:
+def test_a_recorded_answer_distinguishes_a_mounted_store_from_its_empty_folder() -> None:
     (output,) = recorded(OURS / "pstore" / "written.json")[0].commands.values()
     assert isinstance(output, Output)
     found = types(output.out, ("/sys/fs", "/proc/version"))

@@ -1,4 +1,4 @@
-"""The record of starts and shutdowns: what of it is known depends on how far back it reaches."""
+"""The record of starts and shutdowns: what is known depends on how far back it reaches."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_a_start_that_follows_a_start_came_without_a_shutdown() -> None:
     assert last.wtmp("\n".join(rows)).unclean == 1
 
 
-def test_a_node_that_has_been_up_for_the_whole_window_did_not_start_in_it_whatever_the_record_says() -> None:
+def test_a_node_up_for_the_whole_window_did_not_start_in_it_even_without_a_record() -> None:
     found = last.wtmp(answer("debian-vm"))
     assert (found.kinds, found.up) == ((), 46_131)
     assert found.late(46_131) == 0
@@ -46,7 +46,7 @@ def test_a_node_that_has_been_up_for_the_whole_window_did_not_start_in_it_whatev
 def test_a_start_in_the_future_or_at_no_time_leaves_all_counts_unknown() -> None:
     for date in ("Fri Nov 20 09:11:09 2026", "Fri Foo 20 07:11:09 2026"):
         late = last.wtmp(answer("written").replace("Fri Nov 20 07:11:09 2026   still", f"{date}   still")).late(7200)
-        assert late == Unknown(Reason.UNPARSABLE, "wtmp has a start in the future, or at no time"), date
+        assert late == Unknown(Reason.UNPARSABLE, "wtmp has a start in the future, or without a time"), date
 
 
 @pytest.mark.parametrize("text", ["", "now 1 1\n", f"{last.END}\n", f"now 1 x\n{last.END}\n", f"now 1 1\n{last.END}"])

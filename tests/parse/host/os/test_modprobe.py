@@ -15,7 +15,7 @@ def options(*rows: str) -> dict[str, str]:
     return modprobe.options(rows, OURS)
 
 
-def test_parameters_stand_by_module_and_of_one_given_twice_the_last_counts() -> None:
+def test_parameters_are_grouped_by_module_and_the_last_of_duplicates_counts() -> None:
     given_twice = ("options nvidia NVreg_EnableGpuFirmware=1 NVreg_Foo=2", "options nvidia NVreg_Foo=0")
     assert options(*given_twice) == {"nvidia.NVreg_EnableGpuFirmware": "1", "nvidia.NVreg_Foo": "0"}
 

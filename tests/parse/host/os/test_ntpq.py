@@ -1,4 +1,4 @@
-"""ntpd's variables, and the words for none."""
+"""ntpd's variables, and the words for no value."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ def out(case: str) -> str:
 
 
 @pytest.mark.parametrize("case", ["ntp-4.2.8", "ntpsec"])
-def test_both_kinds_of_ntpd_tell_the_variables_that_are_needed(case: str) -> None:
+def test_both_kinds_of_ntpd_report_the_variables_that_are_needed(case: str) -> None:
     assert ntpq.lacking(out(case)) is None
     table = ntpq.variables(out(case), ("refid", "stratum", "leap", "offset", "sys_jitter", "rootdelay", "rootdisp"))
     assert ntpq.leap(table["leap"]) in ntpq.LEAP.values()
@@ -31,7 +31,7 @@ def test_a_time_is_milliseconds_and_a_quoted_value_may_hold_blanks() -> None:
     assert table["version"] == '"ntpd 4.2.8p12"'
 
 
-def test_an_ntpd_that_is_not_there_is_told_from_one_that_does_not_run() -> None:
+def test_a_missing_ntpd_is_distinguished_from_a_stopped_one() -> None:
     assert ntpq.lacking("no ntpq\n") == "ntpd is not installed"
     assert ntpq.lacking(out("not-running")) == "ntpd does not run"
 
@@ -55,7 +55,7 @@ def test_nonsense_is_read_or_unreadable(answer: str) -> None:
         return
 
 
-def test_only_a_refused_connection_says_that_no_ntpd_runs() -> None:
+def test_only_a_refused_connection_proves_that_no_ntpd_runs() -> None:
     assert ntpq.lacking("ntpq: read: Connection refused\n") == "ntpd does not run"
     assert ntpq.lacking("leap=00, stratum=5, refid=refused\n") is None
     assert ntpq.lacking("server 10.1.5.8 refused us\n") is None

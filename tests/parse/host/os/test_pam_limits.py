@@ -1,4 +1,4 @@
-"""The files of pam_limits: whose lines count, and which of two."""
+"""The files of pam_limits: which users' lines count, and which of two lines takes precedence."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_every_word_for_no_limit_is_unlimited_and_another_word_is_unreadable() -
 
 
 def test_a_word_that_is_no_limit_is_unknown_of_its_own_item_and_a_line_that_is_not_there_absent() -> None:
-    assert pam_limits.reading("64k", "no line") == Unknown(Reason.UNPARSABLE, "a limit of '64k'")
+    assert pam_limits.reading("64k", "no line") == Unknown(Reason.UNPARSABLE, "not a limit: '64k'")
     assert pam_limits.reading(None, "no line") == Absent("no line")
     assert pam_limits.reading("-1", "no line") == math.inf
 

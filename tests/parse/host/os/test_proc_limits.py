@@ -14,7 +14,7 @@ HEAD = "Limit                     Soft Limit           Hard Limit           Unit
 PIECES = (HEAD, "Max ", "open files", "stack size", "   ", "1024", "unlimited", "bytes", "files", "\n")
 
 
-def test_a_recorded_process_tells_both_sides_of_the_limits_that_are_asked_for_alone() -> None:
+def test_a_recorded_process_gives_soft_and_hard_values_of_the_requested_limits_only() -> None:
     content = recorded(OURS / "limits" / "debian-vm.json")[0].files["/proc/self/limits"]
     found = list(limits(content, {"open files", "core file size"}))
     assert {(limit.name, limit.side) for limit in found} == {
@@ -29,7 +29,7 @@ def test_bytes_become_kib_and_unlimited_is_infinite() -> None:
     ]  # fmt: skip
 
 
-def test_a_limit_that_is_no_number_is_unreadable_only_where_it_is_asked_for() -> None:
+def test_a_limit_that_is_no_number_is_unreadable_only_where_it_is_requested() -> None:
     row = "Max open files            many                 4096                 files     \n"
     assert list(limits(HEAD + row, {"processes"})) == []
     with pytest.raises(Unreadable):

@@ -1,4 +1,4 @@
-"""Processes gathered by state: who hangs and for how long, and what is no answer."""
+"""Processes by state: which hang and for how long, and unreadable answers."""
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ def test_a_process_that_began_after_the_uptime_was_read_is_of_no_age() -> None:
     assert states(f"state D 1 101\nup 1\n{END}\n", 20).ages == {"D": 0}
 
 
-def test_more_names_than_were_asked_for_are_not_believed() -> None:
+def test_more_names_than_requested_are_rejected() -> None:
     rows = "".join(f"hangs p{number}\n" for number in range(3))
     assert len(states(f"{rows}state D 3 1\nup 1\n{END}\n", 3).hanging) == 3
     with pytest.raises(Unreadable, match="neither a state nor a name: 'hangs p2'"):

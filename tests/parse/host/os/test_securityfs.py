@@ -26,7 +26,7 @@ def test_a_file_that_is_not_there_is_absent_only_where_the_file_system_is_mounte
     assert bare.reading == Unknown(Reason.NOT_COLLECTED, f"no securityfs is mounted on {securityfs.FOLDER}")
 
 
-def test_where_nobody_may_see_the_mounts_the_reason_is_theirs() -> None:
+def test_where_the_mounts_are_unreadable_their_reason_is_reported() -> None:
     hidden = Files({}, {securityfs.MOUNTS: Unknown(Reason.DENIED, "Permission denied")})
     reading = securityfs.read(hidden, PLACE, line).reading
     assert isinstance(reading, Unknown)

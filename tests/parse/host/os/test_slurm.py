@@ -1,4 +1,4 @@
-"""Slurm's files and its controller's view of a node: what is set, what is hidden, and whose text a reason is."""
+"""Slurm's files and its controller's view of a node: what is set, what is hidden, and who wrote a reason."""
 
 import pytest
 from hypothesis import given

@@ -47,7 +47,7 @@ def test_a_service_without_a_file_that_still_runs_is_one() -> None:
     assert systemctl.service({**unit, "Id": "old.socket"}) is None
 
 
-def test_a_unit_that_lacks_what_is_needed_is_unreadable_and_those_before_it_are_given() -> None:
+def test_a_unit_without_a_needed_property_is_unreadable_and_earlier_ones_are_returned() -> None:
     units = systemctl.units(["Id=a.service", "Names=a.service", "", "Id=b.service"], ("Id", "Names"))
     assert next(units) == {"Id": "a.service", "Names": "a.service"}
     with pytest.raises(Unreadable, match=r"b\.service without Names"):

@@ -1,4 +1,4 @@
-"""What timedatectl says of systemd-timesyncd: spans of time, and a server that has not answered."""
+"""What timedatectl prints for systemd-timesyncd: time spans, and a server that has not answered."""
 
 from contextlib import suppress
 
@@ -19,17 +19,17 @@ def test_a_recorded_server_and_its_offset_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"),
+    ("text", "seconds"),
     [("8min 32s", 512.0), ("91us (max: 5s)", 0.000091), ("-5.224ms", -0.005224), ("-1min 30s", -90.0), ("+1h", 3600.0)],
 )
-def test_a_span_is_the_sum_of_its_parts_and_its_sign_is_that_of_all(told: str, seconds: float) -> None:
-    assert timedatectl.span(told) == seconds
+def test_a_span_is_the_sum_of_its_parts_and_its_sign_is_that_of_all(text: str, seconds: float) -> None:
+    assert timedatectl.span(text) == seconds
 
 
-@pytest.mark.parametrize("told", ["", "0", "5 s", "1d", "-", "(max: 5s)", "1s later"])
-def test_what_is_no_span_is_unreadable(told: str) -> None:
+@pytest.mark.parametrize("text", ["", "0", "5 s", "1d", "-", "(max: 5s)", "1s later"])
+def test_what_is_no_span_is_unreadable(text: str) -> None:
     with pytest.raises(Unreadable, match="not a time"):
-        timedatectl.span(told)
+        timedatectl.span(text)
 
 
 def test_before_a_servers_answer_only_its_name_is_known() -> None:
@@ -41,7 +41,7 @@ def test_before_a_servers_answer_only_its_name_is_known() -> None:
         timedatectl.status([" Packet count: 0"])
 
 
-def test_a_status_is_told_by_all_its_leaves() -> None:
+def test_a_status_is_reported_by_all_its_leaves() -> None:
     rows = shared_text("services/timedatectl-timesync-status.txt").splitlines()
     values = dict(timedatectl.status(rows).facts())
     assert tuple(values) == timedatectl.LEAVES
@@ -58,7 +58,7 @@ def test_a_recorded_clock_is_read_in_the_words_of_each_systemd(recording: str, z
 
 def test_a_clock_without_a_time_service_has_none_that_is_off() -> None:
     rows = ["Time zone: n/a", "System clock synchronized: no", "NTP service: {}"]
-    for word, enabled in (("n/a", Absent("systemd knows no time service")), ("inactive", False), ("active", True)):
+    for word, enabled in (("n/a", Absent("systemd has no time service")), ("inactive", False), ("active", True)):
         assert dict(timedatectl.clock([row.format(word) for row in rows]))["ntp_enabled"] == enabled
 
 
@@ -70,12 +70,12 @@ def test_what_was_read_of_a_clock_before_a_strange_word_stands() -> None:
 
 
 @given(st.lists(st.text()), st.text() | st.from_regex(r"\A[-+0-9. a-zµ]{0,20}\Z"))
-def test_nonsense_is_a_table_or_unreadable(rows: list[str], told: str) -> None:
-    for given_rows in (rows, ["Server: x", f"Stratum: {told}", f"Offset: {told}", *rows]):
+def test_nonsense_is_a_table_or_unreadable(rows: list[str], text: str) -> None:
+    for given_rows in (rows, ["Server: x", f"Stratum: {text}", f"Offset: {text}", *rows]):
         for read in (timedatectl.NtpStatus.server, lambda s: s.number("Stratum"), lambda s: s.seconds("Offset")):
             with suppress(Unreadable):
                 read(timedatectl.status(given_rows))
     with suppress(Unreadable):
-        timedatectl.span(told)
+        timedatectl.span(text)
     with suppress(Unreadable):
-        assert dict(timedatectl.clock(["Time zone: UTC", f"NTP synchronized: {told}", f"NTP service: {told}", *rows]))
+        assert dict(timedatectl.clock(["Time zone: UTC", f"NTP synchronized: {text}", f"NTP service: {text}", *rows]))

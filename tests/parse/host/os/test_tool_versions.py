@@ -1,4 +1,4 @@
-"""What container tools say of their version: a tool that is not there, that fails, and that says something else."""
+"""Version output of container tools: a tool that is missing, that fails, and that prints something else."""
 
 import pytest
 from hypothesis import given
@@ -28,12 +28,12 @@ def test_a_tools_first_line_gives_its_version_without_what_a_builder_appends(row
     assert list(versions([row])) == [(row.partition(" ")[0], version)]
 
 
-def test_a_tool_that_is_not_there_is_absent_and_one_that_fails_or_says_something_else_is_not_known() -> None:
+def test_a_missing_tool_is_absent_and_one_that_fails_or_prints_anything_else_is_unknown() -> None:
     values = dict(versions(["none crio", "fails runc", "docker podman version 4.9.3"]))
     assert values == {
         "crio": Absent("no crio in PATH"),
         "runc": Unknown(Reason.NOT_COLLECTED, "runc --version failed"),
-        "docker": Unknown(Reason.UNPARSABLE, "docker says 'podman version 4.9.3'"),
+        "docker": Unknown(Reason.UNPARSABLE, "docker printed 'podman version 4.9.3'"),
     }
 
 
@@ -41,7 +41,7 @@ def test_a_tool_that_is_not_there_is_absent_and_one_that_fails_or_says_something
 def test_a_row_of_no_tool_of_ours_ends_the_reading_after_those_before_it(row: str) -> None:
     walk = versions(["none crio", row])
     assert next(walk)[0] == "crio"
-    with pytest.raises(Unreadable, match="no tool of ours"):
+    with pytest.raises(Unreadable, match="unknown tool"):
         next(walk)
 
 

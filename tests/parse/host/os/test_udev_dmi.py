@@ -1,4 +1,4 @@
-"""udev's note of the memory modules."""
+"""udev's record of the memory modules."""
 
 import pytest
 from hypothesis import given
@@ -12,13 +12,13 @@ PLACE = "/run/udev/data/+dmi:id"
 PIECES = ("E:MEMORY_ARRAY_NUM_DEVICES=1\n", "E:MEMORY_DEVICE_0_", "SIZE=", "PRESENT=0", "LOCATOR=A1", "7", "\n")
 
 
-def test_a_recorded_note_tells_modules_and_the_slot_without_one() -> None:
+def test_a_recorded_udev_database_lists_modules_and_the_empty_slot() -> None:
     found = memory(recorded(OURS / "udev_memory" / "one-small.json")[0].files[PLACE], PLACE)
     assert (found.empty, found.sizes(), found.correction) == (("DIMM_A2",), [32, 16], "Multi-bit ECC")
     assert found.each("PART_NUMBER") == ("M393A4K40EB3-CWE",)
 
 
-def test_what_one_module_does_not_say_is_unknown_of_all() -> None:
+def test_a_value_missing_for_one_module_is_unknown_for_all() -> None:
     note = "E:MEMORY_DEVICE_0_SIZE=7\nE:MEMORY_DEVICE_1_PART_NUMBER=X\nE:MEMORY_ARRAY_NUM_DEVICES=2\n"
     found = memory(note, PLACE)
     assert isinstance(found.sizes(), Unknown)

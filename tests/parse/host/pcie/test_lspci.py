@@ -1,4 +1,4 @@
-"""`lspci -vv` of several versions: every register where it stands, and nothing that is not there."""
+"""`lspci -vv` of several versions: every register at its place, and no value that is not in the text."""
 
 import re
 
@@ -223,7 +223,7 @@ def test_every_cut_of_an_answer_shows_or_leaves_whole_functions() -> None:
 
 
 def test_names_without_end_are_not_searched_for_ever() -> None:
-    # One register of 2 MB: a reader that looks from each of its letters to its end would not come back.
+    # One register of 2 MB: a parser that scans from each character to the end would never finish.
     function = capable("DevSta:\t" + "A" * (2 << 20))
     assert function.bits(EXPRESS, "DevSta") == {}
     function = capable(*(f"\tCorrErr- x{n}+" for n in range(50_000)), "DevSta:\tCorrErr+", *["\tFatalErr+"] * 50_000)
@@ -233,7 +233,7 @@ def test_names_without_end_are_not_searched_for_ever() -> None:
 # Resizable BARs; no shared recording holds the decoded text, so this is what versions 3.9 and 3.10 print of such dumps.
 
 
-def test_a_resizable_bar_tells_its_size_and_those_it_could_have() -> None:
+def test_a_resizable_bar_has_its_size_and_its_possible_sizes() -> None:
     lines = (
         "BAR 0: current size: 16MB, supported: 16MB",
         "BAR 1: current size: 64GB, supported: 64MB 128MB 64GB 128GB",
@@ -251,7 +251,7 @@ def test_what_is_no_size_is_unreadable(text: str) -> None:
         lspci.size(text)
 
 
-def test_a_kind_is_told_without_slot_and_interrupt() -> None:
+def test_a_kind_is_printed_without_slot_and_interrupt() -> None:
     kinds = [
         "Express (v2) Root Port (Slot+), MSI 00",
         "Express (v2) Endpoint, IntMsgNum 0",

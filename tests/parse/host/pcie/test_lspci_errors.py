@@ -1,4 +1,4 @@
-"""Error registers as lspci shows them: held, hidden and fatal errors by name, in old and new versions of lspci."""
+"""Error registers as lspci shows them: logged, masked and fatal errors by name, in old and new versions of lspci."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from rackcheck.parse.host.pcie.lspci_errors import ErrorNames
 
 
 def aer(*lines: str) -> PciFunction:
-    """A function with error registers: those given, and no bit in the others."""
+    """A function with error registers: these values, and no bit set in the others."""
     return capable(*lines, title=AER)
 
 
@@ -35,7 +35,7 @@ def test_of_the_unmasked_errors_those_of_high_severity_are_fatal() -> None:
     assert lspci_errors.fatal(HELD) == ("MalfTLP",)
 
 
-def test_without_a_raised_error_nothing_is_asked_of_the_mask() -> None:
+def test_without_a_raised_error_the_mask_is_not_evaluated() -> None:
     found = lspci_errors.uncorrectable(aer("UESta:\tDLP- CmpltTO-"))
     assert (found.raised, found.unmasked) == ((), ())
     assert isinstance(found.masked, Unknown)
@@ -66,7 +66,7 @@ def test_a_recorded_root_port_holds_no_error_and_hides_two() -> None:
     assert lspci_errors.reported(function) == ()
 
 
-def test_a_function_without_error_registers_has_no_errors_to_tell() -> None:
+def test_a_function_without_error_registers_has_absent_errors() -> None:
     bare = PciFunction("0000:17:00.0", "3D controller")
     assert {type(lspci_errors.fatal(bare)), type(lspci_errors.reported(bare))} == {Absent}
 

@@ -1,4 +1,4 @@
-"""A link's registers as lspci shows them: what it became, how it trained, how it sleeps."""
+"""A link's registers as lspci shows them: its negotiated state, training and power states."""
 
 import pytest
 from hypothesis import given
@@ -41,15 +41,15 @@ def test_the_numbers_count_and_not_the_words_beside_them(status: str, speed: obj
 
 
 @pytest.mark.parametrize(
-    ("reports", "told", "up"),
+    ("reports", "text", "up"),
     [
         ("LLActRep+", "DLActive+", True),
         ("LLActRep+", "DLActive-", False),
         ("LLActRep-", "DLActive-", Absent("this end does not report it")),
     ],
 )
-def test_whether_a_link_is_up_is_known_at_an_end_that_reports_it(reports: str, told: str, up: object) -> None:
-    function = capable(CAP, f"\tClockPM- Surprise- {reports}", f"LnkSta:\tSpeed 32GT/s, Width x16, {told}")
+def test_whether_a_link_is_up_is_known_at_an_end_that_reports_it(reports: str, text: str, up: object) -> None:
+    function = capable(CAP, f"\tClockPM- Surprise- {reports}", f"LnkSta:\tSpeed 32GT/s, Width x16, {text}")
     assert lspci_link.active(function) == up
 
 
@@ -60,7 +60,7 @@ def test_retimers_are_counted(bits: str, count: int) -> None:
     assert lspci_link.retimers(capable(f"LnkSta2: Current De-emphasis Level: -6dB, {bits}")) == count
 
 
-def test_retimers_of_which_half_is_told_are_not_known() -> None:
+def test_partly_reported_retimers_are_unknown() -> None:
     assert isinstance(lspci_link.retimers(capable("LnkSta2: EqualizationComplete+, 2Retimers+")), Unknown)
 
 
@@ -70,7 +70,7 @@ def test_lanes_with_errors_are_named() -> None:
     assert isinstance(lspci_link.lane_errors(capable("LaneErrStat: lanes", title=SECONDARY)), Unknown)
 
 
-ASKED = (
+FACTS = (
     lspci_link.width, lspci_link.speed, lspci_link.target_speed, lspci_link.active, lspci_link.retimers,
     lspci_link.sleeps, lspci_link.could_sleep,
 )  # fmt: skip
@@ -80,14 +80,14 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=8).map(" ".join) | st.text(alphabet="x0123456789GT/s.SpedWith +-²"))
-def test_nonsense_in_a_register_is_a_value_or_why_not(said: str) -> None:
+def test_nonsense_in_a_register_is_a_value_or_why_not(text: str) -> None:
     registers = ("LnkCap", "LnkCtl", "LnkSta", "LnkCtl2", "LnkSta2")
-    function = capable(*(f"{register}:\t{said}" for register in registers))
-    for ask in ASKED:
+    function = capable(*(f"{register}:\t{text}" for register in registers))
+    for ask in FACTS:
         assert isinstance(ask(function), bool | int | float | str | Absent | Unknown)
     for ask, title, register in (
         (lspci_link.lane_errors, SECONDARY, "LaneErrStat"),
         (lspci_link.substates, L1_SUBSTATES, "L1SubCtl1"),
     ):
-        one: PciFunction = capable(f"{register}: {said}", title=title)
+        one: PciFunction = capable(f"{register}: {text}", title=title)
         assert isinstance(ask(one), tuple | Unknown)

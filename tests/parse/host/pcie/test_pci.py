@@ -1,4 +1,4 @@
-"""Files of /sys/bus/pci/devices: as kernels write them, and nothing that only looks like it."""
+"""Files of /sys/bus/pci/devices: as kernels write them; similar text is refused."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Links of /sys/bus/pci/devices: each function hangs where its link says, below the last host bridge."""
+"""Links of /sys/bus/pci/devices: each function's parent is the one in its link, below the last host bridge."""
 
 import pytest
 from hypothesis import given
@@ -46,7 +46,7 @@ def test_a_link_that_leads_elsewhere_and_a_row_that_is_none_are_unreadable(wrong
         list(places(wrong))
 
 
-def test_rows_before_one_that_is_none_are_given() -> None:
+def test_rows_before_an_invalid_one_are_returned() -> None:
     found = places(row("0000:15:01.0", "pci0000:15/0000:15:01.0") + "x\n")
     assert next(found).address == "0000:15:01.0"
     with pytest.raises(Unreadable):

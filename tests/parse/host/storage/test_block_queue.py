@@ -1,4 +1,4 @@
-"""The kernel's files of a block device's queue: what it chose, and what is no disk."""
+"""The kernel's files of a block device's queue: the active choice, and devices that are no disks."""
 
 import pytest
 from hypothesis import given

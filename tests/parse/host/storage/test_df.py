@@ -1,4 +1,4 @@
-"""df's table: every row is read whole, whatever stands in the names, or the answer is none."""
+"""df's table: every row is read completely, whatever its names contain, or the answer is unreadable."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ def test_names_with_blanks_are_read_whole() -> None:
 
 def test_what_a_filesystem_does_not_count_is_absent() -> None:
     (found,) = df.filesystems("Filesystem Inodes IUsed IFree IUse% Mounted on\n/dev/vdb - - - - /boot/efi\n")
-    assert df.counted(found.size) == Absent("the filesystem does not count it")
+    assert df.counted(found.size) == Absent("the filesystem does not report it")
 
 
 def test_the_mounts_of_logins_are_left_out() -> None:
@@ -26,7 +26,7 @@ def test_the_mounts_of_logins_are_left_out() -> None:
     assert [row.point for row in df.filesystems(HEAD + login + ROOT)] == ["/"]
 
 
-def test_a_cell_is_given_in_the_unit_that_was_asked_for() -> None:
+def test_a_cell_is_returned_in_the_requested_unit() -> None:
     assert (df.counted("3145728", 1 << 20), df.counted("22%")) == (3, 22)
 
 

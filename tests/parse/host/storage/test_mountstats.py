@@ -38,7 +38,7 @@ def test_the_third_number_of_each_operation_counts() -> None:
     assert list(mountstats.nfs_mounts(content)) == [Mount("/mnt/a b", 5, 77.0)]
 
 
-def test_a_mount_that_was_cut_is_unreadable_and_those_before_it_are_given() -> None:
+def test_a_cut_mount_is_unreadable_and_those_before_it_are_returned() -> None:
     mounts = mountstats.nfs_mounts(f"{HEAD}\tage:\t77\n\tREAD: 5 6 2 0\n{HEAD}\tage:\t77\n")
     assert next(mounts).timeouts == 2
     with pytest.raises(Unreadable, match="no operations"):

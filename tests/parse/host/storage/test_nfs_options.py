@@ -10,7 +10,7 @@ from rackcheck.parse.host.storage import nfs_options
 SHOWN = "rw,relatime,vers=3,rsize=1048576,wsize=x,hard,proto=rdma,timeo=600,mountaddr=10.0.0.1,addr=10.0.0.2"
 
 
-def test_a_number_is_in_the_unit_that_is_asked_for() -> None:
+def test_a_number_is_in_the_requested_unit() -> None:
     shown = nfs_options.options(SHOWN)
     assert shown.number("rsize", 1024) == 1024.0
     assert shown.number("timeo", 10) == 60.0

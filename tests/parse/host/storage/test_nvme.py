@@ -1,4 +1,4 @@
-"""The byte of active firmware of an NVMe drive: the slot now, and another that waits for the next reset."""
+"""The byte of active firmware of an NVMe drive: the current slot, and the slot after the next reset."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_a_log_of_another_device_or_without_the_byte_is_unknown() -> None:
     assert without.running == Unknown(Reason.NOT_COLLECTED, "no 'Active Firmware Slot (afi)'")
 
 
-def test_a_drive_that_was_not_asked_keeps_its_reason() -> None:
+def test_a_drive_that_was_not_queried_keeps_its_reason() -> None:
     assert nvme.slots(DENIED, "nvme0") == nvme.Slots(DENIED, DENIED)
 
 

@@ -1,4 +1,4 @@
-"""NVMe controllers in sysfs: their names in order, and where they hang, if anywhere."""
+"""NVMe controllers in sysfs: their names in order, and their parents, if any."""
 
 import pytest
 from hypothesis import given
@@ -20,15 +20,16 @@ def test_a_controller_that_has_any_of_the_files_is_one_in_the_order_of_numbers()
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "value"),
     [
         ("0000:e1:00.0", "0000:e1:00.0"),
         ("traddr=10.0.0.1,trsvcid=4420", Absent("not on PCIe")),
         ("10000:01:00.0", "10000:01:00.0"),
     ],
 )
-def test_a_controller_over_a_network_has_no_pci_address(address: str, told: object) -> None:
-    assert nvme_controllers.pci(Files({f"{AT}/address": f"{address}\n"}, {}), "nvme0") == Sourced(told, f"{AT}/address")  # type: ignore[arg-type]
+def test_a_controller_over_a_network_has_no_pci_address(address: str, value: Absent | str) -> None:
+    found = nvme_controllers.pci(Files({f"{AT}/address": f"{address}\n"}, {}), "nvme0")
+    assert found == Sourced(value, f"{AT}/address")
 
 
 def test_the_kernels_minus_one_is_no_node_and_node_0_is_one() -> None:
@@ -46,7 +47,7 @@ def test_a_file_that_may_not_be_read_is_not_known() -> None:
 
 
 @given(st.text(), st.text())
-def test_nonsense_is_a_value_or_says_why_not(address: str, node: str) -> None:
+def test_nonsense_gives_a_value_or_a_reason(address: str, node: str) -> None:
     files = Files({f"{AT}/address": address, f"{AT}/numa_node": node}, {})
     assert isinstance(nvme_controllers.pci(files, "nvme0").reading, str | Absent | Unknown)
     assert isinstance(pci.numa(files, AT).reading, int | Absent | Unknown)

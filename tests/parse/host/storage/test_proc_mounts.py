@@ -36,7 +36,7 @@ def test_what_is_no_table_of_mounts_is_unreadable(content: str) -> None:
         proc_mounts.mounts(content)
 
 
-def test_a_proc_that_hides_processes_is_told_from_one_that_lost_process_1() -> None:
+def test_a_proc_that_hides_processes_is_distinguished_from_one_without_process_1() -> None:
     hiding = proc_mounts.why_hidden("proc /proc proc rw,nosuid,hidepid=invisible 0 0\n", "/proc/1/comm")
     assert (hiding.reason, "hidepid=invisible" in hiding.detail) == (Reason.DENIED, True)
     assert proc_mounts.why_hidden("proc /proc proc rw 0 0\n", "/proc/1/comm").reason is Reason.NOT_COLLECTED

@@ -1,4 +1,4 @@
-"""smartctl's JSON of an NVMe drive: only a verdict that is given counts, and only a log that is there."""
+"""smartctl's JSON of an NVMe drive: only a verdict and a log that are in it count."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ def answer(*results: int, **value: object) -> str:
 
 
 @pytest.mark.parametrize("verdict", [True, False])
-def test_the_verdict_is_the_one_that_is_given(verdict: bool) -> None:
+def test_the_verdict_is_the_one_of_the_drive(verdict: bool) -> None:
     assert smartctl.passed(answer(smart_status={"passed": verdict, "nvme": {"value": 0}})) is verdict
 
 
@@ -30,12 +30,12 @@ def test_a_verdict_that_is_neither_yes_nor_no_is_not_known(status: object) -> No
     assert isinstance(smartctl.passed(answer(smart_status=status)), Unknown)
 
 
-def test_tests_that_the_drive_failed_are_counted_and_those_that_somebody_ended_are_not() -> None:
+def test_self_tests_that_failed_are_counted_and_aborted_ones_are_not() -> None:
     assert smartctl.self_tests(answer(0, 7, 1, 5, 6, 9, 0)) == (7, 3)
     assert smartctl.self_tests(answer()) == (0, 0)
 
 
-def test_without_a_log_nobody_knows_of_self_tests() -> None:
+def test_without_a_log_the_self_tests_are_unknown() -> None:
     rows = smartctl.self_tests('{"smart_status": {"passed": true}}')
     assert rows == (Unknown(Reason.NOT_COLLECTED, "smartctl before 7.4, or a drive without self-tests"),) * 2
     assert smartctl.self_tests(DENIED) == (DENIED, DENIED)
@@ -58,9 +58,9 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(st.text() | st.builds(lambda a, b: json.dumps({"smart_status": a, "nvme_self_test_log": b}), ANYTHING, ANYTHING))
-def test_nonsense_is_a_value_or_unknown(said: str) -> None:
-    assert isinstance(smartctl.passed(said), bool | Unknown)
-    done, failed = smartctl.self_tests(said)
+def test_nonsense_is_a_value_or_unknown(text: str) -> None:
+    assert isinstance(smartctl.passed(text), bool | Unknown)
+    done, failed = smartctl.self_tests(text)
     if isinstance(done, Unknown):
         assert failed == done
     else:

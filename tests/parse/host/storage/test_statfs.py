@@ -1,4 +1,4 @@
-"""What `stat -f` says of mounts: full as df says, silent, refused."""
+"""What `stat -f` prints for mounts: usage as in df, no answer, refused."""
 
 from contextlib import suppress
 
@@ -18,7 +18,7 @@ def one(*rows: str) -> statfs.StatfsReply:
     return answer
 
 
-def test_a_mount_is_as_full_as_df_says() -> None:
+def test_a_mount_is_as_full_as_df_reports() -> None:
     values = one("ok /a 4096 1000 400 350 200 50").measured(4)
     assert values == {
         "size": 1000 * 4096 / 2**30,
@@ -31,10 +31,10 @@ def test_a_mount_is_as_full_as_df_says() -> None:
 
 def test_a_filesystem_without_inodes_has_no_share_of_them() -> None:
     values = one("ok /a 4096 1000 400 350 0 0").measured(4)
-    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, "a size of nothing")
+    assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, "a size of 0")
 
 
-def test_a_mount_that_says_nothing_did_not_answer_in_time() -> None:
+def test_a_mount_without_an_answer_timed_out() -> None:
     assert one().responds() is False
     assert set(one().measured(4).values()) == {Unknown(Reason.TIMEOUT, "it did not answer within 4 s")}
 
@@ -51,7 +51,7 @@ def test_a_mount_that_we_may_not_look_into_is_neither_well_nor_ill(complaint: st
 
 @pytest.mark.parametrize("rows", [ROWS[:-1], (), ("ok", "end"), ("mount relative", "end")])
 def test_an_answer_without_its_end_was_cut(rows: tuple[str, ...]) -> None:
-    with pytest.raises(Unreadable, match="not the answers of mounts"):
+    with pytest.raises(Unreadable, match="incomplete output of stat -f"):
         statfs.answers("".join(f"{row}\n" for row in rows))
 
 
@@ -59,8 +59,8 @@ def test_an_answer_without_its_end_was_cut(rows: tuple[str, ...]) -> None:
     ("numbers", "why"),
     [
         ("4096 900000000 40000", "not the numbers of a filesystem: '4096 900000000 40000'"),
-        ("4096 1000 1001 350 200 50", "more is free than there is: 4096 1000 1001 350 200 50"),
-        ("4096 1000 400 1001 200 50", "more is free than there is: 4096 1000 400 1001 200 50"),
+        ("4096 1000 1001 350 200 50", "more is free than the total: 4096 1000 1001 350 200 50"),
+        ("4096 1000 400 1001 200 50", "more is free than the total: 4096 1000 400 1001 200 50"),
     ],
 )
 def test_numbers_that_cannot_be_are_unreadable_and_the_mount_answered_all_the_same(numbers: str, why: str) -> None:
@@ -79,7 +79,7 @@ def test_odd_numbers_of_one_mount_cost_no_other_mount_its_own() -> None:
 
 
 def test_more_free_inodes_than_there_are_cost_their_own_share_only() -> None:
-    # Ceph's client gives -1, which stat prints without its sign.
+    # Ceph's client returns -1, which stat prints without its sign.
     values = one(f"ok /a 4096 1000 400 350 200 {2**64 - 1}").measured(4)
     assert values["inodes_used_share"] == Unknown(Reason.UNPARSABLE, f"{2**64 - 1} of 200 are free")
     assert values["used_share"] == 63.2

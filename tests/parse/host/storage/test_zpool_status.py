@@ -1,4 +1,4 @@
-"""The tables of zpool status: each disk with its own errors, groups and spares left out, and never half a pool."""
+"""The tables of zpool status: each disk with its own errors, groups and spares left out, and never a part of a pool."""
 
 import pytest
 from hypothesis import given

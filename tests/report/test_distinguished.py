@@ -1,4 +1,4 @@
-"""Words that tell apart: what passes wherever it applies, who was never read, and which node told what."""
+"""Distinct wording: rules that pass wherever they apply, nodes that were never read, and which node reported what."""
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_nodes_that_no_run_read_are_incomplete_and_folded() -> None:
     assert "never read by any run: 2 nodes, n[2-3]" in shown
 
 
-def test_junit_says_how_many_of_its_cases_are_no_verdicts(tmp_path: Path) -> None:
+def test_junit_states_how_many_of_its_cases_are_no_verdicts(tmp_path: Path) -> None:
     assert accepted("pod", "one").status == 0
     target = tmp_path / "junit.xml"
     assert rackcheck("report", "pod", "--format", "junit", "-o", target, "-q").status == 0
@@ -57,11 +57,11 @@ def test_junit_says_how_many_of_its_cases_are_no_verdicts(tmp_path: Path) -> Non
     assert int(root.attrib["tests"]) == sum(verdicts) + 2
     assert (
         root.attrib["name"]
-        == f"rackcheck pod: {sum(verdicts)} verdicts and 2 cases for what is INCOMPLETE or was not judged"
+        == f"rackcheck pod: {sum(verdicts)} verdicts and 2 cases for INCOMPLETE or unjudged nodes, racks and fleet"
     )
 
 
-def test_the_screens_of_an_acceptance_tell_its_first_and_its_newest_run() -> None:
+def test_the_screens_of_an_acceptance_show_its_first_and_its_newest_run() -> None:
     assert accepted("pod", "first", "os").status == 0
     found = subject.find("pod")
     began = [stored.started().time for stored, _, _ in found.jobs]
@@ -81,7 +81,7 @@ def test_without_a_terminal_the_screens_of_an_acceptance_name_the_command_that_s
     assert accepted("pod", "first").status == 0
     done = rackcheck("tui", "pod")
     assert done.status == 2
-    assert "`rackcheck groups pod` prints the first one" in done.err
+    assert "`rackcheck groups pod` prints the first screen" in done.err
 
 
 def test_of_different_details_each_names_its_nodes() -> None:

@@ -26,7 +26,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Told:
+class NodeFacts:
     """A node's facts by path, read once or twice; planes that failed; and the time between the readings."""
 
     first: Mapping[str, Leaf]
@@ -42,14 +42,14 @@ class Told:
             return whole
         return replace(whole, later=Later(_followed(self.second, self.silent_then, joins), self.apart))
 
-    def without(self, *paths: str, then: bool = False) -> "Told":
+    def without(self, *paths: str, then: bool = False) -> "NodeFacts":
         """Hide facts; a collection path hides only its listing, an item (`box/0`) also removes the item's facts."""
         values = (self.second or {}) if then else self.first
         left = {p: leaf for p, leaf in values.items() if not any(p.startswith(f"{item}.") for item in paths)}
         left |= {p: replace(leaf, reading=HIDDEN) for p, leaf in left.items() if p in paths}
         return replace(self, second=left) if then else replace(self, first=left)
 
-    def silenced(self, plane: Plane, *, then: bool = False) -> "Told":
+    def silenced(self, plane: Plane, *, then: bool = False) -> "NodeFacts":
         """Remove a whole plane; what failed in the first reading is not read again."""
         apart = {each: span for each, span in self.apart.items() if each is not plane}
         again = self.second
@@ -61,7 +61,7 @@ class Told:
         kept = {p: leaf for p, leaf in self.first.items() if leaf.plane is not plane}
         return replace(less, first=kept, silent={**self.silent, plane: HIDDEN})
 
-    def gone(self) -> "Told":
+    def gone(self) -> "NodeFacts":
         """Remove the whole node."""
         return self.silenced(Plane.OS).silenced(Plane.BMC)
 
@@ -72,15 +72,15 @@ def _followed(values: Mapping[str, Leaf], silent: Mapping[Plane, Unknown], joins
     return Tree({**values, **derive(joins, read, TIME)}, silent) if joins else read
 
 
-Way = tuple[str, Callable[[], Told]]
+Way = tuple[str, Callable[[], NodeFacts]]
 
 
-def each_taken(value: Told) -> Iterator[tuple[str, Told]]:
+def each_taken(value: NodeFacts) -> Iterator[tuple[str, NodeFacts]]:
     """Every way to remove one thing: a fact, a listing with none, one or all of its items, a plane, the time span."""
     return ((word, less()) for word, less in ways(value))
 
 
-def ways(value: Told) -> Iterator[Way]:
+def ways(value: NodeFacts) -> Iterator[Way]:
     """The same ways, each computed when called: of hundreds a test tries a few."""
     for then, leaves in ((False, value.first), (True, value.second or {})):
         when, tree = " then" if then else "", Tree(leaves)
@@ -204,7 +204,7 @@ def worlds(asked: Iterable[Rule]) -> st.SearchStrategy[World]:
     return world_of(wanted_by(asked))
 
 
-def asked_by(chosen: Plan) -> set[str]:
+def facts_to_read(chosen: Plan) -> set[str]:
     """The facts to read from a node: those of a plan, and those that they are derived from."""
     needs = [*(each.needs for each in chosen.joins), *(each.needs for each in chosen.gatherings)]
     return {*map(str, chosen.wanted), *(need for several in needs for need in several)}
@@ -225,14 +225,14 @@ def risen(world: World, by: int) -> World:
 
 
 @st.composite
-def told_twice(draw: st.DrawFn, world: World, again: Plan | None) -> Told:
+def read_twice(draw: st.DrawFn, world: World, again: Plan | None) -> NodeFacts:
     """The same node, read again where a run reads twice."""
     if again is None:
-        return Told(world)
-    patterns = {str(each.pattern) for path in map(parse, asked_by(again)) for each in (path, *path.collections)}
+        return NodeFacts(world)
+    patterns = {str(each.pattern) for path in map(parse, facts_to_read(again)) for each in (path, *path.collections)}
     kept = {path: leaf for path, leaf in world.items() if str(parse(path).pattern) in patterns}
     second = risen(draw(changed(kept, 4)), pick(draw, RISES))
     spans = {plane: draw(SPANS) for plane in PLANES if draw(st.integers(0, 9))}
-    return Told(
+    return NodeFacts(
         world, second, silent_then={p: HIDDEN for p in PLANES if p not in spans and draw(st.booleans())}, apart=spans
     )

@@ -1,0 +1,73 @@
+"""Every resource that a BMC reports as not healthy, whatever it is, and also in an empty slot."""
+
+from collections.abc import Iterator, Mapping
+
+from rackcheck import Class, Documents, Facts, Redfish, collection, probe, spell_key, text
+from rackcheck.model.fact import Unknown
+from rackcheck.model.redfish_value import HEALTH, health
+from rackcheck.model.resource import ROOT, Resource
+from rackcheck.parse.bmc.item import gather, members, not_there
+
+LINKS = (
+    "Chassis/*", "Systems/*", "Managers/*", "Systems/*/Processors/*", "Systems/*/Memory/*",
+    "Chassis/*/NetworkAdapters/*", "Chassis/*/PowerSubsystem/PowerSupplies/*",
+    "Chassis/*/ThermalSubsystem/Fans/*", "Chassis/*/ThermalSubsystem/LeakDetection/LeakDetectors/*", "Chassis/*/Power",
+    "Chassis/*/Thermal", "Fabrics/*/Switches/*", "UpdateService/FirmwareInventory/*", "ComponentIntegrity/*",
+)  # fmt: skip
+MANY = ("Chassis/*/Sensors/*", "Chassis/*/PCIeDevices/*")
+"""Hundreds of resources on some machines."""
+
+OEM = "Chassis/*/Oem/Hpe/Links/Devices/*"
+"""Devices that only one vendor lists; other BMCs have nothing there, or something else."""
+
+INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
+"""Lists of parts inside the older Power and Thermal resources."""
+
+
+@probe(
+    Redfish(*LINKS, OEM, whole=MANY),
+    gives={
+        "bmc.unhealthy": collection("resources whose health is Warning or Critical, by path"),
+        "bmc.unhealthy/*.health": text("Warning or Critical, as the BMC reports it", words=HEALTH),
+        "bmc.unhealthy/*.state": text("Enabled, Absent, Starting, ..., as the BMC reports it", Class.MEASUREMENT),
+    },
+)
+def bmc_unhealthy(docs: Documents) -> Facts:
+    """List the resources that are not OK; a resource without a health is not listed."""
+    found: dict[str, Resource] = {}
+    lost = next((t for t in (members(docs, name)[1] for name in ("Chassis", "Systems", "Managers")) if t), None)
+    for link in (*LINKS, *MANY):
+        resources, trouble = gather(docs.at(link))
+        parts = [gather(_parts(resource)) for resource in resources]
+        found |= {each.uri: each for some, _ in parts for each in some}
+        # A service that the BMC does not have costs nothing; a resource that it lists and does not return does.
+        missing = trouble is not None and not_there(trouble)
+        unread = (None if missing else trouble, *(each.unread for each in resources), *(cut for _, cut in parts))
+        lost = lost or next((each for each in unread if each is not None), None)
+    standard = frozenset(found)
+    found |= {each.uri: each for each in gather(docs.at(OEM))[0] if each.uri not in standard}
+    for uri, resource in found.items():
+        value = resource.read("Status.Health", health)
+        if not isinstance(value.reading, Unknown):
+            if value.reading != HEALTH[0]:
+                item = f"bmc.unhealthy/{spell_key(uri.removeprefix(f'{ROOT}/'))}"
+                yield f"{item}.health", value
+                yield f"{item}.state", resource.read("Status.State")
+        elif uri in standard and _has_health(resource):
+            lost = lost or Unknown(value.reading.reason, f"{uri}: {value.reading.detail}")
+    if lost is not None:
+        yield "bmc.unhealthy", lost
+
+
+def _has_health(resource: Resource) -> bool:
+    """Whether a resource should have a readable health: its status has the property, and is not an empty slot's."""
+    status = resource.body.get("Status", {})
+    return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
+
+
+def _parts(resource: Resource) -> Iterator[Resource]:
+    """Yield a resource and the parts in its lists; raises Unreadable if a list is incomplete."""
+    yield resource
+    for name in INSIDE:
+        if resource.unread is None:
+            yield from resource.parts(name)

@@ -1,0 +1,38 @@
+"""Every resource that a recorded BMC reports as unhealthy is named, with its health and its state."""
+
+import pytest
+from one_probe import ask
+from trees import DELL, GB200, HPE_AMD, HPE_INTEL, LENOVO, NVSWITCH, SUPERMICRO
+
+from rackcheck_probes.bmc.unhealthy import bmc_unhealthy
+
+
+def unhealthy(name: str) -> dict[str, tuple[object, object]]:
+    """Health and state of each resource, by path."""
+    facts = ask(bmc_unhealthy, name)
+    items = [path.removesuffix(".health") for path in facts if path.endswith(".health")]
+    return {item.partition("/")[2].strip('"'): (facts[f"{item}.health"], facts[f"{item}.state"]) for item in items}
+
+
+def test_the_thirteen_of_a_gb200_tray_are_named() -> None:
+    found = unhealthy(GB200)
+    assert len(found) == 13
+    assert found["Chassis/HGX_CPU_0"] == ("Critical", "Enabled")
+    assert found["Managers/HGX_BMC_0"] == ("Critical", "Starting")
+    assert {name for name in found if "FirmwareInventory" in name} == {
+        f"UpdateService/FirmwareInventory/HGX_FW_GPU_{number}" for number in range(4)
+    }
+    assert sum("Sensors" in name for name in found) == 5
+    assert sum("LeakDetectors" in name for name in found) == 1
+
+
+def test_devices_in_empty_slots_of_an_ilo_are_named() -> None:
+    found = unhealthy(HPE_INTEL)
+    assert len(found) == 17
+    assert found["Systems/1"] == ("Warning", "Enabled")
+    assert sum(state == "Absent" for _, state in found.values()) == 15
+
+
+@pytest.mark.parametrize(("name", "count"), [(DELL, 0), (LENOVO, 0), (NVSWITCH, 0), (SUPERMICRO, 0), (HPE_AMD, 2)])
+def test_a_healthy_tree_names_nothing(name: str, count: int) -> None:
+    assert len(unhealthy(name)) == count

@@ -1,0 +1,215 @@
+"""Damage in the raw answers of a clean DGX H100: each sign fails the node, and what is no damage does not."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from damaged import Answers, clean
+
+from rackcheck.evaluate.verdict import Status
+
+COMPUTE = ("0", "3", "4", "5", "6", "9", "10", "11")
+"""The numbers of the eight NICs next to GPUs: mlx5_0 and so on."""
+
+IB = "/sys/class/infiniband/"
+
+
+def health(word: str) -> Callable[[dict[str, Any]], None]:
+    def edit(body: dict[str, Any]) -> None:
+        if isinstance(body.get("Status"), dict) and body["Status"].get("Health"):
+            body["Status"]["Health"] = word
+
+    return edit
+
+
+def json_rows(**fields: object) -> Callable[[str], str]:
+    """Replace fields of the JSON documents in an output."""
+
+    def edit(text: str) -> str:
+        for name, value in fields.items():
+            text = re.sub(rf'("{name}"\s*:\s*)(\d+|true|false)', rf"\g<1>{json.dumps(value)}", text)
+        return text
+
+    return edit
+
+
+def ports_down(answers: Answers) -> Answers:
+    """Four compute rails lose their cables."""
+    for number in COMPUTE[:4]:
+        answers = answers.files(rf"{IB}mlx5_{number}/ports/1/state", "1: DOWN\n")
+        answers = answers.files(rf"{IB}mlx5_{number}/ports/1/phys_state", "3: Polling\n")
+    return answers
+
+
+def without_nics(answers: Answers, *numbers: str) -> Answers:
+    """The RDMA devices of these numbers are gone, from every answer that lists them."""
+    names = "|".join(f"mlx5_{number}" for number in numbers)
+
+    def lines(text: str) -> str:
+        return "".join(line for line in text.splitlines(keepends=True) if not re.search(rf"\b({names})\b", line))
+
+    def sections(text: str) -> str:
+        return "".join(
+            part for part in re.split("(?m)(?=^hca_id:)", text) if not re.match(rf"hca_id:\s*({names})\b", part)
+        )
+
+    def rows(text: str) -> str:
+        return json.dumps([row for row in json.loads(text) if not re.fullmatch(names, row["ifname"])])
+
+    answers = answers.command("ibv_devinfo", sections).command("rdma -j link", rows)
+    answers = answers.command("", lambda text: text if re.match(r"\s*[\[{]|hca_id", text) else lines(text))
+    return answers.without(rf"/({names})/")
+
+
+DAMAGE: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
+    "a drive at its end": (
+        lambda a: a.command("nvme smart-log", json_rows(critical_warning=5, avail_spare=0)).command(
+            "smartctl", json_rows(passed=False)
+        ),
+        {"nvme.no_warning", "nvme.smart_passed"},
+    ),
+    "links with errors": (
+        lambda a: a.files(rf"{IB}mlx5_\d+/ports/1/counters/(symbol_error|link_downed)", "200\n"),
+        {"links.no_downs", "links.few_symbol_errors"},
+    ),
+    "fatal PCIe errors counted": (
+        lambda a: a.files(
+            r"/sys/bus/pci/devices/[^/]*/aer_dev_fatal",
+            lambda t: re.sub(r"TOTAL_ERR_FATAL \d+", "TOTAL_ERR_FATAL 5000", t),
+        ),
+        {"pcie.no_uncorrected"},
+    ),
+    "a fatal PCIe error logged": (
+        lambda a: a.log(
+            "pcieport 0000:15:01.0: AER: Uncorrectable (Fatal) error message received from 0000:18:00.0",
+            "mlx5_core 0000:18:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer, (Receiver ID)",
+        ),
+        {"log.no_pcie_error"},
+    ),
+    "a link contained": (
+        lambda a: a.log("pcieport 0000:15:01.0: DPC: containment event, status:0x1f01 source:0x0000"),
+        {"log.no_pcie_loss"},
+    ),
+    "firmware reports an error": (
+        lambda a: a.log(
+            "{1}[Hardware Error]: Hardware error from APEI Generic Hardware Error Source: 1",
+            "{1}[Hardware Error]: event severity: fatal",
+        ),
+        {"log.no_firmware_error"},
+    ),
+    "memory loses data": (
+        lambda a: a.log(
+            "EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0 (channel:0 slot:0 page:0x1 offset:0x0)"
+        ),
+        {"log.no_memory_error"},
+    ),
+    "a damaged file system": (
+        lambda a: a.log(
+            "EXT4-fs error (device nvme0n1p2): ext4_find_entry:1455: inode #2: comm ls: reading directory lblock 0"
+        ),
+        {"log.no_filesystem_error"},
+    ),
+    "an array loses a drive": (
+        lambda a: a.log("md/raid1:md0: Disk failure on nvme1n1p2, disabling device."),
+        {"log.no_raid_failure"},
+    ),
+    "a task hangs": (
+        lambda a: a.log("INFO: task python3:4242 blocked for more than 120 seconds."),
+        {"log.no_stall"},
+    ),
+    "a GPU does not start": (
+        lambda a: a.log("NVRM: GPU 0000:1b:00.0: RmInitAdapter failed! (0x24:0xffff:1423)"),
+        {"log.no_lost_gpu"},
+    ),
+    "a machine check": (
+        lambda a: a.command("/proc/interrupts", lambda t: re.sub(r"(MCE: )0", r"\g<1>1", t, count=1)),
+        {"cpu.no_machine_check"},
+    ),
+    "a drive does not answer": (
+        lambda a: a.log("nvme nvme2: I/O 23 (I/O Cmd) QID 7 timeout, aborting"),
+        {"log.no_nvme_timeout"},
+    ),
+    "memory controllers count uncorrected errors": (
+        lambda a: a.files(r"/sys/devices/system/edac/mc/mc\d+/ue_count", "3\n"),
+        {"memory.no_uncorrected"},
+    ),
+    "the BMC calls parts critical": (
+        lambda a: a.bodies(r"/redfish/v1/Systems/.*|/redfish/v1/Chassis/.*", health("Critical")),
+        {"bmc.gpus_healthy", "bmc.dimms_healthy", "bmc.processors_healthy", "bmc.chassis_sound"},
+    ),
+    "a GPU requires a reboot": (
+        lambda a: a.log(
+            "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+        ),
+        {"log.no_recovery_due"},
+    ),
+    "four rails without a link": (ports_down, {"nic.rate"}),
+    "two compute NICs are gone": (
+        lambda a: without_nics(a, "0", "3"),
+        {"nic.count"},
+    ),
+    "all storage functions are gone": (
+        lambda a: without_nics(a, "1", "2", "7", "8"),
+        {"nic.network_count"},
+    ),
+    "the IOMMU translates in spite of the words": (
+        lambda a: a.files(r"/sys/kernel/iommu_groups/\d+/type", "DMA-FQ\n"),
+        {"iommu.passthrough"},
+    ),
+}
+
+
+def test_the_clean_machine_passes() -> None:
+    assert clean().failing() == set()
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_sign_of_damage_fails_the_node(name: str) -> None:
+    edit, rules = DAMAGE[name]
+    assert rules <= edit(clean()).failing()
+
+
+def virtual_function(answers: Answers) -> Answers:
+    """A storage function becomes a virtual function without a GUID: its link is up, and its port is down."""
+    folder = f"{IB}mlx5_1/"
+    answers = answers.files(rf"{folder}ports/1/state", "1: DOWN\n")
+    files = {**answers.host.files, f"{folder}device/physfn/vendor": "0x15b3\n"}
+    return replace(answers, host=replace(answers.host, files=files))
+
+
+def memory_node(answers: Answers) -> Answers:
+    """Memory on CXL forms a NUMA node of its own, without CPUs."""
+    node = "/sys/devices/system/node/node2/"
+    total = "Node 2 MemTotal:       268435456 kB\n"
+    files = {**answers.host.files, f"{node}cpulist": "\n", f"{node}meminfo": total}
+    return replace(answers, host=replace(answers.host, files=files))
+
+
+SOUND: dict[str, tuple[Callable[[Answers], Answers], set[str]]] = {
+    "the IOMMU passes through by default, without the words": (
+        lambda a: a.command("withheld", lambda text: text.replace(" iommu=pt", "").replace(" intel_iommu=on", "")),
+        {"iommu.passthrough"},
+    ),
+    "the IOMMU is off": (lambda a: a.without("/sys/kernel/iommu_groups/|/sys/class/iommu/"), {"iommu.passthrough"}),
+    "a virtual function without a GUID": (virtual_function, {"nic.active", "nic.rate", "nic.network_ports"}),
+    "a port that only validates sources": (
+        lambda a: a.command("lspci -D", lambda text: re.sub(r"(ACSCtl:\s+)SrcValid-", r"\1SrcValid+", text, count=1)),
+        {"pcie.no_redirect"},
+    ),
+    "memory on CXL": (memory_node, {"memory.balanced", "numa.two"}),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_is_no_damage_is_no_finding(name: str) -> None:
+    edit, rules = SOUND[name]
+    found = {verdict.rule: verdict.status for verdict in edit(clean()).verdicts() if verdict.rule in rules}
+    assert found == dict.fromkeys(rules, Status.PASS)
+
+
+def test_traffic_between_devices_that_is_sent_up_is_a_finding() -> None:
+    sent_up = clean().command("lspci -D", lambda text: re.sub(r"ReqRedir-( CmpltRedir-)", r"ReqRedir+\1", text))
+    assert {verdict.rule for verdict in sent_up.verdicts() if verdict.status is Status.FAIL} == {"pcie.no_redirect"}
