@@ -92,8 +92,7 @@ def facts(given: FactsOptions) -> int:
     tree = _with_silent(came.tree, words, troubles)
     chosen = [p for p in tree if not words or any(p.startswith(w) for w in words)]
     if words and not chosen:
-        near = known().catalogue.near(words[0])
-        raise UserError(f"{node} has no fact {words[0]}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        raise UserError(f"{node} has no fact {words[0]}{_hint(tree, words[0])}")
     if given.unknown:
         chosen = [p for p in chosen if isinstance(tree.leaves[p].reading, Unknown)]
     answers = {path: given.where.holds(_subject(path, tree.leaves[path])) for path in chosen}
@@ -240,3 +239,14 @@ def _words(leaf: Leaf) -> tuple[str, str]:
             return "absent", leaf.source
         case value:
             return operator.spell(value, leaf.kind), leaf.source
+
+
+def _hint(tree: Tree, word: str) -> str:
+    """Name the item that has a number as its index, `gpu/module-7` for `gpu/0`; else the facts of a similar name."""
+    collection, _, number = word.partition(".")[0].partition("/")
+    named = (f"{collection}/{paths.spell_key(key)}" for key in tree.keys(collection))
+    item = next((name for name in named if number and tree.numbered(name) == f"{collection}/{number}"), None)
+    if item is not None:
+        return f"; {collection} {number} of the driver is {item}"
+    near = known().catalogue.near(word)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

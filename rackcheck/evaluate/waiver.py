@@ -4,6 +4,7 @@ Pure. A waiver hides only what it pins: another node, another value (better or w
 there were no waiver.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -150,4 +151,12 @@ def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[Waiv
         return WaiverState.LAPSED, f"{pin.item} is {pinned(seen).observed} now, and was waived as {pin.observed}"
     if verdict.status is Status.UNKNOWN:
         return WaiverState.WAITING, f"the current value of {pin.item} is unknown"
+    if BY_INDEX.match(pin.item):
+        return WaiverState.UNUSED, f"{pin.item} names a GPU by its index; {NAMED_NOW}"
     return WaiverState.UNUSED, f"the rule is {verdict.status.value} there"
+
+
+BY_INDEX = re.compile(r"gpu/\d+(?![^.])")
+"""Matches the name of a GPU in waivers of releases that named GPUs by the driver's index."""
+
+NAMED_NOW = "GPUs are named by module or PCI address now: waive the finding again"

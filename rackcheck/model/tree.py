@@ -77,6 +77,17 @@ class Tree:
         """The leaf at a path; None if no probe returned a leaf there."""
         return self.leaves.get(str(path))
 
+    def numbered(self, text: str) -> str:
+        """The same path by the number of its first item: `gpu/5.link` for `gpu/module-3.link` with the index 5.
+
+        Empty if the item has no index.
+        """
+        first, *rest = paths.parse(text).segments
+        leaf = self.leaves.get(f"{first}.index")
+        if leaf is None or not isinstance(leaf.reading, int):
+            return ""
+        return str(Path((paths.Segment(first.word, str(leaf.reading)), *rest)))
+
     def reading(self, path: Path, plane: Plane) -> Reading:
         """The reading at a path; absent if the item's collection was listed completely and does not contain it."""
         leaf = self.leaf(path)

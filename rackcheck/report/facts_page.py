@@ -19,7 +19,7 @@ The facts that rackcheck can collect from a node. This page is generated from th
 edited by hand. `rackcheck facts` shows the facts of this machine, `rackcheck probe show NAME` those of one probe;
 `docs/guide/profiles.md` explains how a rule refers to a fact.
 
-- **Fact**: the path used in a profile. `*` stands for an item's name: `gpu/0.temperature`, `mount/"/".used_share`.
+- **Fact**: the path used in a profile. `*` stands for an item's name: `gpu/module-3.margin`, `mount/"/".used_share`.
 - **Type** determines the operators. A *quantity* is written with any unit of its dimension. A *version* has a scheme
   that orders it; an opaque version can only be equal or different. A *setting* is compared as a number if its value
   is a number. A *collection* is used by `each`, `any`, `no` and `count`.

@@ -243,7 +243,7 @@ class FindingEntry:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """One part with an identity: `item` is its fact path (`gpu/0`, `node`); texts that were not reported are empty."""
+    """One part with an identity: `item` is its fact path (`psu/0`, `node`); texts that were not reported are empty."""
 
     node: str
     item: str

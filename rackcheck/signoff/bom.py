@@ -77,7 +77,7 @@ def _lines(text: str, name: str) -> Iterator[BomLine]:
             values["kind"] = values.get("kind", "").casefold()
             line = BomLine(row, **{column: values.get(column, "") for column in COLUMNS})
             if line.item and not _is_item(line.item):
-                raise UserError(f"{name}:{row}: item {clean(line.item, 80)!r} is not a fact path like gpu/3")
+                raise UserError(f"{name}:{row}: item {clean(line.item, 80)!r} is not a fact path like gpu/module-3")
             if _SPOILT.fullmatch(line.serial):
                 message = "converted to a number by a spreadsheet; format the column as text and export it again"
                 raise UserError(f"{name}:{row}: serial {line.serial}: {message}")

@@ -5,15 +5,16 @@ its records are validated first. Numbers are in SI units, times in seconds on th
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rackcheck.model.burn_record import Burn, Record
 from rackcheck.model.fact import Plane, Unknown, clean
+from rackcheck.model.path import spell_key
 from rackcheck.model.text import natural
 from rackcheck.parse.burnin.plan import STEP, StageSlot, Tier, slots, starts
-from rackcheck.run.event import Answered, Burning, Event, Judged, NodeRequested, RunDone, RunStarted
+from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, NodeRequested, RunDone, RunStarted
 from rackcheck.views.part import HOST, POINTS, WILD, History, LoadedPart
 
 LATEST = 1e6
@@ -27,7 +28,8 @@ GPUS = 256
 class LoadedNode:
     """One node under load: its parts, its BMC's measurements during the load, and how the burn-in ended on it.
 
-    `ended` is `whole` or `stopped` once the load is over; `trouble` is the reason why data is missing.
+    `ended` is `whole` or `stopped` once the load is over; `trouble` is the reason why data is missing. `numbers` are
+    the names of the GPUs in records, by index, for their names in facts: `gpu/5` for `gpu/module-3`.
     """
 
     node: str
@@ -43,6 +45,7 @@ class LoadedNode:
     unread: int = 0
     trouble: Unknown | None = None
     judged: Judged | None = None
+    numbers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[LoadedPart, ...]:
@@ -88,6 +91,9 @@ class Burns:
             case Answered(node, Plane.BURNIN):
                 bench = self._bench(node)
                 bench.over, bench.trouble = True, event.trouble
+            case FactsRead(node, tree) if node in self.benches:
+                names = (f"gpu/{spell_key(key)}" for key in tree.keys("gpu"))
+                self.benches[node].numbers = {name: number for name in names if (number := tree.numbered(name))}
             case Judged() if event.node in self.benches:
                 self.benches[event.node].judged = event
             case RunDone():

@@ -84,7 +84,8 @@ class NodeReplies:
 
     def replies(self, path: str, leaf: Leaf) -> tuple[RawText, ...]:
         """Find the raw replies of a fact."""
-        return replies(path, leaf, self.captures.get(leaf.plane), self.request_of(path), self.lines)
+        capture, request = self.captures.get(leaf.plane), self.request_of(path)
+        return replies(path, leaf, capture, request, self.lines, self.tree.numbered(path))
 
     def named(self, pattern: Path) -> list[str]:
         """Return the paths of all facts that a pattern matches, in the order of the facts."""

@@ -168,7 +168,7 @@ def _judged(bench: LoadedNode, rules: Mapping[str, Rule]) -> Mapping[str, Bearin
     for verdict in bench.judged.verdicts:
         if verdict.status in RANKS:
             for of in _about(bench, verdict, rules.get(verdict.rule)):
-                values.setdefault(of, []).append((verdict, seen(verdict, of)))
+                values.setdefault(of, []).append((verdict, seen(verdict, of, bench.numbers)))
     return {of: _worst(found) for of, found in values.items()}
 
 
@@ -182,10 +182,13 @@ def _worst(found: Sequence[tuple[Verdict, str]]) -> Bearing:
     return Bearing(RANKS[status], waived + words + more, status, rule)
 
 
-def seen(verdict: Verdict, of: str) -> str:
-    """Format what a verdict found on one part: the reason if unknown, else the actual and the expected value."""
+def seen(verdict: Verdict, of: str, numbers: Mapping[str, str]) -> str:
+    """Format what a verdict found on one part: the reason if unknown, else the actual and the expected value.
+
+    `numbers` are those of the part's node (`LoadedNode`).
+    """
     mine = _telling(verdict)
-    first = next((e for e in mine if part_of(e.item) == of), mine[0] if mine else None)
+    first = next((e for e in mine if part_of(e.item, numbers) == of), mine[0] if mine else None)
     if first is None:
         return verdict.reason
     if first.unknown is not None:
@@ -194,7 +197,7 @@ def seen(verdict: Verdict, of: str) -> str:
 
 
 def _about(bench: LoadedNode, verdict: Verdict, rule: Rule | None) -> set[str]:
-    items = (part_of(evidence.item) for evidence in _telling(verdict))
+    items = (part_of(evidence.item, bench.numbers) for evidence in _telling(verdict))
     named = {of for of in items if of.partition("/")[2] in bench.gpus}
     if named:
         return named
@@ -206,13 +209,17 @@ def _telling(verdict: Verdict) -> list[Evidence]:
     return [each for each in verdict.evidence if each.status in {verdict.status, verdict.truth}]
 
 
-def part_of(fact: str) -> str:
-    """Return the GPU that a fact is about: `gpu/3` for `burnin.gpu/3.tensor.rate`; empty if it is about no GPU."""
+def part_of(fact: str, numbers: Mapping[str, str]) -> str:
+    """Return the GPU that a fact is about, by its index; empty if it is about no GPU.
+
+    `gpu/3` for `burnin.gpu/3.tensor.rate`, and for `gpu/module-8.link.width` if `numbers` has it.
+    """
     try:
         segments = paths.parse(fact).segments
     except BadPath:
         return ""
-    return next((f"gpu/{s.key}" for s in segments if s.word == "gpu" and s.key not in {None, paths.EVERY}), "")
+    name = next((str(s) for s in segments if s.word == "gpu" and s.key not in {None, paths.EVERY}), "")
+    return numbers.get(name, name)
 
 
 def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:

@@ -32,15 +32,16 @@ ONE_LINE = 100
 
 
 def replies(
-    path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES
+    path: str, leaf: Leaf, capture: Capture | None, ask: Ask | None = None, most: int = LINES, numbered: str = ""
 ) -> tuple[RawText, ...]:
     """Find the replies that a fact was read from, with at most `most` lines of each; `ask` is the probe's request.
 
+    `numbered` is the path by the numbers that a reply gives its items (`Tree.numbered`), if they have another name.
     Empty for a derived fact: its inputs have the replies.
     """
     if leaf.plane is Plane.DERIVED:
         return ()
-    wanted = SearchTerms.of(paths.parse(path), leaf.reading)
+    wanted = SearchTerms.of(paths.parse(numbered or path), leaf.reading)
     if isinstance(capture, NodeCapture) and leaf.plane is not Plane.BMC:
         found = list(_of_node(leaf, capture, ask, wanted, most))
     elif isinstance(capture, BmcCapture) and leaf.plane is Plane.BMC:

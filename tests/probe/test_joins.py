@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from gpu_driver import by_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sim_replies import leaves_of
@@ -25,7 +26,8 @@ LOST = Unknown(Reason.TIMEOUT, "no answer within 10 s")
 def inputs(name: str) -> dict[str, Leaf]:
     """The leaves of the simulated machine that one join reads."""
     needs = set(JOINS[name].needs)
-    return {path: leaf for path, leaf in leaves_of().items() if str(paths.parse(path).pattern) in needs}
+    leaves = by_index(leaves_of())
+    return {path: leaf for path, leaf in leaves.items() if str(paths.parse(path).pattern) in needs}
 
 
 def given_of(name: str, changes: Mapping[str, Reading] | None = None) -> dict[str, Reading]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import rackcheck
+from gpu_driver import by_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sim_replies import leaves_of
@@ -55,7 +56,7 @@ def needed() -> Mapping[str, Leaf]:
     """The leaves of the simulated machine that the profile or its joins read."""
     asked = {need for join in JOINS for need in join.needs}
     asked |= {str(fact.pattern) for rule in profile().own for fact in rule.facts()}
-    return {path: leaf for path, leaf in leaves_of().items() if str(paths.parse(path).pattern) in asked}
+    return {path: leaf for path, leaf in by_index(leaves_of()).items() if str(paths.parse(path).pattern) in asked}
 
 
 def node(changes: Mapping[str, Reading] | None = None, *, seen: Mapping[str, Reading] = SEEN) -> Tree:

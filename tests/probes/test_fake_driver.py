@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from fake_driver import MARKS, DriverState, library, shell, state, tools
+from gpu_driver import by_index
 from recordings import answering, ask, facts, os_probes, shared_text
 from simulated_driver import CASES, made, simulated
 
@@ -45,7 +46,8 @@ ONLY_NVML = {
 
 
 def readings(capture: NodeCapture) -> dict[str, Reading]:
-    return {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
+    found = by_index(collect(PROBES, capture, "2026-01-01T00:00:00Z"))
+    return {path: leaf.reading for path, leaf in found.items()}
 
 
 Way = Callable[..., Facts]
@@ -169,10 +171,10 @@ def test_a_lost_gpu_keeps_its_place(by_nvml: Way, by_smi: Way) -> None:
     values = simulated()
     values["gpus"][3] = {"lost": 15}
     given = by_nvml(values)
-    assert given["gpu"] == tuple("01234567")
+    assert {f"gpu/{n}.uuid" for n in range(8)} < set(given)
     assert given["gpu/4.uuid"] == values["gpus"][4]["uuid"]["value"]
     assert given["gpu/4.peers"] == 6
-    of_lost = {path: given[path] for path in given if path.startswith("gpu/3.")}
+    of_lost = {path: given[path] for path in given if path.startswith("gpu/3.") and path != "gpu/3.index"}
     assert set(of_lost.values()) == {Unknown(Reason.NOT_COLLECTED, "NVML: GPU is lost")}
     assert len(of_lost) > 100
     why = "nvidia-smi: Unable to determine the device handle for GPU3: GPU is lost."
@@ -250,7 +252,7 @@ def test_a_python_that_cannot_ask_leaves_the_answer_to_nvidia_smi(tmp_path: Path
     place = tmp_path / "state"
     place.write_text(state(simulated()))
     given = readings(ask(GPU, {"PATH": str(path), "FAKE_NVML_STATE": str(place)}))
-    assert given["gpu"] == tuple("01234567")
+    assert {f"gpu/{n}.uuid" for n in range(8)} < set(given)
     assert given["gpu/0.peers"] == Unknown(Reason.NOT_COLLECTED, "nvidia-smi -q -x does not report it")
 
 

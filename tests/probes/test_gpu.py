@@ -4,12 +4,11 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from gpu_driver import GPU, PROBES, SMI, driver_readings
+from gpu_driver import GPU, SMI, driver_readings
 from recordings import answering, ask, facts, shared_text
 
 from rackcheck.model.capture import PAYLOAD, named
 from rackcheck.model.fact import Absent, Reason, Unknown
-from rackcheck.probe.collect import collect
 from rackcheck.probe.tree_shaking import needed
 from rackcheck_probes.gpu.nvml import QUESTION
 from rackcheck_probes.gpu.nvml_pack import payload
@@ -65,7 +64,7 @@ def test_eight_recorded_h100_are_eight_gpus() -> None:
     gpus = [as_nvml_values(gpu) for gpu in root.findall("gpu")]
     given = driver_readings(BUS, {"driver": value(root.findtext("driver_version")), "gpus": gpus})
     assert given["driver.version"] == "580.105.08"
-    assert given["gpu"] == tuple("01234567")
+    assert {f"gpu/{n}.uuid" for n in range(8)} < set(given)
     assert given["gpu/0.name"] == "NVIDIA H100 80GB HBM3"
     assert given["gpu/0.serial"] == "1650000000001"
     assert given["gpu/0.pci"] == "0000:53:00.0"
@@ -295,9 +294,8 @@ def test_an_nvidia_smi_that_was_cut_is_no_answer() -> None:
 
 
 def test_eight_h100_that_nvidia_smi_printed_are_eight_gpus() -> None:
-    capture = answering(GPU, f"{BUS}{SMI}\n{shared_text('nvidia/nvidia-smi-qx-h100.xml')}ended 0\n")
-    given = {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
-    assert given["gpu"] == tuple("01234567")
+    given = driver_readings(BUS, f"{SMI}\n{shared_text('nvidia/nvidia-smi-qx-h100.xml')}ended 0")
+    assert {f"gpu/{n}.uuid" for n in range(8)} < set(given)
     assert (given["driver.version"], given["driver.cuda"]) == ("580.105.08", "13.0")
     assert [given[f"gpu/{n}.module"] for n in range(8)] == [7, 5, 6, 8, 1, 3, 4, 2]
     assert (given["gpu/0.margin"], given["gpu/0.temperature_memory"]) == (58.0, 37.0)
@@ -308,8 +306,7 @@ def test_eight_h100_that_nvidia_smi_printed_are_eight_gpus() -> None:
 
 
 def test_four_gb200_that_nvidia_smi_printed_are_of_one_clique() -> None:
-    capture = answering(GPU, f"{BUS}{SMI}\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0\n")
-    given = {path: leaf.reading for path, leaf in collect(PROBES, capture, "2026-01-01T00:00:00Z").items()}
+    given = driver_readings(BUS, f"{SMI}\n{shared_text('nvidia/nvidia-smi-qx-gb200.xml')}ended 0")
     assert [given[f"gpu/{n}.fabric.clique"] for n in range(4)] == [2] * 4
     assert [given[f"gpu/{n}.fabric.health.summary"] for n in range(4)] == ["healthy"] * 4
     assert given["gpu/0.fabric.health.degraded_bandwidth"] is False

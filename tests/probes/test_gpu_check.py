@@ -13,6 +13,7 @@ import pytest
 from burn_nodes import WORDS, libraries
 from burn_nvml import numbered
 from fake_driver import DriverState, library, state, tools
+from gpu_driver import by_index
 from places import ROOT, TESTS
 from recordings import facts, leaves, os_probes
 from simulated_driver import made, simulated
@@ -75,8 +76,8 @@ def test_what_differs_is_named_and_ends_with_1(place: Path) -> None:
     finally:
         smi.write_text(true)
     assert status == 1
-    assert set(kept["_compared"]["differ"]) == {f"gpu/{n}.architecture" for n in range(8)}
-    assert 'gpu/0.architecture  {"nvml": "Hopper", "smi": "Ampere"}' in output
+    assert set(kept["_compared"]["differ"]) == {f"gpu/module-{n}.architecture" for n in range(1, 9)}
+    assert 'gpu/module-1.architecture  {"nvml": "Hopper", "smi": "Ampere"}' in output
 
 
 def test_a_machine_without_a_gpu_has_nothing_to_compare(place: Path) -> None:
@@ -95,10 +96,11 @@ def test_what_is_kept_is_a_recording_that_names_no_machine(place: Path) -> None:
     assert [name for name in (*true, "6f1c7e0a", "beef") if name in text] == []
     probe = os_probes()["gpu"]
     given = facts(probe, NodeCapture.from_json(kept))
-    uuids = [given[f"gpu/{n}.uuid"] for n in range(8)]
+    names = [path for path in given if path.startswith("gpu/") and path.endswith(".uuid")]
+    uuids = [given[path] for path in names]
     assert len(set(uuids)) == 8
     assert all(str(uuid).startswith("GPU-00000000-") for uuid in uuids)
-    assert uuids == [kept["_facts"][f"gpu/{n}.uuid"] for n in range(8)]
+    assert uuids == [kept["_facts"][path] for path in names]
 
 
 RISING = (
@@ -344,7 +346,9 @@ def test_a_real_gpu_reads_today_as_it_did_and_nvidia_smi_of_that_minute_differs_
     nvml, smi = (
         {path: leaf for probe in sharing for path, leaf in leaves(probe, way).items()} for way in (capture, printed)
     )
-    assert {path: shown(leaf.reading) for path, leaf in nvml.items()} == kept["_facts"]
+    named = {path: shown(leaf.reading) for path, leaf in by_index(nvml).items()}
+    # These machines were read when GPUs were named by the driver's index, which is a fact since.
+    assert {path: reading for path, reading in named.items() if path != "gpu/0.index"} == kept["_facts"]
     both = {path for path in nvml.keys() & smi.keys() if not isinstance(smi[path].reading, Unknown)}
     still = {path for path in both if nvml[path].kind.cls not in VOLATILE}
     assert len(still) > 50

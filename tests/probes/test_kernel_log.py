@@ -97,7 +97,9 @@ def test_processes_killed_for_lack_of_memory_are_counted_once_each() -> None:
 def test_an_xids_key_is_the_address_that_the_driver_reports_for_its_gpu() -> None:
     gpu = os_probes()["gpu"]
     answer = '{"driver": {"value": "550.1"}, "gpus": [{"pci": {"value": "00000000:1B:00.0"}}]}'
-    address = facts(gpu, answering(gpu, f"bus 0000:1b:00.0\nbus read\ndriver loaded\n{answer}\n"))["gpu/0.pci"]
+    address = facts(gpu, answering(gpu, f"bus 0000:1b:00.0\nbus read\ndriver loaded\n{answer}\n"))[
+        'gpu/"0000:1b:00.0".pci'
+    ]
     assert readings_of(f"{BOOT}[ 12.5] {FALLEN}\n")["log.xid"] == (address,)
 
 

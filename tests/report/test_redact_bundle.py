@@ -67,7 +67,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         (place / "site.yaml").write_text(SITE)
         (place / "shipped-to-altona.csv").write_text(
             "node,item,kind,serial\n"
-            "dgx01,gpu/0,gpu,1650001000002\ndgx01,gpu/1,gpu,1650001000001\ndgx01,gpu/9,gpu,MISSING4711\n"
+            "dgx01,gpu/module-7,gpu,1650001000002\ndgx01,gpu/module-5,gpu,1650001000001\ndgx01,gpu/module-9,gpu,MISSING4711\n"
         )
         given = ("--brand", place / "site.yaml", "--bill", place / "shipped-to-altona.csv", "-q")
         for level in LEVELS:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gpu_driver import by_index
 from recordings import shared_text
 from sim_replies import DGX_H100, PROBES, TIME, captures_of, leaves_of, node
 from trees import DELL, DGX, LENOVO, tree
@@ -187,7 +188,7 @@ UNSERVED = (
 
 
 def reading(path: str) -> Any:
-    return leaves_of()[path].reading
+    return by_index(leaves_of())[path].reading
 
 
 # The machine: complete and healthy
@@ -449,7 +450,7 @@ def test_no_two_parts_of_a_rack_have_one_serial() -> None:
         leaves_of(f"n{n:02}", n)[path].reading
         for n in (1, 2, 11, 72)
         for path in leaves_of()
-        if re.fullmatch(r"gpu/\d\.(uuid|serial)|nic/.*\.guid|psu/.*\.serial|node.serial", path)
+        if re.fullmatch(r"gpu/module-\d\.(uuid|serial)|nic/.*\.guid|psu/.*\.serial|node.serial", path)
     )
     assert set(serials.values()) == {1}
 

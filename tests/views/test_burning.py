@@ -310,10 +310,16 @@ def test_a_part_without_records_states_it() -> None:
 
 @pytest.mark.parametrize(
     ("fact", "of"),
-    [("burnin.gpu/3.among.work", "gpu/3"), ("burnin.gpu", ""), ("burnin.nic/mlx5_0.stayed", ""), ("count of gpu", "")],
+    [
+        ("burnin.gpu/3.among.work", "gpu/3"),
+        ("gpu/module-8.link.width", "gpu/3"),
+        ("burnin.gpu", ""),
+        ("burnin.nic/mlx5_0.stayed", ""),
+        ("count of gpu", ""),
+    ],
 )
 def test_a_fact_names_its_gpu(fact: str, of: str) -> None:
-    assert part_of(fact) == of
+    assert part_of(fact, {"gpu/module-8": "gpu/3"}) == of
 
 
 def test_a_run_that_is_no_burn_in_has_none() -> None:

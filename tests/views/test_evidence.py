@@ -178,7 +178,8 @@ def test_the_bare_truth_behind_facts_of_a_real_machine_is_found() -> None:
 
 def test_one_gpu_of_eight_is_proven_by_its_own_part_of_the_answer() -> None:
     all_texts, _, _ = machine()
-    rows = [all_texts.replies(f"gpu/{n}.vbios", all_texts.tree.leaves[f"gpu/{n}.vbios"])[0].rows for n in range(8)]
+    paths = [f"gpu/module-{n}.vbios" for n in range(1, 9)]
+    rows = [all_texts.replies(path, all_texts.tree.leaves[path])[0].rows for path in paths]
     assert [len(each) for each in rows] == [1] * 8
     assert len({each[0].number for each in rows}) == 8
 
@@ -209,11 +210,11 @@ def seen(path: str) -> dict[str, RelatedFact]:
 def test_the_other_planes_view_is_found_by_the_rules_that_hold_both_together() -> None:
     assert seen("cpu.sockets")["bmc.cpu.count"].why == "planes.cpu_count"
     assert seen("bmc.cpu.count")["cpu.sockets"].agrees is True
-    view = seen("gpu/3.vbios")
+    view = seen("gpu/module-3.vbios")
     (name,) = [path for path in view if path.startswith("bmc.gpu/")]
-    assert (view[name].agrees, view[name].why) == (True, "gpu/3.bmc_id")
+    assert (view[name].agrees, view[name].why) == (True, "gpu/module-3.bmc_id")
     assert "bmc.differs.gpu.vbios" in view
-    assert "gpu/3.vbios" in seen(name)
+    assert "gpu/module-3.vbios" in seen(name)
 
 
 def test_another_planes_value_that_is_unknown_neither_agrees_nor_disagrees() -> None:
@@ -233,10 +234,10 @@ def test_another_planes_value_that_is_unknown_neither_agrees_nor_disagrees() -> 
 
 def test_a_derived_fact_shows_what_it_follows_from() -> None:
     all_texts, _, _ = machine()
-    whole = piece("gpu/0.nearest_nic", all_texts)
+    whole = piece("gpu/module-7.nearest_nic", all_texts)
     assert whole.replies == ()
-    assert "gpu/0.pci" in [each.path for each in whole.inputs]
-    assert "gpu/1.pci" not in [each.path for each in whole.inputs]
+    assert "gpu/module-7.pci" in [each.path for each in whole.inputs]
+    assert "gpu/module-5.pci" not in [each.path for each in whole.inputs]
     assert whole.cut > 0
 
 

@@ -1,6 +1,6 @@
 """Every NVIDIA GPU, as its driver reports it."""
 
-from rackcheck import Class, Facts, Reason, Unreadable, collection, integer, probe, quantity, text, version
+from rackcheck import Class, Facts, Reason, Sourced, Unreadable, collection, integer, probe, quantity, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, answered, gives, of_driver, of_gpus
 from rackcheck_probes.gpu.nvml_values import SIZE, address, counted, unchanged
 
@@ -17,7 +17,9 @@ FACTS = {
         "architecture", unchanged, text("The GPU's generation, by NVIDIA's name: Hopper, Blackwell.")
     ),
     "part_number": NvmlFact("board_part_number", unchanged, text("The board's part number.")),
-    "minor": NvmlFact("minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.")),
+    "minor": NvmlFact(
+        "minor", counted, integer("The number of the GPU's device file: /dev/nvidia0.", Class.MEASUREMENT)
+    ),
     "module": NvmlFact(
         "module_id", counted, integer("The GPU's position on its baseboard, by the firmware's numbers.")
     ),
@@ -33,16 +35,23 @@ DRIVER = {
     QUESTION,
     gives={
         "gpu": collection(
-            "NVIDIA GPUs by the driver's index; empty only if the PCI bus has none either.",
+            "NVIDIA GPUs by module (`module-3`) on baseboards of several, else by PCI address; empty only if the PCI"
+            " bus has none either.",
             alike=("gpu/*.name", "gpu/*.mig.mode"),
         ),
         **gives(FACTS),
+        "gpu/*.index": integer(
+            "The GPU's number in the driver's order; it changes when another GPU is gone.", Class.MEASUREMENT
+        ),
         **gives(DRIVER, "driver"),
     },
 )
 def gpu(answer: str) -> Facts:
     """Read NVML's GPUs; without NVML, a node counts as having no GPUs only if its bus was read and has none."""
     yield from of_driver(answer, DRIVER)
-    if answered(answer).lacking:
+    reply = answered(answer)
+    if reply.lacking:
         raise Unreadable("NVIDIA GPUs on the PCI bus, but the driver could start none", Reason.NOT_READY)
     yield from of_gpus(answer, FACTS)
+    for index, (path, _, _) in enumerate(reply.each()):
+        yield f"{path}.index", Sourced(index, reply.by)

@@ -40,8 +40,11 @@ WORDS = tuple(near.value for near in Near)
             "Links up to the root port that run slower than both ends support.", Class.MEASUREMENT
         ),
         "nic/*.path.bandwidth": quantity("Gb/s", "The one-way bandwidth of the slowest link up to the root port."),
-        "nic/*.nearest_gpu": listing("The GPUs, by the driver's index, that are nearest to the NIC on the PCI bus."),
-        "nic/*.nearest_gpu_distance": text("Distance to the nearest GPUs, in words of `nvidia-smi topo`.", words=WORDS),
+        # Measurements: they change with any GPU that is gone, which is reported itself; the GPU's side is compared.
+        "nic/*.nearest_gpu": listing("The GPUs that are nearest to the NIC on the PCI bus.", Class.MEASUREMENT),
+        "nic/*.nearest_gpu_distance": text(
+            "Distance to the nearest GPUs, in words of `nvidia-smi topo`.", Class.MEASUREMENT, words=WORDS
+        ),
         "nic/*.role": text(
             "compute: below the same PCIe switches as a GPU; network: any other function; virtual: a virtual function.",
             words=ROLES,

@@ -1,7 +1,7 @@
 """The query of the NVIDIA driver, shared by many probes: sent once, its answer parsed once."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from shlex import quote
@@ -12,8 +12,10 @@ from rackcheck.model import text as read
 from rackcheck.model.capture import PAYLOAD
 from rackcheck.model.catalogue import Kind
 from rackcheck.model.fact import Reading, Value, clean
+from rackcheck.model.path import spell_key
 from rackcheck.parse.host.gpu import smi
 from rackcheck_probes.gpu.nvml_pack import payload
+from rackcheck_probes.gpu.nvml_values import address, counted
 
 NVML, SMI = "NVML", "nvidia-smi -q -x"
 """The source: NVML itself, or NVIDIA's tool if the node has no Python to call NVML with."""
@@ -102,14 +104,16 @@ def reply_of(rows: list[str]) -> Any:
 
 @dataclass(frozen=True)
 class DriverReply:
-    """The driver's answer about itself and about each GPU, by its index.
+    """The driver's answer about itself and about each GPU, in the driver's order.
 
-    `none`: the node certainly has no GPU. `lacking`: the bus has GPUs, and the driver could start none of them.
+    `bus`: addresses of NVIDIA's GPUs on the PCI bus. `none`: the node certainly has no GPU. `lacking`: the bus has
+    GPUs, and the driver could start none of them.
     """
 
     by: str
     driver: Mapping[str, Any] = field(default_factory=dict)
     gpus: tuple[Any, ...] = ()
+    bus: tuple[str, ...] = ()
     none: bool = False
     lacking: bool = False
 
@@ -129,10 +133,46 @@ class DriverReply:
         return Unknown(Reason.NOT_COLLECTED, missing)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
-        """Yield each GPU's path and its answer; for a lost GPU, the reason."""
-        for index, gpu in enumerate(self.gpus):
+        """Yield each GPU's path and its answer, in the driver's order; for a lost GPU, the reason."""
+        for gpu, key in zip(self.gpus, part_keys(self.gpus, self.bus), strict=True):
             whole = gpu if isinstance(gpu, dict) else {}
-            yield f"gpu/{index}", whole, whole if "unknown" in whole else None
+            yield f"gpu/{spell_key(key)}", whole, whole if "unknown" in whole else None
+
+
+def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
+    """Return the key of each GPU: it stays the same when another GPU is gone, which the driver's index does not.
+
+    The kind of key is one for the node: `module-3` if the modules that GPUs report all differ, as on a baseboard of
+    several, else the PCI address (single cards all report module 1). On a baseboard, a GPU that does not report its
+    module has its address. A GPU that does not answer has the address that no other GPU has, if one alone is left on
+    the bus; else, and if two would share a key, `index-3`.
+    """
+    modules = [_value(gpu, "module_id", counted) for gpu in gpus]
+    places = [_value(gpu, "pci", address) for gpu in gpus]
+    known = [module for module in modules if module is not None]
+    answering = sum(place is not None or module is not None for place, module in zip(places, modules, strict=True))
+    several = len(known) > 1 or (answering == 1 and max(len(gpus), len(bus)) > 1)
+    by_module = several and len(known) == len(set(known))
+    free = [place for place in bus if place not in places]
+    lost = free[0] if len(free) == 1 == places.count(None) else None
+    keys = [
+        f"module-{module}" if by_module and module is not None else str(place or lost or f"index-{index}")
+        for index, (module, place) in enumerate(zip(modules, places, strict=True))
+    ]
+    return tuple(f"index-{index}" if keys.count(key) > 1 else key for index, key in enumerate(keys))
+
+
+def _value(gpu: Any, key: str, convert: Callable[[Any], Value]) -> Value | None:
+    """Return one value of one GPU's answer, or None if it is not known."""
+    match gpu:
+        case {"unknown": _}:
+            return None
+        case Mapping() if isinstance(answer := gpu.get(key), Mapping) and "value" in answer:
+            try:
+                return convert(answer["value"])
+            except Unreadable:
+                return None
+    return None
 
 
 WHY = {
@@ -145,7 +185,8 @@ WHY = {
 def answered(text: str) -> DriverReply:
     """Parse an answer; without NVML, a node counts as having no GPUs only if its bus was read and has none."""
     rows = read.rows(text)
-    none_on_bus = "bus read" in rows and not any(row.startswith("bus ") and row != "bus read" for row in rows)
+    bus = tuple(row.removeprefix("bus ") for row in rows if row.startswith("bus ") and row != "bus read")
+    none_on_bus = "bus read" in rows and not bus
     by = SMI if SMI in rows else NVML
     match reply_of(rows):
         case {"unknown": str(reason), "detail": str(detail)}:
@@ -155,7 +196,7 @@ def answered(text: str) -> DriverReply:
         case {"gpus": list(gpus)} if len(gpus) > MOST:
             raise Unreadable(f"{len(gpus)} GPUs; at most {MOST} are read", Reason.TOO_LARGE)
         case {"gpus": list(gpus)} as values:
-            return DriverReply(by, values, tuple(gpus), lacking=not gpus and not none_on_bus)
+            return DriverReply(by, values, tuple(gpus), bus, lacking=not gpus and not none_on_bus)
         case other:
             raise Unreadable(f"unexpected answer of the NVML query: {other!r:.80}")
 

@@ -213,9 +213,11 @@ def details(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:
 
 
 def _reason(ctx: ViewContext, row: PartsRow) -> str:
-    judged = ctx.burns.benches[row.parts[0].node].judged
-    found = judged.verdicts if judged is not None else ()
-    return next((seen(verdict, row.parts[0].of) for verdict in found if verdict.rule == row.bearing.rule), "")
+    bench = ctx.burns.benches[row.parts[0].node]
+    found = bench.judged.verdicts if bench.judged is not None else ()
+    return next(
+        (seen(verdict, row.parts[0].of, bench.numbers) for verdict in found if verdict.rule == row.bearing.rule), ""
+    )
 
 
 def _spreads(ctx: ViewContext, row: PartsRow, width: int) -> Iterator[Line]:

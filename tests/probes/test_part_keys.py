@@ -1,0 +1,142 @@
+"""The names of GPUs stay the same when another GPU is gone, whatever its place in the driver's order was."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from damaged import Answers, clean
+from gpu_driver import SMI, driver_leaves
+from hypothesis import given
+from hypothesis import strategies as st
+from recordings import shared_text
+
+from rackcheck.evaluate.verdict import Status
+from rackcheck.model.change import STEADY, Change, ChangeKind, compare, gathered
+from rackcheck.model.fact import Class
+from rackcheck.views.against import facts_of
+from rackcheck_probes.gpu.nvml import part_keys
+
+BUS_QUESTION = "/sys/bus/pci/devices"
+LOST = {"unknown": "not collected", "detail": "NVML: GPU is lost"}
+
+
+def gpu(module: object, pci: object) -> dict[str, Any]:
+    answers = {"module_id": module, "pci": pci}
+    return {key: {"value": value} for key, value in answers.items() if value is not None}
+
+
+def board(*modules: int) -> list[dict[str, Any]]:
+    """GPUs of one baseboard, in the driver's order."""
+    return [gpu(module, f"00000000:{n + 16:02X}:00.0") for n, module in enumerate(modules)]
+
+
+def bus(count: int) -> list[str]:
+    return [f"0000:{n + 16:02x}:00.0" for n in range(count)]
+
+
+def leaves(file: str) -> Mapping[str, object]:
+    xml = shared_text(f"nvidia/{file}")
+    return {
+        path: leaf.reading
+        for path, leaf in driver_leaves("bus read\nbus 0000:01:00.0\n", f"{SMI}\n{xml}ended 0").items()
+    }
+
+
+def without(place: int, *, on_bus: bool) -> Answers:
+    """The clean machine, whose driver does not list one GPU; with `on_bus`, the GPU is still on the PCI bus."""
+
+    def edit(text: str) -> str:
+        rows = text.splitlines()
+        if '"gpus"' not in text:
+            return text
+        reply = json.loads(rows[-1])
+        gone = reply["gpus"].pop(place)["pci"]["value"][4:].lower()
+        return "\n".join([row for row in rows[:-1] if on_bus or row != f"bus {gone}"] + [json.dumps(reply)]) + "\n"
+
+    return clean().command(BUS_QUESTION, edit)
+
+
+def differing(answers: Answers) -> tuple[Change, ...]:
+    classes = (*STEADY, Class.IDENTITY)
+    return gathered(compare(facts_of(clean().tree()), facts_of(answers.tree()), classes))
+
+
+@pytest.mark.parametrize("on_bus", [True, False], ids=["on the bus", "off the bus"])
+@pytest.mark.parametrize("place", range(8))
+def test_one_missing_gpu_of_eight_is_named_with_at_most_two_findings_beside_it(place: int, on_bus: bool) -> None:
+    key = re.escape(f"gpu/module-{(7, 5, 6, 8, 1, 3, 4, 2)[place]}")
+    changes = differing(without(place, on_bus=on_bus))
+    named = [change for change in changes if change.path.startswith("gpu/")]
+    assert [change.kind for change in named] == [ChangeKind.GONE]
+    assert re.fullmatch(key, named[0].path)
+    assert len(changes) <= 3, [change.path for change in changes]
+
+
+@pytest.mark.parametrize("place", [0, 7])
+def test_a_missing_gpu_fails_the_machine(place: int) -> None:
+    verdicts = {v.rule: v.status for v in without(place, on_bus=False).verdicts()}
+    assert verdicts["gpu.count"] is Status.FAIL
+
+
+def test_eight_recorded_h100_are_named_by_their_modules() -> None:
+    found = leaves("nvidia-smi-qx-h100.xml")
+    assert found["gpu"] == tuple(f"module-{n}" for n in range(1, 9))
+    assert [found[f"gpu/module-{n}.index"] for n in range(1, 9)] == [4, 7, 5, 6, 1, 2, 0, 3]
+
+
+def test_four_recorded_gb200_are_named_by_their_modules() -> None:
+    found = leaves("nvidia-smi-qx-gb200.xml")
+    assert found["gpu"] == tuple(f"module-{n}" for n in range(1, 5))
+
+
+def test_cards_that_all_report_the_same_module_are_named_by_address() -> None:
+    assert part_keys(board(1, 1, 1), bus(3)) == tuple(bus(3))
+
+
+def test_a_single_card_is_named_by_address() -> None:
+    assert part_keys(board(1), bus(1)) == ("0000:10:00.0",)
+
+
+def test_the_last_gpu_of_a_board_keeps_its_module() -> None:
+    assert part_keys(board(5), bus(8)) == ("module-5",)
+
+
+def test_a_lost_gpu_is_named_by_the_address_that_is_left_on_the_bus() -> None:
+    seven = board(7, 5, 6)
+    assert part_keys([seven[0], LOST, seven[2]], bus(3)) == ("module-7", "0000:11:00.0", "module-6")
+    assert part_keys([seven[0], LOST, LOST], bus(3)) == ("module-7", "index-1", "index-2")
+
+
+def test_a_gpu_of_a_board_that_does_not_report_its_module_is_named_by_address_and_no_other_is_renamed() -> None:
+    board_of_three = [*board(7, 5), gpu(None, "00000000:12:00.0")]
+    assert part_keys(board_of_three, bus(3)) == ("module-7", "module-5", "0000:12:00.0")
+
+
+def test_two_cards_of_which_one_reports_a_module_are_named_by_address() -> None:
+    two = [gpu(1, "00000000:10:00.0"), gpu(None, "00000000:11:00.0")]
+    assert part_keys(two, bus(2)) == tuple(bus(2))
+
+
+def test_two_gpus_that_report_one_address_are_named_by_their_index() -> None:
+    same = [gpu(1, "00000000:10:00.0"), gpu(1, "00000000:10:00.0")]
+    assert part_keys(same, bus(2)) == ("index-0", "index-1")
+
+
+ANY = st.one_of(st.none(), st.integers(-1, 1 << 70), st.text(max_size=8), st.just("00000000:10:00.0"), st.booleans())
+GPUS = st.lists(st.one_of(st.just(LOST), st.builds(gpu, ANY, ANY), st.none(), st.integers()), max_size=12)
+
+
+@given(GPUS, st.lists(st.sampled_from(bus(12)), max_size=12, unique=True))
+def test_every_gpu_has_a_name_of_its_own_whatever_the_driver_returns(gpus: list[Any], listed: list[str]) -> None:
+    keys = part_keys(gpus, listed)
+    assert len(set(keys)) == len(keys) == len(gpus)
+
+
+@given(st.permutations(range(1, 9)), st.sets(st.integers(0, 7), max_size=6))
+def test_the_others_keep_their_names_whichever_gpus_are_gone(modules: list[int], gone: set[int]) -> None:
+    whole = board(*modules)
+    kept = [one for place, one in enumerate(whole) if place not in gone]
+    names = [key for place, key in enumerate(part_keys(whole, bus(8))) if place not in gone]
+    assert list(part_keys(kept, bus(8))) == names
