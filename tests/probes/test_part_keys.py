@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -71,6 +72,40 @@ def test_one_missing_gpu_of_eight_is_named_with_at_most_two_findings_beside_it(p
     named = [change for change in changes if change.path.startswith("gpu/")]
     assert [change.kind for change in named] == [ChangeKind.GONE]
     assert re.fullmatch(key, named[0].path)
+    assert len(changes) <= 3, [change.path for change in changes]
+
+
+def without_resources(pattern: str) -> Answers:
+    """The clean machine, whose BMC neither lists nor returns the resources whose URI matches."""
+    bodies: dict[str, Any] = {}
+    for uri, body in clean().bmc.bodies.items():
+        if isinstance(body, Mapping) and re.search(pattern, uri) is None:
+            lists = {name: value for name, value in body.items() if isinstance(value, list | tuple)}
+            kept = {name: [one for one in value if not _names(one, pattern)] for name, value in lists.items()}
+            bodies[uri] = {**body, **kept}
+            if "Members" in kept and "Members@odata.count" in body:
+                bodies[uri]["Members@odata.count"] = len(kept["Members"])
+    return replace(clean(), bmc=replace(clean().bmc, bodies=bodies))
+
+
+def _names(one: object, pattern: str) -> bool:
+    return isinstance(one, Mapping) and re.search(pattern, str(one.get("@odata.id", ""))) is not None
+
+
+@pytest.mark.parametrize(
+    ("part", "answers"),
+    [
+        ("bmc.dimm/DevType2_DIMM5", lambda: without_resources(r"/Memory/DevType2_DIMM5$")),
+        ("psu/PSU2", lambda: without_resources(r"/PSU2$")),
+        ("nvme/nvme3", lambda: clean().without(r"nvme/nvme3(/|$)|nvme3n1")),
+    ],
+    ids=["DIMM", "supply", "drive"],
+)
+def test_one_missing_part_is_named_with_at_most_two_findings_beside_it(
+    part: str, answers: Callable[[], Answers]
+) -> None:
+    changes = differing(answers())
+    assert (ChangeKind.GONE, part) in {(change.kind, change.path) for change in changes}
     assert len(changes) <= 3, [change.path for change in changes]
 
 
