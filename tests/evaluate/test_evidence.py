@@ -121,7 +121,7 @@ def test_a_node_without_a_bmc_is_not_checked_for_a_foreign_bmc() -> None:
 def test_what_one_gpu_of_eight_does_not_return_among_siblings_is_no_pass(name: str) -> None:
     found = judged(lambda each: unsupported(each, "n2", name, 3), nodes=["n2"])
     assert (found.done.outcome, exit_code(found, strict=False)) == (Outcome.INCOMPLETE, 3)
-    assert "7 of 7 siblings return it: gpu/0, gpu/1, gpu/2 and 4 more" in found.reason
+    assert "7 of 7 siblings return it: gpu/module-1, gpu/module-2, gpu/module-3 and 4 more" in found.reason
 
 
 def unsupported(each: Answered, node: str, name: str, index: int) -> Answered:

@@ -261,13 +261,13 @@ def test_each_line_of_a_real_run_ends_with_the_rules_that_read_the_fact(tmp_path
     for at, line in enumerate(lines):
         doc = json.loads(line)
         if doc["event"] == "facts" and not doc["node"].startswith("@"):
-            for item in range(8):
-                doc["facts"][f"gpu/{item}.vbios"]["value"] = "96.00.00.00.00"
+            for item in range(1, 9):
+                doc["facts"][f"gpu/module-{item}.vbios"]["value"] = "96.00.00.00.00"
             doc["facts"]["node.vendor"]["value"] = "Another"
             lines[at] = json.dumps(doc)
     (run / "events.jsonl").write_text("\n".join(lines) + "\n")
     done = rackcheck("diff", "n1", folder() / "one", "--from", run)
     assert done.status == 1, done.err
-    (vbios,) = re.findall(r"gpu/\[0-7\]\.vbios .*", done.out)
+    (vbios,) = re.findall(r"gpu/module-\[1-8\]\.vbios .*", done.out)
     assert "gpu.vbios" in vbios
     assert re.search(r"^node\.vendor NVIDIA -> Another  no rule$", done.out, re.MULTILINE)
