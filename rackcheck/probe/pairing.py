@@ -60,10 +60,10 @@ def role(virtual: Reading, near: Reading) -> Reading:
     return near if isinstance(near, Unknown) else "compute" if near in NEXT_TO else "network"
 
 
-def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading]) -> Reading:
-    """Return the number of the only GPU nearest to a NIC, if this NIC is that GPU's only nearest NIC; else absent.
+def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading], index: Mapping[str, Reading]) -> Reading:
+    """Return the index of the only GPU nearest to a NIC, if this NIC is that GPU's only nearest NIC; else absent.
 
-    `gpus` are the names of the NIC's nearest GPUs; `nics` has the names of each GPU's nearest NICs.
+    `gpus` are the names of the NIC's nearest GPUs; `nics` has the names of each GPU's nearest NICs, `index` its index.
     """
     if not isinstance(gpus, tuple):
         return gpus
@@ -72,4 +72,6 @@ def rail(nic: str, gpus: Reading, nics: Mapping[str, Reading]) -> Reading:
     mine = nics.get(gpus[0], Absent("no such GPU"))
     if not isinstance(mine, tuple):
         return mine
-    return int(gpus[0]) if mine == (nic,) and gpus[0].isdecimal() else Absent("not that GPU's only nearest NIC")
+    if mine != (nic,):
+        return Absent("not that GPU's only nearest NIC")
+    return index.get(gpus[0], Absent("no such GPU"))

@@ -46,7 +46,7 @@ AREAS: Mapping[str, str] = {
     "fan": "Fans, as the BMC reports them.",
     "firmware": "Firmware versions, as the BMC lists them.",
     "fleet": "All nodes of the inventory together; for rules with `scope: fleet`.",
-    "gpu": "NVIDIA's GPUs by the driver's index.",
+    "gpu": "NVIDIA's GPUs by module or PCI address.",
     "gpu.amd": "AMD's GPUs by PCI address. Checking GPUs of both vendors takes two rules.",
     "iommu": "The IOMMU, which isolates the memory of devices.",
     "kernel": "The running kernel, its packages and module options, and its faults and taint flags.",

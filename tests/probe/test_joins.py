@@ -47,6 +47,15 @@ def test_each_gpu_of_a_dgx_has_a_nic_of_its_own_behind_the_same_port_of_the_proc
     assert [found[f"gpu/{n}.numa"] for n in range(8)] == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
+def test_the_rails_of_a_machine_are_the_indices_of_its_gpus_whatever_their_names_are() -> None:
+    needs = set(JOINS["gpu_near"].needs)
+    leaves = {path: leaf for path, leaf in leaves_of().items() if str(paths.parse(path).pattern) in needs}
+    found = derive([JOINS["gpu_near"]], Tree(leaves), "t")
+    own = [f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11)]
+    assert "gpu/module-7.pci" in leaves
+    assert [found[f"nic/{name}.rail"].reading for name in own] == list(range(8))
+
+
 def test_a_storage_nic_has_no_rail() -> None:
     found = given_of("gpu_near")
     assert {type(found[f"nic/mlx5_{n}.rail"]) for n in (1, 2, 7, 8)} == {Absent}

@@ -35,16 +35,19 @@ def test_one_whose_place_is_not_known_or_that_is_hidden_might_be_the_nearest() -
     assert nearest_named("gpu", {"mlx5_0": "near"}, LOST, PLACES) == LOST
 
 
+INDEX: dict[str, Reading] = {"3": 3, "4": 4}
+
+
 def test_a_rail_is_one_gpu_and_one_nic_that_are_each_others_nearest() -> None:
-    assert rail("mlx5_0", ("3",), {"3": ("mlx5_0",)}) == 3
-    assert isinstance(rail("mlx5_0", ("3",), {"3": ("mlx5_0", "mlx5_1")}), Absent)
-    assert isinstance(rail("mlx5_0", ("3", "4"), {"3": ("mlx5_0",), "4": ("mlx5_0",)}), Absent)
-    assert isinstance(rail("mlx5_0", ("3",), {"3": ("mlx5_1",)}), Absent)
+    assert rail("mlx5_0", ("3",), {"3": ("mlx5_0",)}, INDEX) == 3
+    assert isinstance(rail("mlx5_0", ("3",), {"3": ("mlx5_0", "mlx5_1")}, INDEX), Absent)
+    assert isinstance(rail("mlx5_0", ("3", "4"), {"3": ("mlx5_0",), "4": ("mlx5_0",)}, INDEX), Absent)
+    assert isinstance(rail("mlx5_0", ("3",), {"3": ("mlx5_1",)}, INDEX), Absent)
 
 
 def test_a_rail_that_hangs_on_something_unknown_is_unknown() -> None:
-    assert rail("mlx5_0", LOST, {}) == LOST
-    assert rail("mlx5_0", ("3",), {"3": LOST}) == LOST
+    assert rail("mlx5_0", LOST, {}, INDEX) == LOST
+    assert rail("mlx5_0", ("3",), {"3": LOST}, INDEX) == LOST
 
 
 @given(
@@ -58,4 +61,4 @@ def test_whatever_the_addresses_are_the_nearest_are_some_of_the_others_or_why_no
     assert set(found) <= set(others) if isinstance(found, tuple) else isinstance(found, Absent | Unknown)
     assert isinstance(distance(address, found, others, PLACES), str | Absent | Unknown)
     for name in others:
-        assert isinstance(rail(name, found, others), int | Absent | Unknown | str)
+        assert isinstance(rail(name, found, others, INDEX), int | Absent | Unknown | str)

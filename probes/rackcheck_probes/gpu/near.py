@@ -18,7 +18,7 @@ WORDS = tuple(near.value for near in Near)
 
 @join(
     needs=(
-        "gpu", "gpu/*.pci", "nic", "nic/*.pci", "nic/*.virtual", "nic/*.port", "nic/*.port/*.state",
+        "gpu", "gpu/*.pci", "gpu/*.index", "nic", "nic/*.pci", "nic/*.virtual", "nic/*.port", "nic/*.port/*.state",
         "nic/*.port/*.rate", "pcie", "pcie/*.class", "pcie/*.upstream", "pcie/*.host_bridge", "pcie/*.numa",
         "pcie/*.link.max_speed", "pcie/*.link.max_width", "pcie/*.link.width", "pcie/*.link.speed",
     ),
@@ -53,7 +53,8 @@ WORDS = tuple(near.value for near in Near)
         "nic/*.port/*.active_rate": quantity("Gb/s", "The rate of an active port; 0 of a port that is not active."),
         "nic/*.rail": integer(
             "The GPU on this NIC's rail, by index: its only nearest GPU, if this NIC is that GPU's only nearest NIC; "
-            "else absent."
+            "else absent.",
+            Class.MEASUREMENT,
         ),
     },
 )  # fmt: skip
@@ -92,8 +93,9 @@ def gpu_near(inputs: Inputs) -> Facts:
             else:
                 yield f"{item}.path.slowed_above", slow[1]
                 yield f"{item}.numa", inputs.reading(f"pcie/{spell_key(str(address))}.numa") if known else address
+    index = inputs.table("gpu", "index")
     for name in values["nic"]:
-        yield f"nic/{spell_key(name)}.rail", rail(name, near["nic"][name], near["gpu"])
+        yield f"nic/{spell_key(name)}.rail", rail(name, near["nic"][name], near["gpu"], index)
 
 
 def _active_rate(state: Reading, rate: Reading) -> Reading:

@@ -1,6 +1,6 @@
 """Every AMD GPU on the PCI bus, and the data of its board.
 
-They are a separate collection, by PCI address: `gpu` lists NVIDIA's GPUs by their driver's index.
+They are a separate collection, by PCI address: `gpu` lists NVIDIA's GPUs.
 """
 
 from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, text, version
