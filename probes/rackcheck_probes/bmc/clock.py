@@ -13,16 +13,16 @@ TIME = re.compile(rf"[0-9]{{4}}(-[0-9]{{2}}){{2}}T[0-9]{{2}}(:[0-9]{{2}}){{2}}(\
 
 
 def offset(manager: Resource) -> Sourced:
-    """Return a manager's clock minus rackcheck's in seconds, at the time its response arrived.
+    """Return a manager's clock minus rackcheck's clock in seconds, measured when the manager's response arrives.
 
-    A clock that was never set (1970, or the year of the BMC's build) gives its full offset. A clock
-    without a time zone, in the time or next to it, is unknown: the clock may be right.
+    The offset of a clock that was never set (1970, or the year of the BMC's build) is reported in full. The offset is
+    unknown if neither DateTime nor DateTimeLocalOffset has a time zone, because the clock may be right.
     """
     return manager.read("DateTime", lambda value: _between(_zoned(text_of(value), manager), manager))
 
 
 def _zoned(text: str, manager: Resource) -> datetime:
-    """Read `2024-07-10T22:11:16+00:00`, or the same with its zone in DateTimeLocalOffset."""
+    """Read `2024-07-10T22:11:16+00:00`, or a time without a zone and the zone in DateTimeLocalOffset."""
     match = TIME.fullmatch(text)
     if match is None:
         raise Unreadable(f"is not a date and time: {clean(text, 60)!r}")

@@ -8,7 +8,7 @@ from rackcheck.parse.bmc.sensor import TEMPERATURES, above_zero
 
 
 def share(value: object) -> float:
-    """Return a percentage of full speed; DGX H100 and Lenovo's XCC report the rpm instead."""
+    """Return a percentage of full speed; raises Unreadable on rpm, which DGX H100 and Lenovo's XCC report instead."""
     number = measured(value)
     if not 0 <= number <= 100:
         raise Unreadable(f"not a percentage of full speed: {number:g} %")
@@ -31,7 +31,7 @@ def share(value: object) -> float:
     },
 )
 def bmc_cooling(docs: Documents) -> Facts:
-    """Every fan and every temperature."""
+    """State and speed of every fan, and every temperature."""
     fans, trouble = in_chassis(docs, ("ThermalSubsystem/Fans", "*"), ("Thermal", "Fans"))
     for key, fan in keyed(fans):
         item = f"fan/{spell_key(key)}"
@@ -54,5 +54,5 @@ def bmc_cooling(docs: Documents) -> Facts:
 
 
 def _place(fan: Resource, unit: str, newer: str) -> str:
-    """Return the property with a fan's speed in this unit; the older resource has one reading, in either unit."""
+    """Return the property with a fan's speed in this unit; the older Thermal resource has one for both units."""
     return "Reading" if fan.body.get("ReadingUnits") == unit else newer

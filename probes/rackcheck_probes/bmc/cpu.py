@@ -28,7 +28,7 @@ COUNTS = {"cores": "TotalCores", "cores_enabled": "TotalEnabledCores", "threads"
     },
 )
 def bmc_cpu(docs: Documents) -> Facts:
-    """Every CPU: installed, healthy, identical."""
+    """Presence, health and model of every CPU."""
     found, trouble = cpus(docs, hosts(docs))
     for key, cpu in keyed(found):
         item = f"bmc.cpu/{spell_key(key)}"

@@ -58,7 +58,7 @@ SWITCHES = {"ecc": "MemorySummary.ECCModeEnabled", "mig": "Oem.Nvidia.MIGModeEna
     },
 )
 def bmc_gpu(docs: Documents) -> Facts:
-    """Every GPU: installed, healthy, identical."""
+    """Presence, health and model of every GPU."""
     found, trouble = gpus(docs)
     for key, gpu in found:
         item = f"bmc.gpu/{spell_key(key)}"

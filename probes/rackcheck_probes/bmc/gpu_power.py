@@ -23,7 +23,7 @@ AMOUNTS |= {"limit_most": "PowerLimitWatts.AllowableMax", "draw": "PowerWatts.Re
     },
 )
 def bmc_gpu_power(docs: Documents) -> Facts:
-    """Whether each GPU may draw its rated power."""
+    """Power draw, power limits and temperature of each GPU."""
     found, _ = gpus(docs)  # the probe that lists the GPUs reports what is missing
     for key, gpu in found:
         item = f"bmc.gpu/{spell_key(key)}"

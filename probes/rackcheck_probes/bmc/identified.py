@@ -21,7 +21,7 @@ TABLE = table(json.loads((files("rackcheck_probes") / "systems.json").read_text(
     },
 )
 def bmc_identified(docs: Documents) -> Facts:
-    """The machine, and the properties that identify it."""
+    """The name of the machine, and the properties that identify the machine."""
     machine, signs = identify(TABLE, docs)
     yield "node.identified", machine
     yield "node.identified_by", signs

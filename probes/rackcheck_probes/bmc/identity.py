@@ -75,7 +75,7 @@ def bmc_identity(docs: Documents) -> Facts:
 
 
 def _hosts(systems: list[Resource]) -> list[Resource]:
-    """Return the systems that have a BIOS; the system of a GPU baseboard lacks the property."""
+    """Return the systems that have a BIOS; the system of a GPU baseboard has no BIOS property."""
     return [s for s in systems if "BiosVersion" in s.body or "Bios" in s.body] or systems
 
 
@@ -87,7 +87,7 @@ def _managing(docs: Documents, systems: list[Resource]) -> tuple[list[Resource],
 
 
 def _one(name: str, resources: list[Resource], trouble: Unknown | None) -> Reading:
-    """Return the value that all resources report; unknown if a resource is unread or does not report it."""
+    """Return the value that all resources report; unknown if one of them was not read or does not report the value."""
     if trouble is not None:
         return trouble
     rows = [resource.read(name).reading for resource in resources]

@@ -19,7 +19,7 @@ from rackcheck.parse.bmc.item import health_of, keyed, members
     },
 )
 def bmc_integrity(docs: Documents) -> Facts:
-    """Every component that can prove its identity, and the result."""
+    """Every component whose identity can be verified, and the result of the verification."""
     components, trouble = members(docs, "ComponentIntegrity")
     for key, component in keyed(components):
         item = f"bmc.integrity/{spell_key(key)}"

@@ -11,5 +11,5 @@ from rackcheck.parse.bmc.kind import KINDS, kind
     },
 )
 def bmc_kind(docs: Documents) -> Facts:
-    """Server, switch tray, power shelf or DPU."""
+    """Whether the machine is a server, a switch tray, a power shelf or a DPU."""
     yield "bmc.kind", kind(docs)

@@ -35,7 +35,7 @@ TEXTS |= {"part_number": "PartNumber", "serial": "SerialNumber"}
     },
 )
 def bmc_memory(docs: Documents) -> Facts:
-    """Every memory module: installed, healthy, identical, and at its full speed."""
+    """Presence, health, type and speed of every memory module."""
     systems = hosts(docs)
     yield "bmc.memory.total", agreed(systems, "MemorySummary.TotalSystemMemoryGiB", some)
     yield "bmc.memory.health", agreed(systems, "MemorySummary.Status.HealthRollup", health)

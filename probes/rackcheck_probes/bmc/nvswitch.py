@@ -26,7 +26,7 @@ TEXTS = {"model": "Model", "serial": "SerialNumber", "firmware": "FirmwareVersio
     },
 )
 def bmc_nvswitch(docs: Documents) -> Facts:
-    """Every switch between GPUs, and between GPUs and the host: present and healthy."""
+    """Presence and health of every switch between GPUs, and between GPUs and the host."""
     for kind, (found, trouble) in switches(docs).items():
         for key, switch in keyed(found):
             item = f"bmc.{kind}/{spell_key(key)}"

@@ -1,4 +1,4 @@
-"""PCIe devices as the BMC reports them: identity and link of each."""
+"""PCIe devices as the BMC reports them: identity, health and link of each device."""
 
 from rackcheck import (
     Class,

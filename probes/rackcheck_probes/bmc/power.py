@@ -19,7 +19,7 @@ from rackcheck.parse.bmc.power import SHELVES, supplies
     },
 )
 def bmc_power(docs: Documents) -> Facts:
-    """Every power supply: installed, healthy, identical."""
+    """Presence, health and model of every power supply."""
     found, trouble = supplies(docs)
     for key, supply in keyed(found):
         item = f"psu/{spell_key(key)}"

@@ -18,7 +18,7 @@ from rackcheck.parse.bmc.power import cap, drawn, metrics
     },
 )
 def bmc_power_chassis(docs: Documents) -> Facts:
-    """Power of every chassis that has a resource to report it."""
+    """Power draw of every chassis that has a power resource."""
     found, trouble = metrics(docs)
     places = {chassis.uri: environment for chassis, environment in found}
     for key, chassis in keyed([chassis for chassis, _ in found]):

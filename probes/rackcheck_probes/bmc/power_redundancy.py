@@ -19,7 +19,7 @@ from rackcheck.parse.bmc.power import count, first, groups, listed
     },
 )
 def bmc_power_redundancy(docs: Documents) -> Facts:
-    """Every redundancy group: kind, sizes, health."""
+    """Kind, size and health of every redundancy group."""
     found, trouble = groups(docs)
     for key, group in keyed(found):
         item = f"psu.redundancy/{spell_key(key)}"

@@ -1,4 +1,4 @@
-"""Current values of sensors from metric reports: a hundred in one response on some machines."""
+"""Current sensor values from metric reports: on some machines, one response has a hundred values."""
 
 from rackcheck import Class, Documents, Facts, Redfish, collection, probe, quantity, spell_key
 from rackcheck.parse.bmc.metric import metrics

@@ -42,7 +42,7 @@ OPEN = frozenset(
 
 
 def state_of(value: object) -> str:
-    """Return the state of a task; an unknown word counts as neither finished nor unfinished."""
+    """Return the state of a task; raises Unreadable on a word that the schema does not define."""
     word = text_of(value)
     if word not in DONE | OPEN:
         raise Unreadable(f"not a task state: {clean(word, 60)!r}")

@@ -16,7 +16,7 @@ from rackcheck.parse.bmc.systems import hosts, parts
     },
 )
 def bmc_tpm(docs: Documents) -> Facts:
-    """Every trusted platform module: presence, state and kind."""
+    """Presence, health and kind of every trusted platform module."""
     systems, trouble = hosts(docs)
     found, cut = parts(systems, "TrustedModules")
     trouble = trouble or cut

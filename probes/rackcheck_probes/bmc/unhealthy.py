@@ -1,4 +1,4 @@
-"""Every resource that a BMC reports as not healthy, whatever it is, and also in an empty slot."""
+"""Every resource of any kind whose health the BMC reports as Warning or Critical, including empty slots."""
 
 from collections.abc import Iterator, Mapping
 
@@ -33,7 +33,7 @@ INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
     },
 )
 def bmc_unhealthy(docs: Documents) -> Facts:
-    """List the resources that are not OK; a resource without a health is not listed."""
+    """List the resources whose health is not OK; a resource that reports no health is not listed."""
     found: dict[str, Resource] = {}
     lost = next((t for t in (members(docs, name)[1] for name in ("Chassis", "Systems", "Managers")) if t), None)
     for link in (*LINKS, *MANY):
@@ -60,7 +60,7 @@ def bmc_unhealthy(docs: Documents) -> Facts:
 
 
 def _has_health(resource: Resource) -> bool:
-    """Whether a resource should have a readable health: its status has the property, and is not an empty slot's."""
+    """Whether a resource should have a readable health: its Status has a Health, and its State is not Absent."""
     status = resource.body.get("Status", {})
     return not isinstance(status, Mapping) or ("Health" in status and status.get("State") != "Absent")
 

@@ -32,7 +32,7 @@ def boot(files: Files) -> Facts:
 
 
 def uptime(content: str) -> float:
-    """Read the first of `351735.47 234388.90`, seconds since the kernel started; raises Unreadable on anything else."""
+    """Read seconds since the kernel started, the first number of `351735.47 234388.90`; else raises Unreadable."""
     return number(line(content).partition(" ")[0])
 
 

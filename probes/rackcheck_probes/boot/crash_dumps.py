@@ -20,9 +20,9 @@ _DUMP = re.compile(
 
 
 def left(answer: str) -> tuple[str, ...]:
-    """Return the kernel's entries among the paths in both folders, in order; raises Unreadable on a cut answer.
+    """Return the sorted paths of the entries that kernel crashes left; raises Unreadable if the output is truncated.
 
-    Other content of /var/crash (reports of programs, kdump's own files) is left out.
+    Other files in /var/crash (reports of programs, kdump's own files) are left out.
     """
     items = rows(answer)
     if not items or items[-1] != END:
@@ -47,5 +47,5 @@ MOST = 100
     },
 )
 def crash_dumps(answer: str) -> Facts:
-    """Read the names; other entries do not come from kernel crashes."""
+    """Read the names of the entries that come from kernel crashes."""
     yield "os.crash.dumps", left(answer)

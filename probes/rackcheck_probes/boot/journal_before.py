@@ -1,9 +1,8 @@
 """The kernel's last messages before this boot, as far as the journal kept them.
 
-A journal that is kept only in memory, or that begins with this boot, has no such messages: then all facts are unknown.
-A vacuumed journal has lost the beginning of the previous boot and kept its end: the facts about the end are known, the
-facts about all its messages are not.
-Unverified on hardware: no recording of a GPU node's journal in this form was available.
+All facts are unknown if the journal is kept only in memory or begins with this boot. If the journal was vacuumed, it
+has lost the beginning of the previous boot but kept its end: facts about the last messages are known, facts about all
+messages are unknown. Unverified on hardware: no recording of a GPU node's journal in this form was available.
 """
 
 from collections.abc import Sequence

@@ -28,7 +28,7 @@ FOLDER, END = "/lib/modules", "-- end --"
     },
 )
 def kernels(answer: str) -> Facts:
-    """Read the folders of modules that depmod has processed."""
+    """Read the names of the module folders that depmod has processed."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
@@ -41,7 +41,7 @@ def kernels(answer: str) -> Facts:
 
 
 def newest(releases: Sequence[str]) -> str | Absent | Unknown:
-    """Return the newest release; absent if there is none, unknown (unparsable) if any of several is not a release."""
+    """Return the newest release; absent without any release, unknown (unparsable) if the releases cannot be ordered."""
     try:
         ordered = sorted(releases, key=cmp_to_key(partial(order, "kernel")))
     except Unordered as error:

@@ -20,7 +20,7 @@ PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/proc/version"
     },
 )
 def pstore(answer: str) -> Facts:
-    """Read the names in the folder; systemd-pstore moves them at boot, see `os.crash.dumps`."""
+    """Read the file names in the folder; systemd-pstore moves these files at boot (see `os.crash.dumps`)."""
     types = find_types.types(answer, (PARENT, AFTER))
     if FOLDER not in types:
         yield "os.crash.pstore", Absent("this kernel has no pstore")

@@ -1,4 +1,4 @@
-"""Whether an upgrade waits for a reboot."""
+"""Whether an upgrade of packages requires a reboot."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, flag, listing, probe
 from rackcheck.model import text as read
@@ -24,7 +24,7 @@ END = "-- end --"
     },
 )
 def reboot_required(answer: str) -> Facts:
-    """Read whether packages left the marker file, and their names."""
+    """Check for the marker file, and read the names of the packages that require the reboot."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")

@@ -76,7 +76,7 @@ def burnin_among(members: Sequence[Member]) -> ItemFacts:
 
 
 def _holes(gpus: Sequence[GpuKey], silent: Sequence[str]) -> list[GpuKey]:
-    """Return the GPUs that nodes without a GPU list may have: assume as many on each as on the largest other node."""
+    """Return the GPUs that nodes without a GPU list may have: each may have as many as the node with the most GPUs."""
     counts: dict[str, int] = defaultdict(int)
     for node, _ in gpus:
         counts[node] += 1
@@ -101,7 +101,8 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, 
 def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
     """Compare each GPU with the upper quarter of its model.
 
-    GPUs without figures may rank anywhere: a GPU gets a result only if it is the same in all these cases.
+    A GPU without measurements may have any rank: another GPU gets a result only if every such rank leads to the same
+    result.
     """
     values = {gpu: _per_clock(facts[gpu]) for gpu in gpus}
     known = sorted(value for value in values.values() if value is not None)
@@ -129,7 +130,7 @@ def _per_clock(facts: dict[str, Reading]) -> float | None:
 
 
 def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Judge the inverse of warming as a rate: a low value means a hot GPU, if it is far from the peers' values."""
+    """Compare the inverse of the warming like a rate: a GPU is hot if its value is far below those of its peers."""
     rises = [_number(facts[gpu]["tensor.rise"]) for gpu in gpus]
     given = [Measured(*gpu, 1 / rise if rise else None, None) for gpu, rise in zip(gpus, rises, strict=True)]
     fleet = judge([*given, *(Measured(*gpu, None, None) for gpu in holes)])
@@ -147,7 +148,7 @@ def _heat(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, d
 
 
 def _results(gpus: Sequence[GpuKey], facts: dict[GpuKey, dict[str, Reading]], *, alone: bool) -> ItemFacts:
-    """Count the votes on each piece of work that GPUs of a model share; a GPU's worst result counts."""
+    """Compare the results of each piece of work that several GPUs of a model did; a GPU's worst outcome counts."""
     values: dict[GpuKey, list[votes.VoteOutcome]] = {gpu: [] for gpu in gpus}
     results = {gpu: _results_of(facts[gpu]["results"]) for gpu in gpus}
     for work in sorted({work for reading in results.values() for work in reading}):
@@ -178,7 +179,7 @@ def _results_of(reading: Reading) -> dict[str, str]:
 
 
 def _beside(gpus: Sequence[GpuKey], held: PeerComparison, what: str) -> str:
-    """Return the source of a GPU's reading: the GPUs it was compared with, and how far it deviates from them."""
+    """Return the source of a GPU's comparison: the number of peers, and how far the GPU deviates from these peers."""
     nodes = len({node for node, _ in gpus})
     far = "" if held.effect is None or held.z is None else f": {held.effect * 100:+.1f} %, {held.z:+.1f} deviations"
     return f"{what} against {len(gpus) - 1} GPUs of its model on {nodes} {'node' if nodes == 1 else 'nodes'}{far}"

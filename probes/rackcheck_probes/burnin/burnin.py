@@ -1,4 +1,4 @@
-"""A burn-in as a whole: its tier, its seed, whether it ran to its end, and its faults."""
+"""Facts of a whole burn-in: its tier, its seed, whether it finished, and its faults."""
 
 from rackcheck import Class, Facts, Load, Reason, Sourced, Unknown, collection, flag, integer, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Fault

@@ -1,4 +1,4 @@
-"""Processors and memory under load: wrong results, rates, and the processor time that a burn-in had."""
+"""Processors and memory under load: wrong results, rates, and the processor time that the burn-in got."""
 
 from rackcheck import Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn
@@ -65,7 +65,7 @@ def burnin_cpu(burn: Burn) -> Facts:
 
 
 def _left(burn: Burn) -> Unknown | None:
-    """Return why a usable processor or NUMA node was not tested; None if all were."""
+    """Return why a usable processor or NUMA node was not tested; None if all of them were tested."""
     for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
         value = burn.hello.get(name)
         if value is None:

@@ -17,7 +17,7 @@ from rackcheck.parse.burnin.readings import cited, figure, mismatches
     },
 )
 def burnin_disk(burn: Burn) -> Facts:
-    """Return a burn-in's results of scratch files."""
+    """Return the results of a burn-in's tests with scratch files."""
     for name in burn.things("disk"):
         of, at = f"disk/{name}", f"burnin.disk/{spell_key(name)}"
         work = list(burn.of_stage("disk", of))

@@ -1,4 +1,4 @@
-"""GPUs under load: wrong results, rates of memory, tensor cores and links, and counters that moved."""
+"""GPUs under load: wrong results, rates of memory, tensor cores and links, and error counters that increased."""
 
 from rackcheck import Absent, Class, Facts, Load, Reason, Unknown, collection, integer, listing, probe, quantity, text
 from rackcheck.model.burn_record import Burn, Stage
@@ -128,7 +128,7 @@ def burnin_gpu(burn: Burn) -> Facts:
 
 
 class _Gpu:
-    """One GPU's part of a burn-in."""
+    """The measurements of one GPU in a burn-in."""
 
     def __init__(self, burn: Burn, index: str) -> None:
         self.burn, self.of, self.about = burn, f"gpu/{index}", burn.gpus[index]
@@ -204,7 +204,7 @@ class _Gpu:
         yield "tensor.rise", self._rise(work, power)
 
     def _rise(self, work: list[Stage], power: Reading) -> Reading:
-        """Return the warming per watt in the first stretch of tensor work: comparable between GPUs with equal work."""
+        """Return the warming per watt in the first period of tensor work; it is comparable for GPUs with equal work."""
         temps = column(rows(self.burn, self.of, [stretch(work)]), "temp")
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
             return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")
@@ -221,7 +221,7 @@ class _Gpu:
         return Sourced(((most.number("slowest") or 1.0) - 1) * 100, source)
 
     def _results(self) -> Reading:
-        """Return hashes of work that is the same on every GPU, by test and seed."""
+        """Return the hashes of results that must be the same on every GPU, by test and seed."""
         found = [s for s in self.stages if s.done and s.word("hash") and s.number("seed") is not None]
         values = {_work(stage): stage.word("hash") for stage in found}
         if not values:
@@ -242,14 +242,14 @@ class _Gpu:
             yield f"peer/{key}.rate", rate / 1e9 if isinstance(rate, float) else rate
 
     def _clock(self, work: list[Stage]) -> Reading:
-        """Return the mean SM clock of some work: as the kernel measured it, or else from samples."""
+        """Return the mean SM clock during this work, as measured by the kernel or else from samples."""
         reading = figure(self.burn, work, "clock")
         return (
             reading if isinstance(reading, float) else mean(column(rows(self.burn, self.of, map(span, work)), "clock"))
         )
 
     def _bare(self) -> Unknown | None:
-        """Return why the GPU's memory does not count as clean: too little of it was tested."""
+        """Return an Unknown if too little of the GPU's memory was tested to be clean; None if enough was tested."""
         items = [stage for stage in self._of("memory") if stage.number("coverage") is not None]
         share = figure(self.burn, items, "coverage", "lowest")
         if isinstance(share, float) and share >= COVERED:
@@ -291,7 +291,7 @@ class _Gpu:
 
 
 def _work(stage: Stage) -> str:
-    """Return a name for work that is the same on any GPU: its test, the code that did it, and the seed."""
+    """Return the name of a piece of work, which is the same on every GPU: its test, its code and its seed."""
     return " ".join(filter(None, (stage.test or stage.stage, stage.word("code"), str(int(stage.number("seed") or 0)))))
 
 

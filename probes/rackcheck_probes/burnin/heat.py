@@ -42,7 +42,7 @@ def burnin_heat(burn: Burn) -> Facts:
 
 
 def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading]]:
-    """Return the fit of one GPU; the load begins with the first tensor work."""
+    """Return the thermal fit of one GPU, from the beginning of its first tensor work."""
     work = [stage for stage in burn.of_stage("tensor", of) if stage.done]
     names = ("resistance", "ahead", "give", "constant", "below_slowdown")
     if not work:
@@ -63,7 +63,7 @@ def _fitted(burn: Burn, of: str, inlet: float | None) -> list[tuple[str, Reading
 
 
 def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
-    """Return how far the predicted temperature is below the slowdown temperature; unknown if the error is larger."""
+    """Return the margin from predicted to slowdown temperature; unknown unless it exceeds the fit's uncertainty."""
     items = [row for row in taken if row.number("temp") is not None and row.number("below") is not None]
     if not items:
         return Unknown(Reason.NOT_TESTED, "the driver does not report the margin to its slowdown")

@@ -1,6 +1,6 @@
-"""Each GPU's theoretical limit (its "speed of light"), the share of it that was reached, and what may explain the rest.
+"""Each GPU's theoretical limits ("speed of light"), the share that was reached, and possible explanations of the gap.
 
-The limit follows from the highest clocks, the units and the slot.
+The limits follow from the GPU's highest clocks, its number of SMs, its memory bus width and its PCIe link.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ FIGURES: Mapping[str, Limit] = {
     },
 )
 def burnin_light(burn: Burn) -> Facts:
-    """Compare each figure of each GPU with its limit."""
+    """Compare each measured rate of each GPU with its limit."""
     for index, about in burn.gpus.items():
         for name, figures in FIGURES.items():
             for leaf, reading in _held(burn, f"gpu/{index}", about, figures):
@@ -83,7 +83,7 @@ def _limit(kind: str, seen: Observed, about: Mapping[str, Any], work: list[Stage
 
 
 def _observed(burn: Burn, of: str, about: Mapping[str, Any], work: list[Stage]) -> Observed:
-    """Collect a GPU's samples during some work, and what it reports about itself."""
+    """Summarize a GPU's samples during this work, and the properties that the GPU reports."""
     found = list(rows(burn, of, map(span, work)))
     reasons = 0
     for bits in column(found, "reasons"):

@@ -38,6 +38,6 @@ def burnin_nic(burn: Burn) -> Facts:
 
 
 def _to_the_end(burn: Burn, samples: tuple[Record, ...]) -> bool:
-    """Return whether a port's samples reach to the end of the load."""
+    """Return whether a port was sampled until the end of the load."""
     last = max((stage.t for stage in burn.stages), default=0.0)
     return burn.whole and bool(burn.stages) and samples[-1].t >= last - EDGE

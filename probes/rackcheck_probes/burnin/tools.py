@@ -1,8 +1,8 @@
-"""Results, under load, of tools that are installed on the node and were requested.
+"""Results of tools that are installed on the node and were requested for the burn-in.
 
 The facts of a tool that was not requested are absent, so that rules about them are n/a. If a requested tool is missing,
-did not end, or wrote unreadable output, its facts are unknown. Only the records show which tools were requested: there
-is one record for each requested tool. So if a record may be lost, no fact is absent.
+did not finish, or wrote unreadable output, its facts are unknown. Each requested tool has one record, and only the
+records show which tools were requested. Therefore, no fact is absent if a record may be lost.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ENDS = {"loopback": "rate", "rate": "loopback"}
 
 @probe(Load(), gives=every.GIVES)
 def burnin_tools(burn: Burn) -> Facts:
-    """Return what tools on the node found under load; facts of tools that were not requested are absent."""
+    """Return the results of the requested tools; the facts of tools that were not requested are absent."""
     doubt, found = _lost(burn), dict(every.facts(burn.tools))
     for path, reading in found.items():
         # If a record of a collection may be lost, the items that were found are kept and the collection is unknown.
@@ -43,7 +43,7 @@ def burnin_tools(burn: Burn) -> Facts:
 
 
 def _lost(burn: Burn) -> Unknown | None:
-    """Return why a tool's record may be lost; None if every requested tool has a record."""
+    """Return why the record of a requested tool may be lost; None if no record is lost."""
     if not burn.whole:
         return untested(burn, ())
     if burn.unread:

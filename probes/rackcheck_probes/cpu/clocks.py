@@ -1,4 +1,4 @@
-"""Clocks that firmware sets for the CPUs, and the CPUs that differ."""
+"""Clocks that firmware sets for the CPUs, and the CPUs whose clocks differ from the majority."""
 
 from rackcheck import Absent, Facts, Files, Read, listing, probe, quantity
 from rackcheck.parse.host.cpu import percpu
@@ -23,7 +23,7 @@ BOOSTS = (f"{FOLDER}/boost", f"{FOLDER}/cpb")
     },
 )
 def cpu_clocks(files: Files) -> Facts:
-    """Read every CPU's clocks, reduced to the lowest and the highest; values that are not reported are absent."""
+    """Read every CPU's clocks, and return the lowest and the highest; values that no CPU reports are absent."""
     odd: list[str] = []
     any_value = False
     for path, name in CLOCKS.items():

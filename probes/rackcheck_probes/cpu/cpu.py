@@ -28,7 +28,7 @@ COUNTS = {
     },
 )
 def cpu(answer: str) -> Facts:
-    """Read lscpu's table in its old or new form, flat or indented; a cut table is unreadable."""
+    """Read lscpu's table in its old (flat) or new (indented) form; a truncated table is unreadable."""
     values = lscpu.table(answer)
     for path, key in TEXTS.items():
         if values.get(key, "-") != "-":

@@ -1,4 +1,4 @@
-"""CPU temperatures, by the CPUs' own sensors."""
+"""CPU temperatures from the CPUs' own sensors."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -62,19 +62,19 @@ _FILE = re.compile(r"(temp[0-9]{1,4}_(?:input|max|crit)) (-?[0-9]{1,9})")
 
 @dataclass(frozen=True)
 class Package:
-    """A CPU package's sensors: their device and driver, and by file the temperature in degrees Celsius."""
+    """The sensors of a CPU package: their device, their driver, and the temperature in degrees Celsius by file."""
 
     device: str
     driver: str
     files: dict[str, float] = field(default_factory=dict)
 
     def hottest(self) -> float | None:
-        """Return the highest temperature of the package's sensors, None if none was read."""
+        """Return the highest temperature of the package's sensors; None if no temperature was read."""
         return max((value for name, value in self.files.items() if name.endswith("_input")), default=None)
 
 
 def packages(rows: Sequence[str]) -> Iterator[Package]:
-    """Yield each package at its first row; a package is complete once the next one is requested.
+    """Yield each package at its first row; its temperatures are complete once the next package is requested.
 
     Raises Unreadable at a row that is neither a sensor nor a temperature, and at a temperature before any sensor.
     """

@@ -26,7 +26,7 @@ VIRTUAL = ("vmx", "svm")
     },
 )
 def cpu_info(answer: str) -> Facts:
-    """Read the counted lines; they are unreadable if CPUs differ in family, model or stepping."""
+    """Read each distinct line and its count; CPUs that differ in family, model or stepping are unreadable."""
     table = cpuinfo.counted(answer)
     for path, key in NUMBERS.items():
         line = cpuinfo.only(table, key)

@@ -34,7 +34,7 @@ END = "-- end --"
     },
 )
 def irq(answer: str) -> Facts:
-    """Read each function's vectors; a vector that no CPU serves yet (not started) counts, but not as remote."""
+    """Count each function's vectors; a vector that no CPU serves yet (not started) does not count as remote."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END or not rows[-2].startswith("default "):
         raise Unreadable("the answer was cut")

@@ -1,4 +1,4 @@
-"""How the last-level cache is divided."""
+"""How the CPUs share the last-level cache."""
 
 from rackcheck import Absent, Facts, Files, Read, integer, listing, probe
 from rackcheck.parse.host.cpu import percpu

@@ -39,7 +39,7 @@ def cpu_packages(files: Files) -> Facts:
 class Package:
     """The threads of each core that are online; a core is identified by the threads that share it.
 
-    An empty word stands for threads whose siblings the kernel does not report.
+    The empty key counts the threads whose siblings the kernel does not report.
     """
 
     cores: Mapping[str, int]
@@ -49,12 +49,12 @@ class Package:
         return sum(self.cores.values())
 
     def per_core(self) -> tuple[int, ...] | None:
-        """Return how many threads cores run, several if cores differ; none if cores are unknown."""
+        """Return the number of threads per core, several numbers if cores differ; None if the cores are unknown."""
         return None if "" in self.cores else tuple(sorted(set(self.cores.values())))
 
 
 def packages(by_cpu: Mapping[int, int], siblings: Mapping[int, str]) -> dict[int, Package]:
-    """Gather the CPUs of each package, by its number, in the order of CPUs."""
+    """Group the CPUs by package number, in the order of the CPUs."""
     found: dict[int, Counter[str]] = {}
     for cpu, package in by_cpu.items():
         found.setdefault(package, Counter())[siblings.get(cpu, "")] += 1

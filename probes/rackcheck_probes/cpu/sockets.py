@@ -26,7 +26,7 @@ MAKERS = {"model": "Version", "id": "ID"}
     },
 )
 def cpu_sockets(answer: str) -> Facts:
-    """Read each processor; other kinds (math, video) are left out."""
+    """Read each central processor; other types of processor (math, video) are left out."""
     table = dmidecode.structures(answer)
     found = [s for s in table if s.kind == PROCESSOR and s.fields.get("Type") == "Central Processor"]
     sockets = dmidecode.named(found, "Socket Designation")

@@ -26,7 +26,7 @@ CORE, PACKAGE, TIME = (
     },
 )
 def cpu_throttle(files: Files) -> Facts:
-    """Read every CPU's counts; the facts are absent if the kernel does not count: AMD, ARM, virtual machines."""
+    """Read every CPU's counts; the facts are absent where the kernel does not count: AMD, ARM, virtual machines."""
     core = percpu.numbers(percpu.by_cpu(files, CORE))
     package = percpu.numbers(percpu.by_cpu(files, PACKAGE))
     time = percpu.numbers(percpu.by_cpu(files, TIME))

@@ -1,7 +1,7 @@
-"""Identities that two nodes of a run, or two parts of a node, share: a machine has two names, or a number was copied.
+"""Identities that two nodes of a run, or two parts of a node, have in common: for example, one machine has two names.
 
-A part that both host and BMC of a node report is one part. Only facts that the run collected for other reasons are
-read.
+A part that both the host and the BMC of a node report counts as one part. The check uses only facts that the run
+collects for other purposes.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,8 +61,8 @@ Judge = Callable[[NamedParts, Sequence[Unknown], Unknown | None], Twice]
 class FleetIdentity:
     """One kind of identity: its names, its spelling, and the facts in which a node reports it.
 
-    `single` maps facts of the node to the suffix of its name; `parts` maps facts of items to the selection of the items
-    that count.
+    `single` maps a fact of the node to the suffix that is added to the node's name. `parts` maps a fact of items to the
+    function that selects the items that count.
     """
 
     word: str
@@ -74,7 +74,7 @@ class FleetIdentity:
     inside: Callable[[Inputs], Twice] = lambda _: ()
 
     def of(self, inputs: Inputs) -> Own:
-        """Build what is kept for a node: each identity once, whichever plane reports it."""
+        """Build the summary that is kept for a node: each identity once, even if both planes report it."""
         found = [(after, inputs.reading(path)) for path, after in self.single.items() if _collected(inputs, path)]
         hidden = None
         for pattern, keep in self.parts.items():
@@ -99,7 +99,7 @@ def _judged(judge: Judge, values: Mapping[str, Reading], cut: Unknown | None, sp
 
 
 def _collected(inputs: Inputs, path: str) -> bool:
-    """Whether a fact of a node was collected; facts of a plane that the inventory does not list were not."""
+    """Whether a fact of a node was collected; false if the inventory does not list the fact's plane."""
     silent = inputs.tree.silent.get(inputs.planes[path])
     if silent is not None and silent.reason is Reason.NOT_COLLECTED and silent.detail in NOT_LISTED:
         return False
@@ -116,12 +116,12 @@ def _name(path: str) -> str:
 
 
 def _outside(_: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Leave out the network between a host and its BMC."""
+    """Leave out interfaces of the network between a host and its BMC."""
     return ((path, reading) for path, reading in values.items() if not between(_name(path)))
 
 
 def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Keep addresses of PCI devices that are not virtual functions; if that is unknown, the address is unknown."""
+    """Keep addresses of PCI devices other than virtual functions; unknown if the kind of device is unknown."""
     beside = [inputs.every(p)[0] if _collected(inputs, p) else {} for p in (PCI, VIRTUAL)]
     for path, reading in _outside(inputs, values):
         item = _item(path)
@@ -132,7 +132,7 @@ def _permanent(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[
 
 
 def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """If the permanent addresses were not collected, keep the addresses in use that are permanent."""
+    """Keep the current addresses that are permanent, unless the permanent addresses were collected."""
     if _collected(inputs, PERMANENT):
         return
     origins = inputs.every(ORIGIN)[0]
@@ -150,7 +150,7 @@ def _local(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str,
 
 
 def _fitted(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Leave out virtual drives of a BMC, and drives on buses that reach into an enclosure shared by several nodes."""
+    """Leave out virtual drives of a BMC, and drives on buses that may reach an enclosure shared by several nodes."""
     return _where(inputs, values, DRIVE_PROTOCOL, lambda protocol: protocol in {"NVMe", "PCIe", "SATA"})
 
 
@@ -169,7 +169,7 @@ def _where(
 
 
 def _module(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Yield part number and serial number of memory: vendors use a serial number for several part numbers."""
+    """Yield the part number and serial number of each module: vendors reuse serial numbers for other part numbers."""
     numbers = {each: inputs.every(f"{each}/*.part_number")[0] for each in {path.partition("/")[0] for path in values}}
     for path, reading in values.items():
         part = numbers[path.partition("/")[0]][f"{_item(path)}.part_number"]
@@ -199,7 +199,7 @@ def _inside(patterns: Iterable[str], spell: Spell, judge: Judge) -> Callable[[In
 
 
 def _devices(inputs: Inputs) -> Twice:
-    """Find hardware addresses that two PCI devices of a node share, where both facts were collected."""
+    """Find hardware addresses that two PCI devices of a node share; none if one of the two facts was not collected."""
     if not (_collected(inputs, PERMANENT) and _collected(inputs, PCI)):
         return ()
     values, cut = inputs.every(PERMANENT)
@@ -243,7 +243,7 @@ SORTS = (
 
 
 def distilled(inputs: Inputs) -> tuple[Own, ...]:
-    """Build what is kept for a node: some hundred texts instead of all facts that they were read from."""
+    """Build the summary that is kept for a node: some hundred texts instead of all facts that contain these texts."""
     return tuple(sort.of(inputs) for sort in SORTS)
 
 
@@ -260,7 +260,7 @@ def distilled(inputs: Inputs) -> tuple[Own, ...]:
     distil=distilled,
 )
 def identity_fleet(members: Sequence[Member]) -> Facts:
-    """Find identities that two nodes or two parts share, in every role, among the facts that this run collected."""
+    """Find identities that two nodes (of any role) or two parts share, among the facts that this run collected."""
     owned = [member.own for member in members]
     assert all(isinstance(own, tuple) for own in owned)
     known = [own for own in owned if isinstance(own, tuple)]

@@ -1,4 +1,4 @@
-"""Whether the host and the BMC under one inventory name are one machine, by identities that both report."""
+"""Whether the host and the BMC of one inventory entry are the same machine, by identities that both report."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -84,7 +84,7 @@ def _single(inputs: Inputs, path: str) -> PlaneIdentities:
 
 
 def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIdentities:
-    """Return one kind of identity of all items, from the collected facts, without the network inside a machine."""
+    """Return one kind of identity of all collected items, without the network between a host and its BMC."""
     read: list[tuple[str, Reading]] = []
     hidden = None
     for pattern in patterns:
@@ -99,7 +99,7 @@ def _every(inputs: Inputs, patterns: tuple[str, ...], spell: Spell) -> PlaneIden
 
 
 def _one(kind: str, host: PlaneIdentities, bmc: PlaneIdentities) -> IdentityComparison:
-    """Compare one kind, with what each plane reports, in its own spelling."""
+    """Compare one kind of identity, and describe the values as each plane spells them."""
     ours, theirs = (
         " or ".join(dict.fromkeys(clean(s.spelled, 80) for s in side.keys.values())) for side in (host, bmc)
     )

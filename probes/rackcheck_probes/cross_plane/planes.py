@@ -1,6 +1,6 @@
 """Comparison of two planes: what the BMC and the operating system report about the same part.
 
-If both planes are unknown, the BMC's reason is reported: often it is that the inventory lists no BMC for the node.
+If both readings are unknown, the BMC's reason is reported: often, the inventory lists no BMC for the node.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ class Matched:
 
 
 def whole(readings: Iterable[Reading | None]) -> None:
-    """Raise Unreadable with the reason of the first unknown reading: a result that needs all of them is unknown too."""
+    """Raise Unreadable with the reason of the first unknown reading, because the result needs all readings."""
     lost = settled(reading for reading in readings if reading is not None)
     if lost is not None:
         raise Unreadable(lost.detail, lost.reason)
@@ -53,7 +53,7 @@ def _by_identity(values: Mapping[str, Reading]) -> dict[str, str]:
 
 
 def folded(reading: Reading) -> str:
-    """Normalise letter case and blanks, in which firmware vendors differ."""
+    """Normalise letter case and blanks, which firmware vendors write differently."""
     return " ".join(str(reading).split()).casefold()
 
 
@@ -73,7 +73,7 @@ Same = Callable[[Reading, Reading], bool | Unknown]
 
 
 def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Reading], same: Same) -> Reading:
-    """List the pairs whose two planes differ; unknown if the comparison is unknown for one pair."""
+    """List the pairs of parts whose readings differ; unknown if one comparison is unknown."""
     rows = [(one, ours[one], other, theirs[other]) for one, other in pairs]
     lost = settled(reading for _, left, _, right in rows for reading in (right, left))
     if lost is not None:
@@ -84,14 +84,14 @@ def differing(pairs: Pairs, ours: Mapping[str, Reading], theirs: Mapping[str, Re
 
 
 def alike(left: Reading, right: Reading) -> bool:
-    """Whether two texts are equal but for letter case and blanks; absent equals absent."""
+    """Whether two texts are equal except for letter case and blanks; two absent texts are equal."""
     if isinstance(left, Absent) or isinstance(right, Absent):
         return isinstance(left, Absent) and isinstance(right, Absent)
     return folded(left) == folded(right)
 
 
 def switched(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether `enabled` or `disabled` of one plane matches true or false of the other; any other word is unknown."""
+    """Whether two switches are equal, each spelled `enabled`/`disabled` or true/false; unknown for any other word."""
     words = {"enabled": True, "disabled": False}
     sides = [words.get(side, side) if isinstance(side, str) else side for side in (left, right)]
     odd = next((side for side in sides if isinstance(side, str)), None)

@@ -1,4 +1,4 @@
-"""GPUs as the driver and as the BMC list them: which match, and where the two planes differ."""
+"""GPUs as the driver and the BMC list them: which GPUs match, and in which values the two planes differ."""
 
 from rackcheck import Absent, Facts, Inputs, join, listing, spell_key, text
 from rackcheck.model.fact import Reading

@@ -1,4 +1,4 @@
-"""CPUs, memory, BIOS and clocks: what the BMC reports of the host, compared with its operating system."""
+"""CPUs, memory, BIOS and clocks: the BMC's data about the host, compared with the operating system's."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ def _one(inputs: Inputs, ours: str, theirs: str, same: Same) -> Reading:
 
 
 def same_version(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two planes name one BIOS; unknown if one name is longer than the other: `U72` and `U72 v1.34`."""
+    """Whether two planes report the same BIOS; unknown if one version contains the other: `U72` and `U72 v1.34`."""
     if alike(left, right):
         return True
     short, long = sorted((folded(left), folded(right)), key=len)
@@ -62,7 +62,7 @@ def planes_serial(inputs: Inputs) -> Facts:
     },
 )
 def planes_smt(inputs: Inputs) -> Facts:
-    """Compare the BIOS settings with what the kernel runs."""
+    """Compare the BIOS setting of SMT with the kernel's SMT state."""
     yield "bmc.differs.smt", _one(inputs, "cpu.smt", "bios.smt", switched)
 
 
@@ -71,7 +71,7 @@ def planes_smt(inputs: Inputs) -> Facts:
     gives={"bmc.differs.bios": listing("The BIOS version of the BMC and of the DMI table, if they differ.")},
 )
 def planes_bios(inputs: Inputs) -> Facts:
-    """Compare the BIOS that the BMC lists with the one that started the node."""
+    """Compare the BIOS version that the BMC reports with the version in the DMI table."""
     yield "bmc.differs.bios", _one(inputs, "os.bios.version", "firmware.bios", same_version)
 
 
@@ -82,14 +82,14 @@ def planes_bios(inputs: Inputs) -> Facts:
     },
 )
 def planes_secure_boot(inputs: Inputs) -> Facts:
-    """Compare Secure Boot as the BMC reports it with the variables that the kernel shows."""
+    """Compare Secure Boot as the BMC reports it with the UEFI variables that the kernel shows."""
     yield "bmc.differs.secure_boot", _one(inputs, "os.secure_boot.enabled", "bios.secure_boot", switched)
 
 
 def same_order(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether two boot orders begin with the same entry, and list the entries that both contain in the same order.
+    """Whether two boot orders begin with the same entry, and have their common entries in the same order.
 
-    Either side may list more: firmware drops and adds entries when the machine starts.
+    Either boot order may have further entries, because firmware removes and adds entries when the machine starts.
     """
     ours, theirs = (tuple(map(folded, reading)) if isinstance(reading, tuple) else () for reading in (left, right))
     if not ours or not theirs:
@@ -106,7 +106,7 @@ def same_order(left: Reading, right: Reading) -> bool | Unknown:
     gives={"bmc.differs.boot.order": listing("The boot order of UEFI's variables and of the BMC, if they differ.")},
 )
 def planes_boot(inputs: Inputs) -> Facts:
-    """Compare the boot order of firmware with the one that the BMC reports."""
+    """Compare the boot order in UEFI's variables with the boot order that the BMC reports."""
     yield "bmc.differs.boot.order", _one(inputs, "os.boot.order", "bmc.boot.order", same_order)
 
 
@@ -124,7 +124,7 @@ def total(readings: Iterable[Reading]) -> Reading:
     },
 )
 def planes_cpu(inputs: Inputs) -> Facts:
-    """Add up the BMC's cores, and compare the CPUs' names."""
+    """Add up the cores that the BMC reports, and compare the models of the CPUs."""
     yield "bmc.cpu.cores_enabled", total(_by_place(inputs, "bmc.cpu", "cores_enabled").values())
     models, ours = _by_place(inputs, "bmc.cpu", "model"), inputs.reading("cpu.model")
     fitted = {place: model for place, model in models.items() if not isinstance(model, Absent)}
@@ -152,14 +152,14 @@ def bmc_dimm_count(inputs: Inputs) -> Facts:
     },
 )
 def planes_dimm(inputs: Inputs) -> Facts:
-    """Compare the serial numbers of all modules; vendors may use a number twice, so occurrences are counted."""
+    """Compare the serial numbers of all modules, and their occurrences, because vendors may use a number twice."""
     theirs, ours = (_by_place(inputs, plane, "serial") for plane in ("bmc.dimm", "dimm"))
     whole((*theirs.values(), *ours.values()))
     yield "bmc.differs.dimm.serial", (*_beyond(ours, theirs), *_beyond(theirs, ours))
 
 
 def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Iterable[str]:
-    """Yield the modules whose serial number occurs less often on the other plane."""
+    """Yield the modules that have no counterpart with the same serial number on the other plane."""
     left = Counter(folded(serial) for serial in others.values() if not isinstance(serial, Absent))
     for place, serial in values.items():
         if isinstance(serial, Absent):
@@ -178,7 +178,7 @@ def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Ite
     },
 )
 def planes_clock(inputs: Inputs) -> Facts:
-    """Compare each controller's clock with the node's; both were compared with the auditing machine's."""
+    """Compare each controller's clock with the node's clock, by their offsets from the auditing machine's clock."""
     ours = inputs.reading("time.offset")
     for name, theirs in inputs.table("bmc.manager", "offset").items():
         known = isinstance(ours, float) and isinstance(theirs, float)

@@ -14,13 +14,13 @@ PLAIN = re.compile(r"\d+(?:\.\d+)+(?:\s*\([\w-]+\))?")
 
 
 def mac(text: object) -> str:
-    """Return an Ethernet address as twelve digits; empty for another kind, such as a GUID of InfiniBand."""
+    """Return an Ethernet address as twelve hexadecimal digits; empty for other addresses, such as InfiniBand GUIDs."""
     line = str(text).strip().casefold()
     return re.sub("[:-]", "", line) if MAC.fullmatch(line) else ""
 
 
 def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
-    """Whether a driver's firmware text contains the BMC's version; with several versions, only a match is certain."""
+    """Whether a driver's firmware text contains the BMC's version; with several versions, no match means unknown."""
     if folded(right) in PARTED.split(folded(left)):
         return True
     if PLAIN.fullmatch(str(left).strip()) and PLAIN.fullmatch(str(right).strip()):
@@ -39,7 +39,7 @@ def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
     },
 )  # fmt: skip
 def planes_nic(inputs: Inputs) -> Facts:
-    """Find each Ethernet port of the BMC among the interfaces, by its address."""
+    """Match each Ethernet port that the BMC lists with an interface of the same address."""
     whole(inputs.items(plane)[1] for plane in ("bmc.nic", "nic.interface"))
     own = inputs.table("nic.interface", "mac_permanent")
     ports = dict(_ports(inputs))
@@ -71,7 +71,7 @@ def _addresses(reading: Reading) -> tuple[str, ...]:
 
 
 def _ports(inputs: Inputs) -> Iterator[tuple[str, Reading]]:
-    """Every port of every adapter with its addresses, by path; raises Unreadable if there may be more ports."""
+    """Yield the addresses of every adapter's ports, by path; raises Unreadable if there may be more ports."""
     for name in inputs.items("bmc.nic")[0]:
         ports = f"bmc.nic/{spell_key(name)}.port"
         yield from ((f"{ports}/{spell_key(port)}", reading) for port, reading in _port_table(inputs, ports).items())

@@ -10,12 +10,12 @@ COMPUTE, SWITCH, SHELF = "compute", "nvswitch-tray", "power-shelf"
 
 
 def of(members: Sequence[Member], *roles: str) -> list[Member]:
-    """The nodes of these roles."""
+    """Return the nodes that have one of these roles."""
     return [member for member in members if member.seat.role in roles]
 
 
 def total(members: Iterable[Member], collection: str, wanted: Callable[[Member, str], Reading]) -> Reading:
-    """Count the items that meet a condition; unknown if it is unknown for one item, or a node may have more items."""
+    """Count the items that meet a condition; unknown if one item's condition is unknown or items may be missing."""
     count = 0
     for member in members:
         names, hidden = member.items(collection)
@@ -34,7 +34,7 @@ def _any(_: Member, __: str) -> Reading:
 
 
 def alike(rows: Iterable[tuple[str, Reading]]) -> Reading:
-    """Whether all values of each sort are equal; false if two values differ, even if others are unknown."""
+    """Whether all values of each group are equal; false if two values differ, even if others are unknown."""
     first: dict[str, Reading] = {}
     lost: Unknown | None = None
     for sort, reading in rows:
@@ -50,13 +50,13 @@ def _absent(left: Reading, right: Reading) -> bool:
 
 
 def each(members: Iterable[Member], path: str) -> Iterable[tuple[str, Reading]]:
-    """One fact of every node, grouped by role; an unknown value names its node."""
+    """Yield each node's role and one fact; the reason of an unknown value names the node."""
     for member in members:
         yield member.seat.role, _named(member, member.reading(path))
 
 
 def items(members: Iterable[Member], collection: str, leaf: str) -> Iterable[tuple[str, Reading]]:
-    """One fact of every item of the nodes, all in one group, with an unknown value if items may be missing."""
+    """Yield one fact of every item of the nodes as one group, and an unknown value if items may be missing."""
     for member in members:
         names, hidden = member.items(collection)
         for name in names:
@@ -104,7 +104,7 @@ def rack_gpus(members: Sequence[Member]) -> Facts:
     gives={"rack.leaks": integer("Leak detectors of the rack's trays with a state other than OK.", Class.MEASUREMENT)},
 )
 def rack_leaks(members: Sequence[Member]) -> Facts:
-    """Count the leak detectors of compute and switch trays that report a problem."""
+    """Count the leak detectors of compute and switch trays with a state other than OK."""
     yield "rack.leaks", total(of(members, COMPUTE, SWITCH), "leak", _leaks)
 
 
@@ -153,7 +153,7 @@ def rack_alike_gpus(members: Sequence[Member]) -> Facts:
     },
 )
 def fleet(members: Sequence[Member]) -> Facts:
-    """Count the fleet's GPUs, and check for a node that is in the inventory twice."""
+    """Count the fleet's GPUs, and check for compute nodes with the same serial number."""
     nodes = of(members, COMPUTE)
     yield "fleet.gpu_count", total(nodes, "gpu", _any)
     serials = [(m, m.reading("node.serial")) for m in nodes]

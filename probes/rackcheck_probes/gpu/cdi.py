@@ -1,4 +1,4 @@
-"""The devices of the Container Device Interface (CDI), and the driver that their files were written for."""
+"""The devices of the Container Device Interface (CDI), and the driver version that the CDI files were written for."""
 
 from rackcheck import Facts, Files, Read, Sourced, collection, integer, probe, spell_key, text, version
 from rackcheck.parse.host.gpu import cdi as reader

@@ -1,4 +1,4 @@
-"""Values of the NVIDIA driver beside its version: CUDA, its library, and confidential computing, which is per node."""
+"""The NVIDIA driver's CUDA version, its library's version, and confidential computing, which applies per node."""
 
 from rackcheck import Class, Facts, flag, probe, text, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_driver

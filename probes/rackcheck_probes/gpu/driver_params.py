@@ -1,6 +1,6 @@
 """Parameters that the NVIDIA driver's kernel module was loaded with.
 
-`/sys/module/nvidia/parameters` lacks the text parameters, above all `RegistryDwords`.
+`/sys/module/nvidia/parameters` does not contain the text parameters, of which `RegistryDwords` is the most important.
 """
 
 import re

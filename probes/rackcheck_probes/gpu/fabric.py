@@ -1,4 +1,4 @@
-"""The NVLink fabric as each NVIDIA GPU sees it: whether it joined, its part of the fabric, its health."""
+"""The NVLink fabric as each NVIDIA GPU reports it: whether the GPU joined, its cluster and clique, and its health."""
 
 from rackcheck import Class, Facts, Sourced, flag, integer, probe, text
 from rackcheck.parse.host.gpu import fabric_health
@@ -38,7 +38,7 @@ FACTS = {
     },
 )
 def gpu_fabric(answer: str) -> Facts:
-    """Read each GPU's view of the fabric."""
+    """Read the fabric's state as each GPU reports it."""
     yield from of_gpus(answer, FACTS)
     reply = answered(answer)
     for path, gpu, lost in reply.each():

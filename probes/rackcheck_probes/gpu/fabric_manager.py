@@ -18,7 +18,7 @@ START = re.compile(r".{0,80}\bFabric Manager version (?P<version>[0-9]{1,4}(?:\.
     },
 )
 def fabric_manager(answer: str) -> Facts:
-    """Read the last start in the log."""
+    """Read the version from the log entry of the last start."""
     starts = [START.fullmatch(row) for row in read.rows(answer)]
     last = starts[-1] if starts else None
     if last is None:

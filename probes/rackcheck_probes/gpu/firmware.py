@@ -1,4 +1,4 @@
-"""Firmware of each NVIDIA GPU beside its VBIOS: the infoROM and the system processor."""
+"""Firmware of each NVIDIA GPU other than its VBIOS: the infoROM and the GPU System Processor (GSP)."""
 
 from rackcheck import Class, Facts, flag, probe, version
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus

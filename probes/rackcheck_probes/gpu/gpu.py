@@ -47,7 +47,7 @@ DRIVER = {
     },
 )
 def gpu(answer: str) -> Facts:
-    """Read NVML's GPUs; without NVML, a node counts as having no GPUs only if its bus was read and has none."""
+    """Read the GPUs that NVML lists; without NVML, a node has no GPUs only if its PCI bus was read and has none."""
     yield from of_driver(answer, DRIVER)
     reply = answered(answer)
     if reply.lacking:

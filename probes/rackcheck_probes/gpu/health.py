@@ -1,4 +1,4 @@
-"""Required recovery of each NVIDIA GPU, its load, and the GPUs that it reaches."""
+"""Required recovery and load of each NVIDIA GPU, and the number of GPUs whose memory it can read."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rackcheck_probes.gpu.nvml_values import counted, recovery, scaled
 
 
 def reached(value: Any) -> int:
-    """Count the readable GPUs of a list: those marked with 0."""
+    """Count the GPUs whose memory can be read: those with status 0."""
     if not isinstance(value, list):
         raise Unreadable(f"not a list of GPUs: {value!r:.80}")
     return sum(counted(one) == 0 for one in value)

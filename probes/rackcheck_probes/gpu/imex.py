@@ -34,7 +34,7 @@ def nodes(content: str) -> int:
     },
 )
 def imex(files: Files) -> Facts:
-    """Count the nodes, and read the settings."""
+    """Count the nodes in the configuration, and read the settings."""
     yield "driver.imex.supported", files.read(DEVICES, supported)
     sourced = files.read(NODES, nodes)
     yield "driver.imex.nodes", Sourced(Absent(f"no {NODES}"), NODES) if isinstance(sourced.reading, Absent) else sourced

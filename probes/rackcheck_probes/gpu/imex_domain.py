@@ -1,4 +1,4 @@
-"""The domain as the IMEX daemon reports it: whether it is up, and which nodes of it are ready."""
+"""The IMEX domain as the daemon reports it: whether the domain is up, and how many of its nodes are ready."""
 
 from rackcheck import Class, Facts, Shell, integer, probe, text
 from rackcheck.parse.host.gpu import imex

@@ -1,4 +1,4 @@
-"""The installed IMEX: it must have the driver's own version."""
+"""The version of the installed IMEX, which must be equal to the driver's version."""
 
 import re
 

@@ -46,7 +46,7 @@ _PAIR = re.compile(r"\s{0,20}([\w-]{1,100})\s{0,20}=\s{0,20}([\"']?)([\w.-]{0,10
 
 
 def values(content: str) -> dict[str, str]:
-    """Return words and numbers by `table.key`, as they are spelled, without quotes; the last of a repeated key counts.
+    """Return words and numbers by `table.key`, as spelled but without quotes; the last value of a repeated key counts.
 
     Values over several lines, lists, and texts of more than one word are left out.
     """

@@ -32,7 +32,7 @@ SOCKET, HIDDEN, END = "socket", "hidden", "-- end --"
     },
 )
 def nvidia_daemons(answer: str) -> Facts:
-    """Read the names, and whether the socket exists."""
+    """Read the names of the processes, and whether the socket exists."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")

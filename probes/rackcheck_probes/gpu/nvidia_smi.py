@@ -1,4 +1,4 @@
-"""Whether nvidia-smi works, and how long it takes: with a driver in trouble it is slow or hangs."""
+"""Whether nvidia-smi works, and how long it takes: nvidia-smi is slow or hangs if the driver has a problem."""
 
 import re
 
@@ -27,7 +27,7 @@ echo "$s $a $b\""""
     },
 )
 def nvidia_smi(answer: str) -> Facts:
-    """Read status and the two times; without a driver, nvidia-smi is not run."""
+    """Read the exit status and the times before and after the run; without a driver, nvidia-smi is not run."""
     rows = read.rows(answer)
     if len(rows) == 1 and rows[0] in UNASKED:
         reason, why = UNASKED[rows[0]]

@@ -21,7 +21,7 @@ VERSIONS = one_of("", "1.0", "2.0", "2.2", "3.0", "3.1", "4.0", "5.0", "6.0")
 
 
 def generation(value: Any) -> str:
-    """Read NVML's number of an NVLink version; 0 stands for none."""
+    """Read the NVLink version from NVML's number, where 0 means none."""
     word = VERSIONS(value)
     if not word:
         raise Unreadable("NVML calls the version invalid")
@@ -29,7 +29,7 @@ def generation(value: Any) -> str:
 
 
 def remote(value: Any) -> str:
-    """Read the type of the other end."""
+    """Read the type of the device at the other end of a link."""
     number = counted(value)
     return ("gpu", "npu", "switch")[number] if number < 3 else "unknown"
 

@@ -1,4 +1,4 @@
-"""The query of the NVIDIA driver, shared by many probes: sent once, its answer parsed once."""
+"""The query of the NVIDIA driver, which many probes share: it runs once, and its output is parsed once."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ NO_GPU = "6"
 
 
 def reply_of(rows: list[str]) -> Any:
-    """Return the driver's answer in the form of our program's JSON line, for both sources."""
+    """Return the driver's answer in the format of the NVML program's JSON line, also if nvidia-smi returned it."""
     if rows and rows[-1] in UNASKED:
         reason, detail = UNASKED[rows[-1]]
         return {"unknown": reason.value, "detail": detail}
@@ -106,8 +106,8 @@ def reply_of(rows: list[str]) -> Any:
 class DriverReply:
     """The driver's answer about itself and about each GPU, in the driver's order.
 
-    `bus`: addresses of NVIDIA's GPUs on the PCI bus. `none`: the node certainly has no GPU. `lacking`: the bus has
-    GPUs, and the driver could start none of them.
+    `bus` contains the addresses of the NVIDIA GPUs on the PCI bus. `none` is true if the node certainly has no GPU.
+    `lacking` is true if the bus has GPUs, but the driver could start none of them.
     """
 
     by: str
@@ -133,19 +133,19 @@ class DriverReply:
         return Unknown(Reason.NOT_COLLECTED, missing)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
-        """Yield each GPU's path and its answer, in the driver's order; for a lost GPU, the reason."""
+        """Yield each GPU's path and its values, in the driver's order; for a lost GPU, also the reason."""
         for gpu, key in zip(self.gpus, part_keys(self.gpus, self.bus), strict=True):
             whole = gpu if isinstance(gpu, dict) else {}
             yield f"gpu/{spell_key(key)}", whole, whole if "unknown" in whole else None
 
 
 def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
-    """Return the key of each GPU: it stays the same when another GPU is gone, which the driver's index does not.
+    """Return a key for each GPU that, unlike the driver's index, does not change when another GPU is gone.
 
-    The kind of key is one for the node: `module-3` if the modules that GPUs report all differ, as on a baseboard of
-    several, else the PCI address (single cards all report module 1). On a baseboard, a GPU that does not report its
-    module has its address. A GPU that does not answer has the address that no other GPU has, if one alone is left on
-    the bus; else, and if two would share a key, `index-3`.
+    On a baseboard of several GPUs, where all reported modules differ, the key is `module-3`. On other nodes it is the
+    PCI address, because single cards all report module 1. On a baseboard, the key of a GPU that does not report its
+    module is its PCI address. If one GPU does not answer and one address on the bus is left, this address is its key;
+    otherwise, and if two GPUs would have the same key, the key is `index-3`.
     """
     modules = [_value(gpu, "module_id", counted) for gpu in gpus]
     places = [_value(gpu, "pci", address) for gpu in gpus]
@@ -183,7 +183,7 @@ WHY = {
 
 @lru_cache(maxsize=2)
 def answered(text: str) -> DriverReply:
-    """Parse an answer; without NVML, a node counts as having no GPUs only if its bus was read and has none."""
+    """Parse the output of the query; without NVML, a node has no GPUs only if its PCI bus was read and has none."""
     rows = read.rows(text)
     bus = tuple(row.removeprefix("bus ") for row in rows if row.startswith("bus ") and row != "bus read")
     none_on_bus = "bus read" in rows and not bus

@@ -1,4 +1,4 @@
-"""The NVML program in packed form: our queries, and the part of pynvml's one file that they need."""
+"""The NVML program in packed form: rackcheck's queries, and the part of pynvml that the queries need."""
 
 from base64 import b85encode
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Meaning of NVML's numbers and texts: readers of one value each, for the tables of the GPU probes."""
+"""Readers that convert one of NVML's numbers or texts into a value, for the tables of the GPU probes."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from rackcheck.model.fact import Value
 
 
 def unchanged(value: Any) -> Value:
-    """Return a number or a text as it is."""
+    """Return a number or a text without any change."""
     if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
         raise Unreadable(f"expected a number or a text, got: {value!r:.80}")
     return value
@@ -23,7 +23,7 @@ def counted(value: Any) -> int:
 
 
 def scaled(unit: float) -> Callable[[Any], Value]:
-    """Read a number in a smaller unit; NVML's own calls return these as unsigned integers, including temperatures."""
+    """Divide an unsigned integer by `unit`; NVML's own calls return unsigned integers, even for temperatures."""
 
     def converted(value: Any) -> Value:
         return counted(value) / unit
@@ -32,7 +32,7 @@ def scaled(unit: float) -> Callable[[Any], Value]:
 
 
 def one_of(*words: str) -> Callable[[Any], Value]:
-    """Read an NVML number as the word at that index."""
+    """Return the word whose index is NVML's number."""
 
     def converted(value: Any) -> Value:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(words):
@@ -80,7 +80,7 @@ def address(value: Any) -> Value:
 
 
 def pstate(value: Any) -> Value:
-    """Read a performance state: 0, the fastest, to 15; NVML's 32 means unknown."""
+    """Read a performance state, from 0 (the fastest) to 15; NVML's number 32 means unknown."""
     number = counted(value)
     if number > 15:
         raise Unreadable(f"not a performance state: {number}")
@@ -134,12 +134,12 @@ def bit_error_rate(value: Any) -> tuple[int, int]:
 
 
 def ber(value: Any) -> Value:
-    """Read a bit error rate as NVIDIA's tools write it: `15e-255`."""
+    """Read a bit error rate in the format of NVIDIA's tools: `15e-255`."""
     mantissa, exponent = bit_error_rate(value)
     return f"{mantissa}e-{exponent}"
 
 
 def ber_exponent(value: Any) -> Value:
-    """Read the smallest power of ten that a bit error rate does not exceed: -12 for 1e-12, -11 for 2e-12."""
+    """Round a bit error rate up to a power of ten, and return the exponent: -12 for 1e-12, -11 for 2e-12."""
     mantissa, exponent = bit_error_rate(value)
     return (0 if mantissa <= 1 else 1 if mantissa <= 10 else 2) - exponent

@@ -1,4 +1,4 @@
-"""NVSwitches that the node's own driver runs: Ampere's and Hopper's; later NVSwitches are not devices of the node."""
+"""NVSwitches that the node's driver runs: those of Ampere and Hopper; later NVSwitches are not devices of the node."""
 
 from rackcheck import Facts, Files, Read, collection, probe, spell_key, version
 from rackcheck.model import text as read

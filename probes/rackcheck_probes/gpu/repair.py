@@ -1,4 +1,4 @@
-"""Repairs of each NVIDIA GPU's memory: rows remapped, pages retired, and repairs that wait for a reset."""
+"""Memory repairs of each NVIDIA GPU: remapped rows, retired pages, and repairs that wait for a reset."""
 
 from rackcheck import Class, Facts, flag, integer, probe
 from rackcheck_probes.gpu.nvml import QUESTION, NvmlFact, gives, of_gpus

@@ -8,7 +8,7 @@ from rackcheck import Absent, Class, Facts, Inputs, Unknown, join, listing, spel
     gives={"gpu/*.xids": listing("Numbers of this GPU's Xids in the kernel's log.", Class.COUNTER)},
 )
 def gpu_xids(inputs: Inputs) -> Facts:
-    """Look up each GPU's address among the addresses in the Xids."""
+    """Find the Xids of each GPU by its PCI address."""
     codes = inputs.table("log.xid", "codes")
     _, unread = inputs.items("log.xid")
     for index, address in inputs.table("gpu", "pci").items():

@@ -1,4 +1,4 @@
-"""AMD GPUs in sysfs: where the amdgpu driver lists them, and tables with one file per fact."""
+"""AMD GPUs in sysfs: the folders that the amdgpu driver provides, and tables with one file per fact."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,12 +22,12 @@ NOT_RUN = Unknown(Reason.NOT_READY, "amdgpu does not run it")
 
 
 def bound(files: Files) -> frozenset[str]:
-    """Return the addresses of the GPUs that the driver runs."""
+    """Return the PCI addresses of the GPUs that are bound to the driver."""
     return frozenset(address for (address,) in files.found(GPUS[-1]))
 
 
 def gpus(files: Files) -> Iterator[tuple[str, str, bool]]:
-    """Yield the fact path and the folder of each GPU of the bus, and whether the driver runs it."""
+    """Yield the fact path and folder of each GPU on the PCI bus, and whether the GPU is bound to the driver."""
     running = bound(files)
     for (address,) in files.found(GPUS[0]):
         vendor, kind = (files.text(BUS.replace("*", address).format(name)).strip() for name in ("vendor", "class"))
@@ -54,7 +54,7 @@ def gives(table: SysfsTable) -> dict[str, Kind]:
 
 
 def question(table: SysfsTable) -> Read:
-    """Request the files of a table, for every GPU that the driver runs."""
+    """Request the files of a table for every GPU that is bound to the driver."""
     return Read(*GPUS, *(f"{DEVICE.format('*')}/{shown.file}" for shown in table.values()), cap=4 << 20)
 
 

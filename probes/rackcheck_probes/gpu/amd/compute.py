@@ -14,7 +14,7 @@ from rackcheck_probes.gpu.amd.topology import FILES, parts
     },
 )
 def amd_compute(files: Files) -> Facts:
-    """Read each GPU's part in the topology; a GPU unknown to the compute driver has no nodes in it."""
+    """Read each GPU's nodes in the topology; a GPU that the compute driver does not list has none."""
     for address, found in parts(files).items():
         item, nodes = f"gpu.amd/{spell_key(address)}", list(found.values())
         gone = Absent("the compute driver does not list it")

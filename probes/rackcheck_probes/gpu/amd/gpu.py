@@ -1,6 +1,6 @@
 """Every AMD GPU on the PCI bus, and the data of its board.
 
-They are a separate collection, by PCI address: `gpu` lists NVIDIA's GPUs.
+AMD GPUs are a separate collection, by PCI address, because the collection `gpu` lists NVIDIA GPUs.
 """
 
 from rackcheck import Absent, Class, Facts, Files, Sourced, collection, final, probe, text, version
@@ -30,7 +30,7 @@ FACTS = {
     },
 )
 def amd_gpu(files: Files) -> Facts:
-    """Read each GPU of the bus; values from a driver that does not run the GPU are unknown."""
+    """Read each GPU on the PCI bus; the driver's values are unknown for a GPU that is not bound to the driver."""
     for item, folder, running in gpus(files):
         yield f"{item}.driver", Sourced("amdgpu" if running else Absent("amdgpu does not run it"), folder)
     yield from of_gpus(files, FACTS)

@@ -1,4 +1,4 @@
-"""The sensors of AMD GPUs: one folder of files for each, numbered by the kernel."""
+"""Sensors of AMD GPUs: each GPU has one folder of sensor files, which the kernel numbers."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,12 +9,12 @@ SENSORS = DEVICE.format("*") + "/hwmon/hwmon*/{}"
 
 
 def question(names: Iterable[str]) -> Read:
-    """Request the same files of every GPU's sensors."""
+    """Request the same sensor files of every GPU."""
     return Read(*GPUS, *(SENSORS.format(name) for name in names))
 
 
 def folders(files: Files, names: Iterable[str]) -> Iterator[tuple[str, str | Absent | Unknown]]:
-    """Yield the fact path of each GPU and the folder of its sensors, or why there is none."""
+    """Yield the fact path of each GPU, and the folder of its sensors or the reason why it has none."""
     found: dict[str, set[str]] = {}
     for name in names:
         for address, number in files.found(SENSORS.format(name)):

@@ -1,7 +1,7 @@
 """Errors found by each block of an AMD GPU.
 
-The driver adds the hardware's counts to its own sums and returns these: reading loses nothing. The file `xgmi_error`
-beside them is not read, because every read clears it.
+The driver adds the hardware's counts to its own totals and returns the totals, so reading a file loses no counts. The
+driver's file `xgmi_error` is not read, because every read clears it.
 """
 
 from rackcheck import Class, Facts, Files, Read, Sourced, collection, integer, probe, spell_key
@@ -24,7 +24,7 @@ LEAVES = ("ecc.block", *(f"ecc.{word}" for word in COUNTS.values()))
     },
 )
 def amd_ras(files: Files) -> Facts:
-    """Read each block's counts, and their sums."""
+    """Read the error counts of each block, and add them up."""
     blocks: dict[str, list[str]] = {}
     for address, block in files.found(BLOCKS):
         blocks.setdefault(DEVICE.format(address), []).append(block)

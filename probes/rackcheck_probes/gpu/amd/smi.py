@@ -1,4 +1,4 @@
-"""Values of each GPU that only AMD's own tool reports, not the driver's files."""
+"""Values of each GPU that AMD's own tool reports and the driver's files do not contain."""
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, spell_key, text
 from rackcheck.parse.host.gpu import amdsmi

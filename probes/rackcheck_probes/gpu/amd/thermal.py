@@ -27,7 +27,7 @@ HEAT = {
 
 
 def _heat(files: Files, folder: str) -> Iterator[tuple[str, Reading | Sourced]]:
-    """Read each channel by the name of its label: the numbers differ from GPU to GPU."""
+    """Read each sensor channel by its label, because channel numbers differ between GPUs."""
     labels = {}
     for number in CHANNELS:
         label = files.read(f"{folder}/temp{number}_label").reading

@@ -1,4 +1,4 @@
-"""AMD GPUs in the topology of the compute driver (KFD), whose nodes are parts of partitioned GPUs."""
+"""AMD GPUs in the topology of the compute driver (KFD), where each partition of a GPU is a separate node."""
 
 from rackcheck import Files
 from rackcheck.parse.host.gpu import kfd
