@@ -1,6 +1,7 @@
 """PCIe errors that the kernel reported (AER).
 
-The kernel limits how often it prints them: lines are counted, not errors. Root ports report for devices below them.
+The facts count lines, not errors, because the kernel limits how often it prints an error. A root port reports the
+errors of the devices below the port.
 """
 
 from rackcheck import Facts, collection, probe

@@ -1,4 +1,4 @@
-"""The kernel's own faults."""
+"""Panics, oopses, bugs and warnings of the kernel itself."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg

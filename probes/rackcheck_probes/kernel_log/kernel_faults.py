@@ -21,6 +21,6 @@ LEAVES = {
     },
 )
 def kernel_faults(files: Files) -> Facts:
-    """Read the counters; unlike the log they lose nothing. An older kernel has no such counters."""
+    """Read the counters, which lose no faults, unlike the log. Older kernels do not have these counters."""
     for name in LEAVES:
         yield f"kernel.faults.{name}", files.read(f"{FOLDER}/{name}_count", read.whole)

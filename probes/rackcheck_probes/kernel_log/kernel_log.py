@@ -1,11 +1,11 @@
 """Xids, NVSwitch errors and killed processes in the kernel's log.
 
 The kernel keeps its log in a ring of fixed size: on a node with a long uptime, the oldest lines are lost. Of a ring of
-more than 8 MiB, only the newest lines are read. Every fact here covers the content of the ring that was read, not the
-time since boot. So the collections are complete, and `log.kernel.from_boot` shows whether the ring reaches back to the
-boot: a profile that must cover the time since boot checks that fact too. If the collections were unknown once lines are
-lost, every healthy node would be incomplete from the day its ring is full, and the outcome would be ignored. An Xid in
-the ring is found in either case.
+more than 8 MiB, only the newest lines are read. Every fact here covers the part of the ring that was read, not the time
+since boot. Therefore, the collections count as complete even if lines are lost. The fact `log.kernel.from_boot` shows
+whether the ring reaches back to the boot: a profile that must cover the time since boot checks this fact too. If lost
+lines made the collections unknown, the audit of every healthy node would be incomplete from the day its ring is full,
+and users would ignore that outcome. An Xid that is still in the ring is always found.
 """
 
 import re
@@ -27,7 +27,7 @@ EARLY = 20
 
 
 def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[tuple[str, tuple[str, ...] | int | str]]:
-    """Yield the facts that both kinds of error have: the codes, the number of lines, the last line."""
+    """Yield the facts that Xids and SXids have in common: the codes, the number of lines, and the last line."""
     yield f"{item}.codes", codes(errors)
     yield f"{item}.count", len(errors)
     yield f"{item}.last", clean(errors[-1].text)

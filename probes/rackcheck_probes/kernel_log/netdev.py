@@ -1,6 +1,7 @@
 """Network interfaces whose link changed.
 
-Not every driver logs this, and InfiniBand's links are not in the kernel's log: the interfaces' counters cover more.
+Not every driver logs link changes, and the kernel's log does not contain InfiniBand links. The interfaces' counters
+cover more interfaces.
 """
 
 from rackcheck import Facts, collection, probe

@@ -1,4 +1,4 @@
-"""Tables of the network stack that were full."""
+"""Overflows of tables in the network stack: tracked connections and neighbours."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg

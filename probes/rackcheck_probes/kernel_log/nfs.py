@@ -1,4 +1,4 @@
-"""NFS servers that did not answer."""
+"""NFS servers that did not respond."""
 
 from rackcheck import Facts, probe
 from rackcheck.parse.host.kernel_log import dmesg

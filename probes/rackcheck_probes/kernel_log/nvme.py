@@ -1,4 +1,4 @@
-"""NVMe controllers that did not answer."""
+"""NVMe controllers that did not respond."""
 
 from rackcheck import Facts, collection, probe
 from rackcheck.parse.host.kernel_log import dmesg

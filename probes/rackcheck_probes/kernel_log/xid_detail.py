@@ -1,4 +1,4 @@
-"""Sub-fields of Xids: NVLink errors of Blackwell, and the recovery that the driver requires for a GPU now."""
+"""Sub-fields of Xids: NVLink errors of Blackwell GPUs, and the recovery that the driver requires for a GPU."""
 
 from rackcheck import Absent, Class, Facts, integer, listing, probe, spell_key, text
 from rackcheck.parse.host.kernel_log import dmesg

@@ -35,7 +35,7 @@ FOUR = "DCGM's health watch, Azure's node health check, its health agent, Imbue'
     },
 )
 def xid_meaning(answer: str) -> Facts:
-    """Look up the Xids of each GPU."""
+    """Look up the meaning of each GPU's Xids."""
     dmesg.whole(answer)
     for place, errors in by_place(xids(answer)).items():
         item, codes = f"log.xid/{spell_key(place)}", {error.code for error in errors}

@@ -29,7 +29,7 @@ echo end"""
 def memory_blocks(answer: str) -> Facts:
     """Read how many blocks are in each state; the facts are absent if memory cannot be taken offline.
 
-    Unless every block reports its state, all numbers are unknown.
+    All numbers are unknown if one block does not report its state.
     """
     rows = read.rows(answer)
     if rows == ["none"]:

@@ -39,7 +39,7 @@ transfers = dmidecode.measured("MT/s", "MHz")
     },
 )
 def dimm(answer: str) -> Facts:
-    """Read each module that firmware found; a slot with an unreadable text loses only that fact."""
+    """Read each module that firmware found; an unreadable text of a slot makes only the fact of this text unknown."""
     for name, device in dmidecode.named(devices(dmidecode.structures(answer)), "Locator", "Bank Locator"):
         if not installed(device):
             continue

@@ -1,4 +1,4 @@
-"""Huge pages reserved in all and on each NUMA node."""
+"""Huge pages that are reserved on the whole system and on each NUMA node."""
 
 import re
 
@@ -21,7 +21,7 @@ NODE = "/sys/devices/system/node/node*/hugepages/hugepages-*kB"
     },
 )
 def hugepages(files: Files) -> Facts:
-    """Read each pool of each size; there is none if the kernel was built without huge pages."""
+    """Read the pools of each page size; a kernel that was built without huge pages has no pools."""
     for (size,) in files.found(f"{POOL}/nr_hugepages"):
         if re.fullmatch("[0-9]{1,9}", size):
             item, place = f"memory.hugepages.pool/{size}kB", POOL.replace("*", size)

@@ -24,7 +24,7 @@ PLACE = "/proc/meminfo"
     },
 )
 def memory(files: Files) -> Facts:
-    """Read meminfo; a line that this kernel lacks is absent, a line that a cut answer may have lost is unknown."""
+    """Read meminfo; a line that this kernel lacks is absent, a line that truncation may have removed is unknown."""
     for leaf, reading in sizes(files.text(PLACE)):
         yield f"memory.{leaf}", reading
 
@@ -46,8 +46,9 @@ _SIZES = {
 def sizes(content: str) -> Iterator[tuple[str, Reading]]:
     """Yield sizes in GiB (of a huge page and of corrupted memory in KiB), and the number of huge pages.
 
-    A line that this kernel lacks is absent; a line that a cut file may have lost is left out. Raises Unreadable on a
-    file without MemTotal, on a size that is not a number, and at the end on an invalid number of huge pages.
+    A line that this kernel lacks is absent; a line that truncation of the file may have removed is left out. Raises
+    Unreadable on a file without MemTotal, on a size that is not a number, and at the end on an invalid number of huge
+    pages.
     """
     values = key_values("\n".join(rows(content)))
     if "MemTotal" not in values:

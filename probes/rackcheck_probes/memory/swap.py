@@ -1,4 +1,4 @@
-"""Swap areas, and compressed memory disks."""
+"""Swap areas, and compressed memory disks (zram)."""
 
 from rackcheck import Class, Facts, Files, Read, listing, probe, quantity
 from rackcheck.model import text as read
@@ -19,7 +19,7 @@ GIB = 1 << 30
     },
 )
 def swap(files: Files) -> Facts:
-    """Read the swap areas, and the compressed memory disks whether used for swap or not."""
+    """Read the swap areas, and all compressed memory disks, even those that are not used for swap."""
     yield "memory.swap.areas", areas(files.text(SWAPS))
     sizes = {name: read.whole(files.text(SIZE.replace("*", name))) for (name,) in files.found(SIZE)}
     used = {name: zram_used(files.text(STAT.replace("*", name))) for (name,) in files.found(STAT)}
@@ -36,9 +36,9 @@ _HEAD = ["Filename", "Type", "Size", "Used", "Priority"]
 
 
 def areas(content: str) -> tuple[str, ...]:
-    """Return the swap partitions and files in use, as the kernel escapes their paths.
+    """Return the paths of the swap partitions and files in use, with the kernel's escapes.
 
-    Raises Unreadable on a table with another header.
+    Raises Unreadable on a table with a different header.
     """
     head, *below = rows(content) or [""]
     if head.split() != _HEAD:
@@ -47,6 +47,6 @@ def areas(content: str) -> tuple[str, ...]:
 
 
 def zram_used(mm_stat: str) -> int:
-    """Read the third number of a disk's mm_stat, its total memory in bytes; raises Unreadable if there is none."""
+    """Read the third number of a disk's mm_stat, the bytes of memory it takes; raises Unreadable if it is missing."""
     words = mm_stat.split()
     return whole(words[2] if len(words) > 2 else "")

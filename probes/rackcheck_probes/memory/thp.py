@@ -16,6 +16,6 @@ FOLDER = "/sys/kernel/mm/transparent_hugepage"
     },
 )
 def thp(files: Files) -> Facts:
-    """Read the words in brackets."""
+    """Read the active values, which the kernel writes in brackets."""
     yield "memory.thp.mode", files.read(f"{FOLDER}/enabled", read.chosen)
     yield "memory.thp.defrag", files.read(f"{FOLDER}/defrag", read.chosen)

@@ -1,4 +1,4 @@
-"""The router of the IPv4 default route, and whether it answers: no file lists IPv6 neighbours."""
+"""The router of the IPv4 default route, and whether it responds. No file of the kernel lists IPv6 neighbours."""
 
 import re
 
@@ -22,7 +22,7 @@ ARP = "/proc/net/arp"
     },
 )
 def default_router(files: Files) -> Facts:
-    """Read the route, and its router's entry among the neighbours."""
+    """Read the default route, and the entry of its router in the neighbour table."""
     interface, written = routes.ipv4(files.text(V4))
     router = routes.dotted(written)
     if router in {"", "0.0.0.0"}:  # noqa: S104  # no interface is bound
@@ -44,9 +44,9 @@ _FLAGS = re.compile(r"0x[0-9a-f]{1,8}")
 
 
 def answered(content: str, address: str, interface: str) -> bool | None:
-    """Whether the entry of a neighbour is complete; None without an entry.
+    """Whether the entry of a neighbour is complete; None if it has no entry.
 
-    Raises Unreadable if the table has no header, or a row before that entry is not a neighbour.
+    Raises Unreadable if the table has no header, or if a row before this entry is not a neighbour.
     """
     table = rows(content)
     if not table or not table[0].startswith("IP address "):

@@ -1,4 +1,4 @@
-"""Which interface answers for which address: important with several rails in one network."""
+"""Which ARP requests each interface answers, which is important if several rails are in one network."""
 
 from rackcheck import Facts, Files, Read, integer, probe, spell_key
 from rackcheck.model import text as read
@@ -21,7 +21,7 @@ LARGER = {
 
 
 def in_force(files: Files, interface: str, setting: str) -> Sourced:
-    """Return the value in force on an interface; absent without IPv4, unknown if the value of `all` is unknown."""
+    """Return the effective value of an interface; absent without IPv4, unknown if the value of `all` is unknown."""
     own, of_all = (files.read(PLACE.format(name, setting), whole) for name in (interface, "all"))
     if not isinstance(own.reading, int):
         return own
@@ -41,7 +41,7 @@ MARK = f"{HARDWARE}/mtu"
     },
 )
 def interface_arp(files: Files) -> Facts:
-    """Read the value in force on each interface with hardware behind it; an interface without IPv4 has none."""
+    """Read the effective values of each interface that has a device; an interface without IPv4 has no values."""
     for name in sorted({found[-1] for found in files.found(MARK)}, key=read.natural):
         for leaf in LARGER:
             yield f"nic.interface/{spell_key(name)}.{leaf}", in_force(files, name, leaf)

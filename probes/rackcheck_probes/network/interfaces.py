@@ -1,4 +1,4 @@
-"""Every network interface with hardware behind it."""
+"""Every network interface that belongs to a hardware device."""
 
 from rackcheck import (
     Class,

@@ -15,9 +15,9 @@ _LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) 
 
 
 def ports(answer: str) -> tuple[str, ...]:
-    """Return the ports of listeners, each once, by their number.
+    """Return the ports of the listeners in numeric order, without duplicates.
 
-    Raises Unreadable on a row that is not a listener, and if the last row is not END: then the answer was cut.
+    Raises Unreadable on a row that is not a listener, and on truncated output, whose last row is not END.
     """
     table = rows(answer)
     if table[-1:] != [END]:
@@ -50,7 +50,7 @@ FABRIC_MANAGER = "6666"
     },
 )
 def listening(answer: str) -> Facts:
-    """Read the ports of both families."""
+    """Read the ports of IPv4 and IPv6 listeners."""
     found = ports(answer)
     yield "os.ports.listening", found
     yield "driver.fabric.listening", FABRIC_MANAGER in found

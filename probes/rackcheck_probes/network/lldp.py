@@ -19,7 +19,7 @@ from rackcheck.parse.host.network import lldpctl
     },
 )  # fmt: skip
 def lldp(answer: str) -> Facts:
-    """Read each interface's neighbour; with several neighbours, none is selected."""
+    """Read each interface's neighbour; if there are several neighbours, the switch and its port are unknown."""
     for name, several in lldpctl.heard(answer).items():
         item = f"nic.lldp/{spell_key(name)}"
         yield f"{item}.neighbors", len(several)

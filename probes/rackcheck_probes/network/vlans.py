@@ -1,4 +1,4 @@
-"""VLAN interfaces: which tag on which interface."""
+"""VLAN interfaces: the tag and the parent interface of each."""
 
 from rackcheck import Facts, Shell, collection, integer, probe, spell_key, text
 from rackcheck.model import text as read
@@ -17,7 +17,7 @@ from rackcheck.parse.host.network import iproute
     },
 )
 def vlans(answer: str) -> Facts:
-    """Read each VLAN; without one `ip` writes nothing."""
+    """Read each VLAN interface; `ip` writes nothing if there is none."""
     for row in read.rows(answer):
         vlan = iproute.vlan(row)
         item = f"nic.vlan/{spell_key(vlan.name)}"

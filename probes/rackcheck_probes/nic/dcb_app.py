@@ -1,4 +1,4 @@
-"""The priority of each DSCP on each network interface: with such a map, the interface trusts DSCP."""
+"""The priority of each DSCP on each network interface; an interface with such a map trusts DSCP."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Which priorities of each network interface may pause separately (PFC)."""
+"""Priorities of each network interface that can be paused separately (PFC)."""
 
 from collections.abc import Mapping
 

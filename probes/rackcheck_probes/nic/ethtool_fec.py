@@ -1,4 +1,4 @@
-"""Which error correction each network interface's link uses."""
+"""The forward error correction (FEC) that the link of each network interface uses."""
 
 from rackcheck import Facts, Shell, listing, probe, text
 from rackcheck.model.text import per_device

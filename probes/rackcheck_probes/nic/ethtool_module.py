@@ -77,7 +77,7 @@ def facts(found: module_eeprom.Module) -> Iterator[tuple[str, Reading]]:
     },
 )
 def ethtool_module(answer: str) -> Facts:
-    """Read each interface's module. QSFP and newer forms: unverified on our hardware."""
+    """Read each interface's module. Unverified on hardware: QSFP and newer types of module."""
     yield from per_device.facts(
         answer, "nic.interface/*.module", LEAVES, lambda message: dict(facts(module_eeprom.module(message)))
     )

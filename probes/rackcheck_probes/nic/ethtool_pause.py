@@ -1,4 +1,4 @@
-"""Global pause of each network interface: whether it requests pauses, and whether it stops when requested."""
+"""Global pause of each network interface: whether it sends pause requests, and whether it obeys them."""
 
 from rackcheck import Facts, Shell, flag, probe
 from rackcheck.model.text import per_device
@@ -17,5 +17,5 @@ from rackcheck_probes.network.interfaces import HARDWARE
     },
 )
 def ethtool_pause(answer: str) -> Facts:
-    """Read each interface's pause."""
+    """Read each interface's pause settings."""
     yield from per_device.facts(answer, "nic.interface/*.pause", ethtool_settings.PAUSE, ethtool_settings.pause)

@@ -32,7 +32,7 @@ def rdma_links(answer: str) -> Facts:
 
 @dataclass(frozen=True)
 class RdmaLink:
-    """One port, by its device and number, and its interface, which is absent if the port has none."""
+    """One port: its device, its number, and its network interface, which is absent if the port has none."""
 
     device: str
     port: int
@@ -40,7 +40,7 @@ class RdmaLink:
 
 
 def links(answer: str) -> Iterator[RdmaLink]:
-    """Yield each link in the order of the answer; raises Unreadable at a link without name and port."""
+    """Yield each link in the order of the output; raises Unreadable at a link without a name or a port."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError) as error:

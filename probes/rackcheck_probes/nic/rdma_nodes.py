@@ -37,7 +37,7 @@ n rdma_cm - -"""
     },
 )
 def rdma_nodes(answer: str) -> Facts:
-    """Read which nodes exist; the kernel's list maps them to devices."""
+    """Read which device files exist; the kernel's list maps each file to an RDMA device."""
     found = ib_nodes.nodes(answer)
     yield "nic.rdma_cm_node", found.connection
     for device in found.devices:

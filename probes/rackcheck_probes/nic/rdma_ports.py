@@ -1,4 +1,4 @@
-"""Settings of each RDMA port by the subnet manager."""
+"""Local ids, capabilities and GUID of each RDMA port."""
 
 from rackcheck import Class, Facts, Files, Read, integer, probe, spell_key, text
 from rackcheck.parse.host.nic import ib_port
@@ -21,7 +21,7 @@ NAMES = ("lid", "sm_lid", "sm_sl", "lid_mask_count", "cap_mask", "link_layer", "
     },
 )
 def rdma_ports(files: Files) -> Facts:
-    """Read each port's ids."""
+    """Read each port's ids and capabilities."""
     for device, port in files.found(PORT.format("*", "*") + "/lid"):
         item, folder = f"nic/{spell_key(device)}.port/{spell_key(port)}", PORT.format(device, port)
         for leaf, name in (("lid", "lid"), ("sm_lid", "sm_lid"), ("sm_sl", "sm_sl"), ("lmc", "lid_mask_count")):

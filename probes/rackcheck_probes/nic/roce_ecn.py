@@ -18,12 +18,12 @@ ENABLED = tuple(_ENABLED.format("*", point, "*") for point in (NOTIFICATION, REA
 
 
 def interfaces(files: Files) -> list[str]:
-    """Return the interfaces that have any switch, in the order of their numbers."""
+    """Return the interfaces that have a switch of congestion control, in natural order."""
     return sorted({name for glob in ENABLED for name, _ in files.found(glob)}, key=natural)
 
 
 def priorities(files: Files, interface: str, point: str) -> Sourced:
-    """Return the priorities that are on; unknown or absent if one of the eight switches is unknown or absent."""
+    """Return the priorities whose switch is on; unknown or absent if one of the eight switches is unknown or absent."""
     switches = [files.read(_ENABLED.format(interface, point, number), bit).reading for number in range(8)]
     odd = next((reading for reading in switches if isinstance(reading, Absent | Unknown)), None)
     on: Reading = tuple(str(number) for number, reading in enumerate(switches) if reading is True)

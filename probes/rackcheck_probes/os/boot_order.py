@@ -1,4 +1,4 @@
-"""Firmware's boot order, and the entry of this boot, as the running system reads them."""
+"""The firmware's boot order and the entry of this boot, as the operating system reads them."""
 
 from rackcheck import Absent, Facts, Shell, Unreadable, listing, probe, text
 from rackcheck.parse.host.os import efivars

@@ -10,7 +10,7 @@ TIME = re.compile(r"(?P<seconds>[0-9]{1,12})(?:\.(?P<parts>[0-9]{1,9})?\D{0,8})?
 
 
 def seconds(text: str) -> float:
-    """Read a time; without fractions of a second it is up to one second early."""
+    """Read a time; a time without fractions of a second is up to one second early."""
     match = TIME.fullmatch(text)
     if match is None:
         raise Unreadable(f"not seconds since 1970: {text[:80]!r}")
@@ -30,7 +30,7 @@ def seconds(text: str) -> float:
     },
 )
 def clock(answer: str) -> Facts:
-    """Read our time and the node's, two numbers in a line."""
+    """Read the auditing machine's time and the node's time, two numbers in one line."""
     rows = "\n".join(read.rows(answer)).split()
     if not rows:
         raise Unreadable("the script ran without our time", Reason.NOT_COLLECTED)

@@ -15,6 +15,6 @@ FOLDER = "/sys/devices/system/clocksource/clocksource0"
     },
 )
 def clocksource(files: Files) -> Facts:
-    """Read the clock in use and its alternatives."""
+    """Read the clock source in use and its alternatives."""
     yield "time.clocksource", files.read(f"{FOLDER}/current_clocksource")
     yield "time.clocksources", files.read(f"{FOLDER}/available_clocksource", lambda content: tuple(content.split()))

@@ -1,4 +1,4 @@
-"""Further firmware data about the machine that every user may read."""
+"""Further data about the machine from firmware, which every user may read."""
 
 from rackcheck import Class, Facts, Files, Read, probe, text, version
 from rackcheck.model.fact import Reason, Unreadable
@@ -33,7 +33,7 @@ TYPE = f"{FOLDER}/chassis_type"
     },
 )
 def dmi_more(files: Files) -> Facts:
-    """Read what the kernel shows; a value missing in this machine's table or this kernel is absent."""
+    """Read the values that the kernel shows; a value that this machine's table or this kernel lacks is absent."""
     for path, (name, _) in TEXTS.items():
         yield path, files.read(f"{FOLDER}/{name}", filled)
     yield "node.chassis_type", files.read(TYPE, chassis)
@@ -54,7 +54,7 @@ CHASSIS = (
 
 
 def chassis(content: str) -> str:
-    """Return the word of a chassis type's number; raises Unreadable on `Unknown` and on a number without a word."""
+    """Return the name of a chassis type; raises Unreadable on the type `Unknown` and on an undefined number."""
     number = whole(content)
     if not 0 < number < len(CHASSIS) or number == 2:
         raise Unreadable(f"chassis type {number}", Reason.NOT_COLLECTED)

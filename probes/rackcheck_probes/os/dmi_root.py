@@ -1,4 +1,4 @@
-"""Firmware data about the machine that only root may read."""
+"""Data about the machine from firmware, which only root may read."""
 
 from rackcheck import Class, Facts, listing, probe, quantity, text
 from rackcheck.parse.host.os import dmidecode
@@ -22,7 +22,7 @@ SERIALS = {
     },
 )
 def dmi_root(answer: str) -> Facts:
-    """Read the first structure of each type: a blade's other boards and chassis are not this machine."""
+    """Read the first structure of each type, because the others describe further boards and chassis of a blade."""
     table = dmidecode.structures(answer)
     first = {s.kind: s for s in reversed(table)}
     for path, (kind, key) in SERIALS.items():

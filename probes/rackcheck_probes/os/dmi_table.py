@@ -24,7 +24,7 @@ def maker_text(structure: Structure, *keys: str) -> str | Unknown:
 
 
 def devices(table: tuple[Structure, ...]) -> list[Structure]:
-    """Return the memory slots: not the devices of arrays that are flash, cache or video memory."""
+    """Return the memory slots, without the devices of flash, cache and video memory."""
     uses = {s.handle: s.first("Use") for s in table if s.kind == MEMORY_ARRAY}
     return [
         s
@@ -35,5 +35,5 @@ def devices(table: tuple[Structure, ...]) -> list[Structure]:
 
 
 def installed(device: Structure) -> bool:
-    """Whether there is a module in a slot; a module of unknown size counts."""
+    """Whether a slot has a module; a module of unknown size counts."""
     return device.fields.get("Size", "") not in ("No Module Installed", "Not Installed")

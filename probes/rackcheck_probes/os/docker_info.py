@@ -42,7 +42,7 @@ OTHERS = {
     },
 )
 def docker_info(answer: str) -> Facts:
-    """Read `Name: value` lines, which since 20.10 are indented by one blank."""
+    """Read `Name: value` lines, which Docker indents by one blank since version 20.10."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
         raise Unreadable("the answer was cut")

@@ -31,7 +31,7 @@ END = "-- end --"
     },
 )
 def environment(answer: str) -> Facts:
-    """Read the assignments of each file; the last of a repeated name counts."""
+    """Read the assignments of each file; the last value of a repeated name counts."""
     for (place, name), value in assignments(answer, PLACES).items():
         yield f"{PLACES[place]}/{spell_key(name)}.value", value
 
@@ -42,9 +42,9 @@ _ASSIGNMENT = re.compile(r"\s{0,80}(?:export\s{1,80})?([A-Z][A-Z0-9_]{1,100})\s{
 
 
 def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], str]:
-    """Return each value by file and name, without quotes; the last of a repeated name counts.
+    """Return each value by file and name, without quotes; the last value of a repeated name counts.
 
-    Raises Unreadable on an answer that was cut, and on a row that is not an assignment in one of these files.
+    Raises Unreadable on truncated output, and on a row that is not an assignment in one of these files.
     """
     items = rows(answer)
     if not items or items[-1] != END:

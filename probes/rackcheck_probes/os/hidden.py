@@ -1,6 +1,7 @@
-"""How a probe's script distinguishes a missing file from one that this login may not see.
+"""Shell code that distinguishes a missing file from a file that the login is not allowed to see.
 
-`[ -e FILE ]` is false for both: for a closed folder the kernel returns EACCES, which `test` does not show.
+`[ -e FILE ]` is false for both files, because `test` does not show the error EACCES, which the kernel returns for a
+file in an inaccessible folder.
 """
 
 THERE = """\

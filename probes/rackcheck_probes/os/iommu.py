@@ -1,4 +1,4 @@
-"""Whether devices' memory accesses are translated."""
+"""Whether the IOMMU translates memory accesses of devices."""
 
 from collections import Counter
 

@@ -1,8 +1,9 @@
 """The number of errors of each priority in this boot's journal, of all programs; their texts are not read.
 
-The journal's own first message is requested with the errors, newest entries first: an answer that contains that
-message reaches back to the boot's first minutes, and a node without a journal does not count as free of errors.
-Unverified on hardware: written from journalctl's manual and from lines quoted in systemd issue 38912.
+The query requests the journal's own first message together with the errors, newest entries first. If the output
+contains this message, it reaches back to the first minutes of the boot. Therefore, a node without a journal does not
+count as free of errors. Unverified on hardware: written from journalctl's manual and from lines quoted in systemd issue
+38912.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, integer, probe

@@ -15,7 +15,7 @@ from rackcheck.model import text as read
     },
 )
 def kernel(answer: str) -> Facts:
-    """Read three answers of uname, one per line."""
+    """Read the three values that uname prints, one per line."""
     rows = read.rows(answer)
     if len(rows) != 3 or not all(map(str.strip, rows)):
         raise Unreadable(f"not three lines: {answer[:80]!r}")

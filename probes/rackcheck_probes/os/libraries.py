@@ -1,6 +1,6 @@
 """Libraries through which programs use GPUs and their network: installed versions, and whether they are intact.
 
-An empty file and a broken link exist by name only: programs fail to load them.
+Programs fail to load a library whose file is empty or whose link is broken.
 """
 
 from pathlib import PurePosixPath
@@ -44,7 +44,7 @@ FOLLOWED, END = "-- followed --", "-- end --"
     },
 )  # fmt: skip
 def libraries(answer: str) -> Facts:
-    """Read both listings; a folder that could not be listed may have more."""
+    """Read both listings; a folder that could not be listed may contain further libraries."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
         raise Unreadable("the answer was cut")

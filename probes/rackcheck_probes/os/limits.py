@@ -1,4 +1,4 @@
-"""Resource limits of one session."""
+"""Resource limits of the auditing session."""
 
 from rackcheck import Facts, Files, Read, integer, probe, quantity
 from rackcheck.model.catalogue import Kind

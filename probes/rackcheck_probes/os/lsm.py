@@ -1,4 +1,4 @@
-"""Security modules of the kernel, and whether they enforce."""
+"""Security modules of the kernel, and whether they enforce their policies."""
 
 from rackcheck import Facts, Files, Read, flag, listing, probe, text
 from rackcheck.model import text as read

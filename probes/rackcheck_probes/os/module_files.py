@@ -16,7 +16,7 @@ PROBE = tuple(f"{place}/modprobe.d/*.conf" for place in ("/usr/lib", "/run", "/e
     },
 )
 def module_files(files: Files) -> Facts:
-    """Read the names; the kernel treats dashes and underscores as equal, and spells underscores."""
+    """Read the names of modules, spelled with underscores; the kernel treats dashes and underscores as equal."""
     wanted, orders = drop_ins.lines(files, LOAD), drop_ins.lines(files, PROBE)
     yield "kernel.modules.autoload", modprobe.autoload(wanted)
     yield "kernel.modules.blacklisted", modprobe.blacklisted(orders)

@@ -1,7 +1,7 @@
 """How many processes exist, which of them hang, how many are zombies, and the age of the oldest of each kind.
 
-The kernel does not report since when a process hangs. A process hangs if two readings, minutes apart, both contain its
-name; the kernel's own message (`log.kernel.stall.hung_tasks`) shows it as well.
+The kernel does not report how long a process has been hanging. A process hangs if two readings, minutes apart, both
+contain its name; the kernel's own message (`log.kernel.stall.hung_tasks`) shows it as well.
 """
 
 from rackcheck import Class, Facts, Shell, integer, listing, probe, quantity

@@ -7,7 +7,7 @@ PLACES = ("/etc/os-release", "/usr/lib/os-release")
 
 
 def unquoted(value: str) -> str:
-    """Remove the quotes of a value; a value with an opening quote only was cut."""
+    """Remove the quotes of a value; a value without a closing quote is truncated."""
     if value[:1] in ("'", '"') and (len(value) < 2 or value[-1] != value[0]):
         raise Unreadable(f"a quote that never closes: {value[:80]!r}")
     return read.unquoted(value)
@@ -24,7 +24,7 @@ def unquoted(value: str) -> str:
     },
 )
 def os_release(files: Files) -> Facts:
-    """Read os-release from the first of its two places that has it."""
+    """Read os-release from the first of its two locations where the file exists."""
     place = next(filter(files.has, PLACES), None)
     rows = read.rows(files.text(place)) if place else []
     pairs = (row.strip().partition("=") for row in rows if row.strip() and not row.lstrip().startswith("#"))

@@ -1,4 +1,4 @@
-"""Whether firmware verified what the system booted, as the system reads it."""
+"""Secure Boot, by which firmware verifies the boot loader, as the operating system reads its state."""
 
 from rackcheck import Absent, Facts, Shell, flag, probe
 from rackcheck.parse.host.os import efivars

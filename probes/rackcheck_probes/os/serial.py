@@ -11,5 +11,5 @@ from rackcheck_probes.os.dmi import filled
     gives={"node.serial": text("The system's serial number; only root may read it.", Class.IDENTITY)},
 )
 def serial(answer: str) -> Facts:
-    """Read the serial number as the maker wrote it."""
+    """Read the serial number as the manufacturer wrote it."""
     yield "node.serial", filled("\n".join(read.rows(answer)))

@@ -28,7 +28,7 @@ END = "-- end --"
     },
 )
 def service_limits(answer: str) -> Facts:
-    """Read the services that systemd has loaded; a service that has only a file has no such facts."""
+    """Read the services that systemd has loaded; a service that is not loaded has no such facts."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")

@@ -23,7 +23,7 @@ MISSING: dict[str, Reading] = {
 
 
 def leaf(name: str) -> str:
-    """Convert one of Slurm's names to a word of ours: ConstrainRAMSpace is constrain_ram_space."""
+    """Convert the name of a Slurm parameter to snake case: ConstrainRAMSpace becomes constrain_ram_space."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 

@@ -28,7 +28,7 @@ from rackcheck.parse.host.os import slurm
     },
 )
 def slurm_node(answer: str) -> Facts:
-    """Read `Key=value` words; the reason is a line with blanks in it."""
+    """Read `Key=value` words; the reason takes a whole line, which may contain blanks."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the answer was cut")

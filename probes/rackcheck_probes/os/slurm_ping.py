@@ -1,4 +1,4 @@
-"""How many of Slurm's controllers answer this node."""
+"""How many of Slurm's controllers respond to this node."""
 
 import re
 

@@ -179,12 +179,12 @@ KNOWN: dict[str, Kind] = {
 
 
 def place(path: str) -> str:
-    """Return the file of one of the tunables above."""
+    """Return the file of a tunable below /proc/sys."""
     return path.replace("sysctl.", f"{FOLDER}/").replace(".", "/")
 
 
 def path_of(file: str) -> str:
-    """Spell the fact of a file: a part that is not a plain word becomes the key of the word before it."""
+    """Return the fact path of a file; a path component that is not a plain word becomes a key."""
     spelt = "sysctl"
     for part in file.removeprefix(f"{FOLDER}/").split("/"):
         spelt += f".{part}" if re.fullmatch(r"[a-z][a-z0-9_]*", part) else f"/{spell_key(part)}"
@@ -192,7 +192,7 @@ def path_of(file: str) -> str:
 
 
 def several(content: str) -> str:
-    """Return one line with single blanks; an empty file is an empty setting."""
+    """Return the file's line with single blanks between the words; an empty file is an empty setting."""
     return " ".join(read.line(content).split()) if content.strip() else ""
 
 

@@ -1,4 +1,4 @@
-"""Programs that keep the clock."""
+"""Running programs that synchronize the clock."""
 
 from rackcheck import Facts, Shell, Unreadable, listing, probe
 from rackcheck.model import text as read

@@ -1,4 +1,4 @@
-"""Timers that wait: updates, scrubs and other work that starts automatically."""
+"""Timers of systemd, which start updates, scrubs and other work automatically."""
 
 from rackcheck import Facts, Shell, Unreadable, collection, probe, spell_key, text
 from rackcheck.model import text as read

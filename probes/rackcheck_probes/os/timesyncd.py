@@ -25,7 +25,7 @@ NONE = "systemd-timesyncd does not run"
     },
 )
 def timesyncd(answer: str) -> Facts:
-    """Read timedatectl's table; before a server's first answer it has only the server's name."""
+    """Read timedatectl's table, which has only the server's name before the server's first reply."""
     rows = read.rows(answer)
     stopped = dict.fromkeys(timedatectl.LEAVES, Absent("it does not run"))
     value = stopped.items() if rows == [NONE] else timedatectl.status(rows).facts()

@@ -15,7 +15,7 @@ FOLDER = "/etc/tuned"
     },
 )
 def tuned(files: Files) -> Facts:
-    """Read the two files that tuned writes; this needs no tool and no running daemon."""
+    """Read the two files that tuned writes, without any tool or running daemon."""
     for leaf, name in (("profile", "active_profile"), ("mode", "profile_mode")):
         place = f"{FOLDER}/{name}"
         # tuned empties the file when it is set to change nothing.

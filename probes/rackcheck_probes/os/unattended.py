@@ -16,7 +16,7 @@ ROW = re.compile(r'APT::Periodic(?:::(?P<name>[\w:-]{1,80}))? "(?P<value>[^"]{0,
     },
 )
 def unattended(answer: str) -> Facts:
-    """Read apt's own view of its settings; a setting that is missing or 0 is off."""
+    """Read the settings as apt reports them; a setting that is missing or 0 is off."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
         raise Unreadable("the answer was cut")

@@ -1,7 +1,7 @@
-"""Query NVML about this node's GPUs and print one line of JSON: runs on the node, under its own Python 3.6 or later.
+"""Query NVML about this node's GPUs and print one line of JSON. The program runs under the node's Python, 3.6 or later.
 
-Nothing is set, cleared or written. Each value is queried separately, so that a value one driver does not support costs
-only that value. If a driver hangs, the values not returned by then are lost.
+The program sets, clears and writes nothing. Each value is queried separately, so if a driver does not support a value,
+only this value is missing. If the driver hangs, the values that it has not returned are lost.
 """
 
 import json
@@ -78,7 +78,7 @@ def unknown(error: "nvml.NVMLError") -> "Any":
 
 
 def refused(error: "nvml.NVMLError") -> "Any":
-    """Return that a value is absent, or why it is unknown."""
+    """Return a marker that a value is absent, or the reason why it is unknown."""
     if error.value == nvml.NVML_ERROR_NOT_SUPPORTED:
         return {"absent": f"NVML: {error}"}
     if error.value in TOO_OLD:
@@ -87,7 +87,7 @@ def refused(error: "nvml.NVMLError") -> "Any":
 
 
 def read_value(question: "Any", *given: "Any") -> "Any":
-    """Query one value: return it, absent if this GPU does not have it, or why it is unknown."""
+    """Query one value; return it, a marker that this GPU does not have it, or the reason why it is unknown."""
     try:
         value = question(*given)
         return {"value": value.decode("utf-8", "replace") if isinstance(value, bytes) else value}
@@ -110,7 +110,7 @@ def part(whole: "Any", *places: "Any") -> "Any":
 
 
 def either(first: "Any", second: "Any") -> "Any":
-    """Return the second if the first is unknown because the driver is too old for it."""
+    """Return the first value, or the second if the first is unknown, for example because the driver is too old."""
     return first if "value" in first else second() if "unknown" in first else first
 
 
@@ -190,7 +190,7 @@ def fabric(gpu: "Any") -> "Any":
 
 
 def about_fabric(gpu: "Any") -> "Any":
-    """Return the fabric's values; those that are valid only once it is joined are absent before."""
+    """Return the fabric's values; values that are valid only after the GPU has joined are absent before."""
     info = read_value(fabric, gpu)
     if "value" not in info:
         return dict.fromkeys(("state", "status", "clique", "cluster", "health", "summary"), info)
@@ -258,7 +258,7 @@ def processes(gpu: "Any") -> "Any":
 
 
 def peers(gpu: "Any", others: "list[Any]") -> "Any":
-    """Query for every other GPU whether this one can read its memory: 0 if so, else NVML's number of the reason."""
+    """Query whether this GPU can read the memory of each other GPU: 0 if it can, else NVML's number of the reason."""
     return [nvml.nvmlDeviceGetP2PStatus(gpu, other, 0) for other in others]
 
 
@@ -436,7 +436,7 @@ def cuda() -> "str":
 
 
 def ask_all(values: "dict[str, Any]") -> "None":
-    """Query the driver and every GPU, by index, into `values`; a GPU that is lost keeps its position."""
+    """Query the driver and every GPU, in the order of their indexes; a lost GPU keeps its position."""
     nvml.nvmlInit()
     values["driver"] = read_value(nvml.nvmlSystemGetDriverVersion)
     handles: list[Any] = [None] * min(nvml.nvmlDeviceGetCount(), GPUS)
@@ -459,7 +459,7 @@ def ask_all(values: "dict[str, Any]") -> "None":
 
 
 def ask_safely(values: "dict[str, Any]") -> "None":
-    """Query all; a failure is recorded in `values`."""
+    """Query all values; a failure is recorded in `values`."""
     try:
         ask_all(values)
     except nvml.NVMLError as error:
@@ -469,7 +469,7 @@ def ask_safely(values: "dict[str, Any]") -> "None":
 
 
 def main() -> "None":
-    """Print what the driver returns within its time limit, and exit: a call that hangs is not waited for."""
+    """Print the values that the driver returns within the time limit, and exit even if a call still hangs."""
     values: dict[str, Any] = {}
     asking = threading.Thread(target=ask_safely, args=(values,), daemon=True)
     asking.start()

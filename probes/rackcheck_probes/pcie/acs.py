@@ -1,4 +1,4 @@
-"""Whether PCI functions send their neighbours' traffic up to the root complex: Access Control Services."""
+"""Access Control Services (ACS): whether PCI functions redirect traffic between devices to the root complex."""
 
 from rackcheck import Facts, flag, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci
@@ -22,7 +22,7 @@ REDIRECT = {"ReqRedir", "CmpltRedir", "UpstreamFwd"}
     },
 )
 def pcie_acs(answer: str) -> Facts:
-    """Read the access control of each function; the facts of a function without it are absent."""
+    """Read the ACS registers of each function; the facts of a function without ACS are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}"
         yield f"{item}.acs.supported", function.raised(ACS, "ACSCap")

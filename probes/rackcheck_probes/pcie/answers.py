@@ -1,4 +1,4 @@
-"""Whether each PCI function still answers, without root and without any tool for PCI."""
+"""Whether each PCI function still responds, checked without root and without any PCI tool."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which PCI Express links may sleep: their power management states."""
+"""Power management (ASPM) of PCI Express links: the sleep states that are enabled and supported."""
 
 from rackcheck import Facts, listing, probe, spell_key, text
 from rackcheck.parse.host.pcie import lspci, lspci_link

@@ -1,4 +1,4 @@
-"""Whether PCI functions translate addresses themselves: ATS, and page requests and address spaces on top of it."""
+"""Address translation by PCI functions: ATS, page requests (PRI) and address spaces of processes (PASID)."""
 
 from rackcheck import Facts, flag, probe, spell_key
 from rackcheck.parse.host.pcie import lspci

@@ -1,4 +1,4 @@
-"""How large the memory windows of each PCI function are: its BARs."""
+"""The sizes of the memory windows (BARs) of each PCI function."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, Unknown, Unreadable, listing, probe, quantity, spell_key
 from rackcheck.parse.host.pcie import pci
@@ -7,7 +7,7 @@ DEVICES = "/sys/bus/pci/devices"
 
 
 def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
-    """Read a function's windows, or return the reason why not."""
+    """Return a function's windows, or the reason why they could not be read."""
     try:
         return pci.windows(files.text(place))
     except Unreadable as error:

@@ -1,7 +1,7 @@
 """How each PCI function may use its link: payload, read requests, ordering, tags.
 
-Every probe that reads configuration registers shares this query; only root may read beyond the first 64 bytes. lspci
-writes nothing; a sleeping function is woken for the duration of the read, as by every reader.
+Every probe that reads configuration registers shares this query. Only root may read beyond the first 64 bytes. lspci
+writes to no register, but every read wakes a sleeping function for as long as the read takes.
 """
 
 from rackcheck import Facts, Shell, flag, probe, quantity, spell_key, text

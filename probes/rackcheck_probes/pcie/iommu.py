@@ -1,4 +1,4 @@
-"""PCI functions behind an IOMMU, and whether it translates their accesses."""
+"""PCI functions behind an IOMMU, and whether the IOMMU translates their memory accesses."""
 
 from rackcheck import Absent, Facts, Files, Read, Reason, Sourced, Unknown, probe, spell_key, text
 

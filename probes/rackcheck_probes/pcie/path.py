@@ -7,7 +7,7 @@ ENDS = ("max_speed", "max_width", "width", "speed")
 
 
 def links(inputs: Inputs) -> Links:
-    """Collect what both ends of all links report."""
+    """Collect the speeds and widths that both ends of all links report."""
     return Links(*(inputs.table("pcie", f"link.{leaf}") for leaf in ENDS))
 
 
@@ -40,7 +40,7 @@ def links(inputs: Inputs) -> Links:
     },
 )
 def pcie_path(inputs: Inputs) -> Facts:
-    """Follow every function up to its root port."""
+    """Follow the links of every function up to its root port."""
     upstream, value = inputs.table("pcie", "upstream"), links(inputs)
     for address in upstream:
         item = f"pcie/{spell_key(address)}"

@@ -17,5 +17,5 @@ WORDS = ("default", "performance", "powersave", "powersupersave")
     },
 )
 def pcie_policy(files: Files) -> Facts:
-    """Read the policy in brackets."""
+    """Read the active policy, which the kernel writes in brackets."""
     yield "kernel.aspm_policy", files.read(PLACE, read.chosen)

@@ -1,4 +1,4 @@
-"""Whether PCI functions may be put to sleep, and whether they sleep."""
+"""Runtime power management of PCI functions: whether they may sleep, and their power state now."""
 
 from rackcheck import Class, Facts, Files, Read, flag, probe, spell_key, text
 from rackcheck.model import text as read

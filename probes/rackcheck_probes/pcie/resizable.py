@@ -46,7 +46,7 @@ def largest(function: PciFunction) -> tuple[Reading, Reading]:
 
 
 def unassigned(function: PciFunction) -> Reading:
-    """Return the numbers of the BARs without an address; a function that does not answer shows none."""
+    """Return the numbers of the BARs without an address; unknown for a function that does not respond."""
     if function.trouble == SILENT:
         return function.trouble
     found = (re.match(r"Region ([0-5]): .{0,40}<(?:unassigned|ignored)>", row) for row in function.lines)

@@ -18,7 +18,7 @@ SLOTS, DEVICES = "/sys/bus/pci/slots/*/address", "/sys/bus/pci/devices/*/class"
     },
 )
 def pcie_slots(files: Files) -> Facts:
-    """Read each slot's address: the address of a device, with all its functions."""
+    """Read each slot's address, which is the address of a device and covers all functions of the device."""
     names: dict[str, tuple[str, str]] = {}
     for (name,) in files.found(SLOTS):
         place = SLOTS.replace("*", name)

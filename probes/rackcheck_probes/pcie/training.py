@@ -1,4 +1,4 @@
-"""How well each PCI Express link trained: equalization, retimers, lanes with errors."""
+"""The training of each PCI Express link: equalization, retimers, lanes with errors."""
 
 from rackcheck import Class, Facts, flag, integer, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci, lspci_link

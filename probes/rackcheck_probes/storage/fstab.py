@@ -44,9 +44,9 @@ _ROW = re.compile(
 
 
 def unmounted(answer: str) -> tuple[str, ...] | None:
-    """Return the points that should be mounted at boot but are not, in order; None without the file.
+    """Return the mount points that should be mounted at boot but are not, sorted; None without the file.
 
-    Swap has no point. Raises Unreadable on an answer that was cut, or has any other row.
+    Swap has no mount point. Raises Unreadable on truncated output and on any unexpected row.
     """
     items = rows(answer)
     none = items[:1] == ["no fstab"]

@@ -48,7 +48,7 @@ def release(content: str) -> str:
 
 
 def health(content: str) -> str:
-    """Return the word, which older clients put after the unhealthy device; raises Unreadable if there is none."""
+    """Return the health state, which older clients write after the unhealthy device; raises Unreadable without one."""
     words = [word for word in _WORDS if word in content]
     if not words:
         raise Unreadable(f"not a health state of Lustre: {content[:80]!r}")

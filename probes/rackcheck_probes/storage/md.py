@@ -65,7 +65,7 @@ WORKS = {"clear": False, "inactive": False, "suspended": False, "broken": False,
 
 
 def works(content: str) -> bool:
-    """Whether the array works, from its state; raises Unreadable on a state that the kernel does not document."""
+    """Whether the array can be read, by its state; raises Unreadable on a state that the kernel does not document."""
     state = line(content)
     if state not in WORKS:
         raise Unreadable(f"not a state of an array: {state[:80]!r}")
@@ -86,7 +86,7 @@ def is_container(metadata: Reading) -> bool:
 
 
 def having(word: str, states: Iterable[Reading]) -> int | Unknown:
-    """Count the members whose state (`in_sync`, `faulty,write_error`) has a word; unknown if one state is unknown."""
+    """Count the members whose state (`in_sync`, `faulty,write_error`) has this word; unknown if a state is unknown."""
     rows = list(states)
     if any(isinstance(state, Unknown) for state in rows):
         return Unknown(Reason.NOT_COLLECTED, "a member's state is unknown")

@@ -1,4 +1,4 @@
-"""Whether network filesystems answer, and how full they are."""
+"""Whether network filesystems respond, and how full they are."""
 
 from rackcheck import Class, Facts, Shell, flag, probe, quantity, spell_key
 from rackcheck.parse.host.storage import statfs
@@ -34,7 +34,7 @@ COMMAND = (
     },
 )
 def network_mounts(answer: str) -> Facts:
-    """Read each mount's answer; a listed mount without an answer did not answer in time."""
+    """Read the reply for each mount; a listed mount without a reply did not respond in time."""
     for reply in statfs.answers(answer):
         point = unescaped(reply.point)
         if not point.startswith(OF_LOGINS):

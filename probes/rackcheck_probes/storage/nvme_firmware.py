@@ -1,4 +1,4 @@
-"""The active firmware slot of each NVMe drive, and whether another one waits for a reset."""
+"""The active firmware slot of each NVMe drive, and whether another slot becomes active at the next reset."""
 
 from rackcheck import Class, Facts, Shell, flag, integer, probe, spell_key
 from rackcheck.model import text as read

@@ -26,7 +26,7 @@ SPACE = f"{FOLDER}/{{}}"
     },
 )
 def nvme_namespaces(files: Files) -> Facts:
-    """Read each namespace, and add their sizes up."""
+    """Read each namespace, and add up the sizes of each controller's namespaces."""
     sizes: dict[str, list[Reading]] = {name: [] for name in controllers(files, ["model"])}
     for controller, rest, number in files.found(SPACE.format("*", "nvme*n*") + "/size"):
         name = f"nvme{rest}n{number}"

@@ -1,4 +1,4 @@
-"""NVMe subsystems and the paths to them: these show a lost path to network storage."""
+"""NVMe subsystems and the paths to them, which show whether a path to network storage is lost."""
 
 from rackcheck import Class, Facts, Files, Read, collection, integer, probe, spell_key, text
 from rackcheck.parse.host.storage import nvme_paths

@@ -26,7 +26,7 @@ COUNTS = ("read", "write", "checksum")
     },
 )
 def zfs_members(answer: str) -> Facts:
-    """Read each pool's table: a member is a row with no more deeply indented row below it."""
+    """Read each pool's table; a row is a member (disk) if the next row is not indented more deeply."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
         raise Unreadable("the answer was cut")
