@@ -135,7 +135,7 @@ def test_a_field_that_nvml_refuses_is_unknown_for_its_reason() -> None:
     assert given["gpu/0.power.limit"] == Unknown(Reason.DENIED, "NVML: Insufficient Permissions")
     assert isinstance(given["gpu/0.ecc.mode"], Unknown)
     assert isinstance(given["gpu/0.uuid"], Unknown)
-    assert given["gpu/0.name"] == Unknown(Reason.NOT_COLLECTED, "NVML was not queried for it")
+    assert given["gpu/0.name"] == Unknown(Reason.NOT_COLLECTED, "NVML was not queried for this value")
 
 
 def test_the_question_is_the_same_text_every_time_and_fits_one_argument() -> None:
@@ -260,7 +260,7 @@ def test_a_gpu_without_nvlink_has_none_and_one_that_cannot_report_it_is_unknown(
     assert (
         given["gpu/1.nvlink"]
         == given["gpu/1.nvlinks_active"]
-        == Unknown(Reason.NOT_COLLECTED, "NVML was not queried for it")
+        == Unknown(Reason.NOT_COLLECTED, "NVML was not queried for this value")
     )
     assert given["gpu/2.nvlink"] == ("0", "1")
     assert isinstance(given["gpu/2.nvlinks_active"], Unknown)

@@ -166,9 +166,9 @@ def test_each_fault_is_reported_by_its_rule(what: str, profile: Profile) -> None
 
 
 def test_a_gpu_that_no_driver_runs_is_missing_and_not_judged_alike(profile: Profile) -> None:
-    gone = Unknown(Reason.NOT_READY, "amdgpu does not run it")
+    gone = Unknown(Reason.NOT_READY, "not bound to amdgpu")
     lost: dict[str, Reading] = {at(7, leaf): gone for leaf in GPU if leaf != "driver"}
-    found = verdicts(profile, {**lost, at(7, "driver"): Absent("amdgpu does not run it")})
+    found = verdicts(profile, {**lost, at(7, "driver"): Absent("not bound to amdgpu")})
     assert found["gpu.count"].reason.startswith("count of gpu.amd")
     assert failing(found) == {"gpu.count"}
     assert found["gpu.memory"].status is Status.UNKNOWN

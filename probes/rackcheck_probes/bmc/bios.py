@@ -93,6 +93,6 @@ def _pending(docs: Documents, resource: Resource, shown: Screen) -> Facts:
             yield f"bios.pending/{spell_key(name)}", change.sourced(later)
         trouble = trouble or value.doubt
     if not waiting and trouble is None:
-        trouble = Unknown(Reason.NOT_COLLECTED, f"{resource.uri} names no settings object")
+        trouble = Unknown(Reason.NOT_COLLECTED, f"{resource.uri} has no link to a settings object")
     if trouble is not None:
         yield "bios.pending", trouble

@@ -27,7 +27,9 @@ ROLES = (firmware.INSTALLED, *(row.name for row in TABLE.roles), firmware.REPEAT
         "firmware.component/*.function_by": listing(
             "the properties that identify the function, with the words that match"
         ),
-        "firmware.component/*.role": text("installed, or why the copy is kept; repeated if listed twice", words=ROLES),
+        "firmware.component/*.role": text(
+            "installed, or the reason why the copy is kept; repeated if the version is listed twice", words=ROLES
+        ),
         **{f"firmware.{row.name}": collection(f"installed firmware by function: {row.help}") for row in TABLE.counted},
         **{f"firmware.{row.name}/*": view(version("opaque", "installed version")) for row in TABLE.counted},
     },

@@ -21,7 +21,9 @@ from rackcheck.parse.bmc.processors import count
 from rackcheck.parse.bmc.systems import some, whole
 
 PROCESSORS = "Systems/*/Processors/*"
-ELSEWHERE = Walk("its GPUs' Links/PCIeDevice and Links/Memory/*, or Chassis/*/PCIeDevices/* if it has none", walked)
+ELSEWHERE = Walk(
+    "Links/PCIeDevice and Links/Memory/* of its GPUs, or Chassis/*/PCIeDevices/* if no processor is a GPU", walked
+)
 PLACES = (PROCESSORS, ELSEWHERE)
 TEXTS = {"state": "Status.State", "model": "Model", "name": "Name", "manufacturer": "Manufacturer"}
 TEXTS |= {"serial": "SerialNumber", "part_number": "PartNumber", "vbios": "FirmwareVersion"}

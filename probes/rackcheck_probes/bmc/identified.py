@@ -16,7 +16,7 @@ TABLE = table(json.loads((files("rackcheck_probes") / "systems.json").read_text(
             "machine, identified by several properties of its BMC; absent if no supported machine matches"
         ),
         "node.identified_by": listing(
-            "the matching properties with their values, also if they do not suffice to identify the machine"
+            "the matching properties with their values, even if these properties do not suffice to identify the machine"
         ),
     },
 )

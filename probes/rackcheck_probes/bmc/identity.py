@@ -28,10 +28,10 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
 @probe(
     Redfish("", "Systems/*", "Managers/*", "Systems/*/Links/ManagedBy/*"),
     gives={
-        "bmc.vendor": text("vendor of the BMC's firmware, not always of the machine", Class.IDENTITY),
-        "bmc.product": text("product of the BMC; it may name a board", Class.IDENTITY),
+        "bmc.vendor": text("vendor of the BMC's firmware, which may not be the vendor of the machine", Class.IDENTITY),
+        "bmc.product": text("product name of the BMC; some BMCs report the name of a board", Class.IDENTITY),
         "bmc.redfish": version("dotted", "Redfish version of the BMC"),
-        "bmc.system": collection("systems behind this BMC; a GPU baseboard may be a separate one"),
+        "bmc.system": collection("systems that this BMC manages; a GPU baseboard may be a separate system"),
         "bmc.system/*.manufacturer": text("manufacturer", Class.IDENTITY),
         "bmc.system/*.model": text("model", Class.IDENTITY),
         "bmc.system/*.serial": text("serial number", Class.IDENTITY),
@@ -43,10 +43,12 @@ MANAGER |= {"health": "Status.Health", "time": "DateTime"}
         "bmc.manager/*.type": text("BMC, Service, ..."),
         "bmc.manager/*.model": text("model", Class.IDENTITY),
         "bmc.manager/*.firmware": version("opaque", "firmware"),
-        "bmc.manager/*.health": text("OK, Warning or Critical, as the controller reports about itself"),
-        "bmc.manager/*.time": text("the controller's clock; some were never set", Class.MEASUREMENT),
+        "bmc.manager/*.health": text("OK, Warning or Critical: the controller's own health"),
+        "bmc.manager/*.time": text("the controller's clock; some clocks were never set", Class.MEASUREMENT),
         "bmc.manager/*.offset": quantity(
-            "s", "the controller's clock minus rackcheck's; negative if it is slow", Class.MEASUREMENT
+            "s",
+            "the controller's clock minus rackcheck's clock; negative if the controller's clock is behind",
+            Class.MEASUREMENT,
         ),
         "firmware.bios": version("opaque", "BIOS of the host"),
         "firmware.bmc": version("opaque", "firmware of the BMC that manages the host"),

@@ -19,7 +19,9 @@ LINK = text("whether there is a link", words=("up", "down", "starting", "trainin
         "bmc.interface/*.enabled": flag("the interface is enabled"),
         "bmc.interface/*.state": text("Enabled, Disabled, Absent, ..."),
         "bmc.interface/*.health": text("OK, Warning or Critical, as the BMC reports it"),
-        "bmc.manager/*.interface": collection("Ethernet interfaces of a controller, including those to the host"),
+        "bmc.manager/*.interface": collection(
+            "Ethernet interfaces of a controller, including the interfaces to the host"
+        ),
         "bmc.manager/*.interface/*.mac": text("hardware address, spelled as in Linux", Class.IDENTITY),
         "bmc.manager/*.interface/*.link": LINK,
         "bmc.manager/*.interface/*.dhcp": flag("the interface requests an IPv4 address over DHCP"),

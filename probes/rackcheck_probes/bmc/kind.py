@@ -7,7 +7,9 @@ from rackcheck.parse.bmc.kind import KINDS, kind
 @probe(
     Redfish("", "Systems/*", "Chassis/*", "Fabrics/*/Switches"),
     gives={
-        "bmc.kind": text("kind, by the machine's parts and not by its name; unknown if no part decides", words=KINDS)
+        "bmc.kind": text(
+            "kind of machine, determined by its parts, not by its name; unknown if no part determines it", words=KINDS
+        )
     },
 )
 def bmc_kind(docs: Documents) -> Facts:

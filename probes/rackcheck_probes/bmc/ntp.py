@@ -11,8 +11,10 @@ from rackcheck.parse.bmc.service import servers
     Redfish("Managers/*/NetworkProtocol"),
     gives={
         "bmc.manager/*.ntp.enabled": flag("NTP is enabled"),
-        "bmc.manager/*.ntp.servers": listing("configured time servers; if enabled with none, no server is used"),
-        "bmc.manager/*.timezone": text("name of the controller's time zone; most report only the offset"),
+        "bmc.manager/*.ntp.servers": listing(
+            "configured time servers; if NTP is enabled without a server, no server is used"
+        ),
+        "bmc.manager/*.timezone": text("name of the controller's time zone; most controllers report only the offset"),
         "bmc.manager/*.utc_offset": text("the controller's local time minus UTC, as +hh:mm"),
     },
 )

@@ -14,7 +14,7 @@ from rackcheck.parse.bmc.power import SHELVES, supplies
         "psu/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "psu/*.model": text("model", Class.IDENTITY),
         "psu/*.serial": text("serial number", Class.IDENTITY),
-        "psu/*.firmware": version("opaque", "firmware; supplies with different versions share the load badly"),
+        "psu/*.firmware": version("opaque", "firmware; supplies with different versions may share the load unequally"),
         "psu/*.capacity": quantity("W", "highest power that the supply can deliver"),
     },
 )

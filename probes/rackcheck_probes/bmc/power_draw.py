@@ -8,7 +8,9 @@ from rackcheck.parse.bmc.power import controls, drawn, whole
 @probe(
     Redfish("Chassis/*/Power"),
     gives={
-        "bmc.power.consumed": quantity("W", "power draw of the machine; unknown if it is 0", Class.MEASUREMENT),
+        "bmc.power.consumed": quantity(
+            "W", "power draw of the machine; unknown if the BMC reports 0", Class.MEASUREMENT
+        ),
         "bmc.power.limit": quantity("W", "power cap; the BMC may report one and not enforce it"),
         "bmc.power.limit_exception": text("action above the cap: NoAction, LogEventOnly, HardPowerOff, ..."),
         "bmc.power.capacity": quantity("W", "power that all supplies of the machine can deliver together"),

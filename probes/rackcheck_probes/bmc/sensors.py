@@ -14,7 +14,10 @@ READS = {"temperature": "C", "power": "W", "voltage": "V", "current": "A", "spee
         "bmc.sensor/*.kind": text("what the sensor measures, from its unit or else its type", words=(*READS, "other")),
         "bmc.sensor/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.sensor/*.context": text("location, as the BMC reports it: CPU, GPU, Intake, ..."),
-        **{f"bmc.sensor.{word}": collection(f"sensors of {word}; unknown if any sensor has no kind") for word in READS},
+        **{
+            f"bmc.sensor.{word}": collection(f"sensors of {word}; unknown if the kind of any sensor is unknown")
+            for word in READS
+        },
         **{f"bmc.sensor.{w}/*.value": quantity(unit, "reading", Class.MEASUREMENT) for w, unit in READS.items()},
         "bmc.sensor.temperature/*.warning": quantity("C", "warning threshold (UpperCaution)"),
         "bmc.sensor.temperature/*.critical": quantity("C", "critical threshold (UpperCritical)"),

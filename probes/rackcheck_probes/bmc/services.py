@@ -10,9 +10,9 @@ from rackcheck.parse.bmc.service import port, services
 @probe(
     Redfish("Managers/*/NetworkProtocol"),
     gives={
-        "bmc.manager/*.service": collection("services a controller lists, by the standard's names: IPMI, SSH, ..."),
+        "bmc.manager/*.service": collection("services that a controller lists, by Redfish's names: IPMI, SSH, ..."),
         "bmc.manager/*.service/*.enabled": flag("the service is enabled; for IPMI, IPMI over the network"),
-        "bmc.manager/*.service/*.port": integer("port, also of a disabled service; some services have no port"),
+        "bmc.manager/*.service/*.port": integer("port, even if the service is disabled; some services have no port"),
     },
 )
 def bmc_services(docs: Documents) -> Facts:

@@ -18,7 +18,7 @@ MANY = ("Chassis/*/Sensors/*", "Chassis/*/PCIeDevices/*")
 """Hundreds of resources on some machines."""
 
 OEM = "Chassis/*/Oem/Hpe/Links/Devices/*"
-"""Devices that only one vendor lists; other BMCs have nothing there, or something else."""
+"""Devices that only one vendor lists; other BMCs have no such resource, or a different one."""
 
 INSIDE = ("PowerSupplies", "Temperatures", "Fans", "Voltages", "Redundancy")
 """Lists of parts inside the older Power and Thermal resources."""

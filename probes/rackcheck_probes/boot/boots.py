@@ -15,7 +15,7 @@ WINDOWS = {"two_hours": 2, "day": 24, "week": 168}
     ),
     gives={
         "os.boot.count": integer(
-            f"Starts recorded in the newest {MOST} lines of wtmp; the file is rotated, mostly monthly.",
+            f"Starts recorded in the newest {MOST} lines of wtmp; the file is usually rotated every month.",
             Class.COUNTER,
         ),
         "os.boot.unclean": integer(

@@ -16,10 +16,10 @@ from rackcheck.parse.host.os.cmdline import SECRET, WITHHELD, arguments
             "Every argument of the kernel's command line, in order; values that look secret are withheld."
         ),
         "cmdline.argument": collection(
-            "The kernel's arguments by name; arguments after `--` are init's, not the kernel's."
+            "The kernel's arguments by name; arguments after `--` belong to init, not to the kernel."
         ),
         "cmdline.argument/*.value": setting(
-            "The argument's value, the last one where it is repeated; absent for a bare word."
+            "The argument's value, the last one if the argument is repeated; absent for an argument without a value."
         ),
         "cmdline.argument/*.present": flag("True: the argument is present, with or without a value."),
     },

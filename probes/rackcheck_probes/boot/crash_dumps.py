@@ -11,7 +11,7 @@ from rackcheck_probes.os.hidden import THERE
 
 KEPT, DUMPS = "/var/lib/systemd/pstore", "/var/crash"
 END = "-- end --"
-"""The answer's last line."""
+"""The last line of the output."""
 
 _DUMP = re.compile(
     rf"{DUMPS}/([0-9]{{12}}|\S{{1,60}}-[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}-[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}})"
@@ -26,7 +26,7 @@ def left(answer: str) -> tuple[str, ...]:
     """
     items = rows(answer)
     if not items or items[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     return tuple(sorted(row for row in items[:-1] if row.startswith(f"{KEPT}/") or _DUMP.fullmatch(row)))
 
 

@@ -30,14 +30,22 @@ CHECKS = tuple(kind for kind in MACHINE_CHECKS if kind.leaf == "uncorrected")
             f"Warnings and errors of the kernel in the previous boot; unknown if there are {MOST} lines or more.",
             Class.COUNTER,
         ),
-        "log.previous_boot.panics": integer(f"Panics among the newest {MOST} of these lines.", Class.COUNTER),
-        "log.previous_boot.uncorrected": integer(
-            f"Uncorrected machine checks among the newest {MOST} of these lines.", Class.COUNTER
+        "log.previous_boot.panics": integer(
+            f"Panics among the previous boot's newest {MOST} kernel warnings and errors.", Class.COUNTER
         ),
-        "log.previous_boot.xids": listing(f"Xids among the newest {MOST} of these lines, by number.", Class.COUNTER),
-        "log.previous_boot.sxids": listing(f"SXids among the newest {MOST} of these lines, by number.", Class.COUNTER),
+        "log.previous_boot.uncorrected": integer(
+            f"Uncorrected machine checks among the previous boot's newest {MOST} kernel warnings and errors.",
+            Class.COUNTER,
+        ),
+        "log.previous_boot.xids": listing(
+            f"Xids among the previous boot's newest {MOST} kernel warnings and errors, by number.", Class.COUNTER
+        ),
+        "log.previous_boot.sxids": listing(
+            f"SXids among the previous boot's newest {MOST} kernel warnings and errors, by number.", Class.COUNTER
+        ),
         "log.previous_boot.last": text(
-            "The last of these lines, without its time; absent if there is none.", Class.MEASUREMENT
+            "The previous boot's last kernel warning or error, without its time; absent if there is none.",
+            Class.MEASUREMENT,
         ),
     },
 )

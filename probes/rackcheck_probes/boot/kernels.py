@@ -31,7 +31,7 @@ def kernels(answer: str) -> Facts:
     """Read the names of the module folders that depmod has processed."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     found = sorted(rows[:-1])
     yield "kernel.installed", tuple(found)
     yield "kernel.newest", newest(found)

@@ -15,7 +15,7 @@ PARENT, FOLDER, AFTER = "/sys/fs", "/sys/fs/pstore", "/proc/version"
     ),
     gives={
         "os.crash.pstore": listing(
-            "Panic records that firmware holds and that are not collected yet; absent without pstore.", Class.COUNTER
+            "Panic records in the firmware's store that are not collected yet; absent without pstore.", Class.COUNTER
         )
     },
 )

@@ -20,13 +20,13 @@ END = "-- end --"
         "os.reboot.required": flag(
             "Whether an upgraded package requires a reboot; available on Ubuntu and Debian with update-notifier."
         ),
-        "os.reboot.packages": listing("The packages that require it."),
+        "os.reboot.packages": listing("The packages that require a reboot."),
     },
 )
 def reboot_required(answer: str) -> Facts:
     """Check for the marker file, and read the names of the packages that require the reboot."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     yield "os.reboot.required", read.flag(rows[0], yes="yes", no="no")
     yield "os.reboot.packages", tuple(rows[1:-1]) if rows[0] == "yes" else Absent("no reboot is required")

@@ -17,7 +17,7 @@ MEASURED = Class.MEASUREMENT
 NEEDS = ("model", "tensor.rate", "tensor.clock", "tensor.rise", "results")
 
 APART = 0.05
-"""Maximum share by which a GPU's work per clock may be below the better GPUs of its model, which are the same chips."""
+"""Maximum share by which a GPU's work per clock may be below the better GPUs of its model, which have the same chip."""
 
 GpuKey = tuple[str, str]
 """A GPU's node, and its index on that node."""
@@ -27,13 +27,15 @@ GpuKey = tuple[str, str]
     needs=("burnin.gpu", *(f"burnin.gpu/*.{need}" for need in NEEDS)),
     gives={
         "burnin.gpu/*.among.work": text("Work per clock, compared with all GPUs of its model", MEASURED, SLOW),
-        "burnin.gpu/*.among.work_effect": quantity("%", "Deviation from the work per clock of its peers", MEASURED),
+        "burnin.gpu/*.among.work_effect": quantity(
+            "%", "Deviation from the work per clock of the GPU's peers", MEASURED
+        ),
         "burnin.gpu/*.among.work_best": text(
             "Work per clock, compared with the better GPUs of its model", MEASURED, SLOW
         ),
         "burnin.gpu/*.among.rate": text("Rate, compared with the value expected for its node and slot", MEASURED, SLOW),
         "burnin.gpu/*.among.rate_far": text(
-            "Rate, compared by a wider limit, which chance alone does not exceed", MEASURED, SLOW
+            "Rate, compared with a wider limit, which random variation alone does not exceed", MEASURED, SLOW
         ),
         "burnin.gpu/*.among.rate_effect": quantity("%", "Deviation from the expected rate", MEASURED),
         "burnin.gpu/*.among.heat": text(
@@ -113,10 +115,10 @@ def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Read
     for gpu, value in values.items():
         own = facts[gpu]["tensor.rate"]
         if value is None:
-            why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "it reports no work per clock")
+            why = own if isinstance(own, Unknown) else Unknown(Reason.NOT_TESTED, "the GPU reports no work per clock")
             yield _fact(gpu, "work_best", why)
         elif value < least * (1 - APART):
-            message = f"work per clock: {(1 - value / least) * 100:.1f} % below the better ones of {len(gpus)} GPUs"
+            message = f"work per clock: {(1 - value / least) * 100:.1f} % below the upper quarter of {len(gpus)} GPUs"
             yield _fact(gpu, "work_best", Sourced("slow", message))
         elif value >= most * (1 - APART):
             yield _fact(gpu, "work_best", "fine")

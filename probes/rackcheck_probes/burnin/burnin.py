@@ -15,7 +15,7 @@ MOST = 20
         "burnin.simulated": flag("Whether the node is simulated, so that no hardware was under load", Class.IDENTITY),
         "burnin.seed": integer("Seed of patterns and operands, to reproduce any result", Class.MEASUREMENT),
         "burnin.end": text(
-            "whole if it ran to completion; else unknown, with the reason", Class.MEASUREMENT, ("whole",)
+            "whole if the burn-in ran to completion; else unknown, with the reason", Class.MEASUREMENT, ("whole",)
         ),
         "burnin.seconds": quantity("s", "Time from the first record to the last", Class.MEASUREMENT),
         "burnin.unread": integer("Records that could not be read", Class.COUNTER),

@@ -51,7 +51,7 @@ MOST = 64
         "burnin.gpu": collection("GPUs that the driver lists, by its index"),
         "burnin.gpu/*.model": text("Model, as the driver names it", Class.IDENTITY),
         "burnin.gpu/*.uuid": text("UUID, as the driver reports it", Class.IDENTITY),
-        "burnin.gpu/*.serial": text("Serial number on its label", Class.IDENTITY),
+        "burnin.gpu/*.serial": text("Serial number on the GPU's label", Class.IDENTITY),
         "burnin.gpu/*.faults": listing("Faults that were found, by name", MEASURED),
         "burnin.gpu/*.mismatches": integer("Wrong results of any test", Class.COUNTER),
         "burnin.gpu/*.again": text(
@@ -64,7 +64,7 @@ MOST = 64
         "burnin.gpu/*.memory.coverage": quantity("%", "Share of memory that was tested with patterns", MEASURED),
         "burnin.gpu/*.memory.seeds": integer("Number of patterns written to all tested memory in turn", MEASURED),
         "burnin.gpu/*.memory.verify": quantity("GB/s", "Rate of reading and comparing memory", MEASURED),
-        "burnin.gpu/*.memory.march": quantity("GB/s", "Rate of comparing memory and writing it again", MEASURED),
+        "burnin.gpu/*.memory.march": quantity("GB/s", "Rate of comparing and rewriting memory", MEASURED),
         "burnin.gpu/*.memory.copy": quantity("GB/s", "Rate of copies within memory, reads plus writes", MEASURED),
         "burnin.gpu/*.tensor.mismatches": integer("Wrong results of matrix products", Class.COUNTER),
         "burnin.gpu/*.tensor.rate": quantity("TFLOP/s", "Rate of exact bf16 matrix products by mma.sync", MEASURED),
@@ -86,7 +86,7 @@ MOST = 64
         "burnin.gpu/*.results": listing("Results that must be identical on every GPU, by test and seed", MEASURED),
         "burnin.gpu/*.scalar.mismatches": integer("Wrong results of scalar units", Class.COUNTER),
         "burnin.gpu/*.slowest_sm": quantity("%", "Extra time of the slowest SM over the median SM", MEASURED),
-        "burnin.gpu/*.link.mismatches": integer("Wrong values moved over PCIe or NVLink", Class.COUNTER),
+        "burnin.gpu/*.link.mismatches": integer("Wrong values after copies over PCIe or NVLink", Class.COUNTER),
         "burnin.gpu/*.link.h2d": quantity("GB/s", "Rate of copies from host memory", MEASURED),
         "burnin.gpu/*.link.d2h": quantity("GB/s", "Rate of copies to host memory", MEASURED),
         "burnin.gpu/*.link.generation": integer("PCIe generation under load", MEASURED),
@@ -179,7 +179,7 @@ class _Gpu:
         if isinstance(clock, float) and isinstance(most, int | float) and most > 0:
             yield "tensor.clock_share", clock / most * 100
         else:
-            missing = Unknown(Reason.NOT_TESTED, "its highest clock was not reported")
+            missing = Unknown(Reason.NOT_TESTED, "the GPU's highest clock was not reported")
             yield "tensor.clock_share", clock if isinstance(clock, Unknown) else missing
         per = rate / clock / 1e3 if isinstance(rate, float) and isinstance(clock, float) and clock > 0 else None
         yield "tensor.work_per_clock", per if per is not None else (rate if isinstance(rate, Unknown) else clock)
@@ -209,7 +209,11 @@ class _Gpu:
         if len(temps) < FEWEST or not isinstance(power, float) or power <= 0:
             return Unknown(Reason.NOT_TESTED, "temperature or power was not reported")
         warmed = sum(temps[-EDGE:]) / EDGE - sum(temps[:EDGE]) / EDGE
-        return warmed / power if warmed >= WARMED else Unknown(Reason.NOT_TESTED, f"it warmed by {warmed:.1f} degrees")
+        return (
+            warmed / power
+            if warmed >= WARMED
+            else Unknown(Reason.NOT_TESTED, f"the GPU warmed by only {warmed:.1f} degrees")
+        )
 
     def _slowest(self) -> Reading | Sourced:
         """Return how much longer the slowest SM took than the median SM, in the test with the largest difference."""
@@ -255,7 +259,7 @@ class _Gpu:
         if isinstance(share, float) and share >= COVERED:
             return None
         message = f"{share * 100:.1f} %" if isinstance(share, float) else "an unknown share"
-        return Unknown(Reason.NOT_TESTED, f"{message} of its memory was tested")
+        return Unknown(Reason.NOT_TESTED, f"{message} of the GPU's memory was tested")
 
     def _throttled(self) -> Reading:
         bits = [int(value) for value in column(self.burn.samples.get(self.of, ()), "reasons")]

@@ -19,11 +19,11 @@ MEASURED = Class.MEASUREMENT
         "burnin.inlet": quantity("C", "Mean air temperature at the intake during the load, from the BMC", MEASURED),
         "burnin.power": quantity("W", "Peak power of the whole machine, from the BMC", MEASURED),
         "burnin.gpu/*.heat.resistance": quantity(
-            "K/W", "Thermal resistance of chip, heatsink and air, above the intake", MEASURED
+            "K/W", "Thermal resistance from the chip through heatsink and air to the intake", MEASURED
         ),
-        "burnin.gpu/*.heat.ahead": quantity("C", "Predicted temperature after ten minutes of such a load", MEASURED),
-        "burnin.gpu/*.heat.give": quantity("C", "Uncertainty of that prediction (95 % of cases)", MEASURED),
-        "burnin.gpu/*.heat.constant": quantity("s", "Time in which the temperature covers 63 % of its rise", MEASURED),
+        "burnin.gpu/*.heat.ahead": quantity("C", "Predicted temperature after ten minutes of this load", MEASURED),
+        "burnin.gpu/*.heat.give": quantity("C", "Uncertainty of the predicted temperature (95 % of cases)", MEASURED),
+        "burnin.gpu/*.heat.constant": quantity("s", "Time in which the temperature reaches 63 % of its rise", MEASURED),
         "burnin.gpu/*.heat.below_slowdown": quantity(
             "C", "Margin from the predicted temperature to the GPU's slowdown temperature", MEASURED
         ),
@@ -33,7 +33,7 @@ def burnin_heat(burn: Burn) -> Facts:
     """Fit each GPU's temperature under the tensor load."""
     beside = burn.samples.get("bmc", ())
     inlet, power = column(beside, "inlet"), column(beside, "power")
-    none = Unknown(Reason.NOT_TESTED, "no BMC reported it during the load")
+    none = Unknown(Reason.NOT_TESTED, "no BMC reported this value during the load")
     yield "burnin.inlet", fmean(inlet) if inlet else none
     yield "burnin.power", max(power) if power else none
     for index in burn.gpus:
@@ -71,5 +71,5 @@ def _below(taken: Sequence[Record], found: ThermalFit) -> Reading:
     below = slowdown - found.ahead
     if abs(below) > found.give:
         return below
-    message = f"{found.ahead:.0f} ± {found.give:.0f} C predicted in ten minutes; it slows down at {slowdown:.0f} C"
+    message = f"{found.ahead:.0f} ± {found.give:.0f} C predicted in ten minutes; the slowdown is at {slowdown:.0f} C"
     return Unknown(Reason.NOT_TESTED, message)

@@ -17,7 +17,7 @@ from rackcheck.parse.burnin.readings import column, figure, rows, span, untested
 MEASURED = Class.MEASUREMENT
 
 Limit = tuple[str, str, str, str, float]
-"""A figure's stage and test, what limits its rate, its unit in the fact, and the factor to that unit."""
+"""A rate's stage and test, the hardware that limits the rate, the fact's unit, and the factor to this unit."""
 
 FIGURES: Mapping[str, Limit] = {
     "memory.copy": ("memory", "copy", "memory", "GB/s", 1e9),
@@ -37,10 +37,16 @@ FIGURES: Mapping[str, Limit] = {
         for pattern, kind in (
             (
                 f"burnin.gpu/*.light.{name}.limit",
-                quantity(unit, "Limit by the GPU's highest clocks, units and slot", MEASURED),
+                quantity(unit, "Theoretical limit by the GPU's highest clocks, units and slot", MEASURED),
             ),
-            (f"burnin.gpu/*.light.{name}.reached", quantity("%", "Measured rate as a share of that limit", MEASURED)),
-            (f"burnin.gpu/*.light.{name}.gap", listing("Observations that may explain the missing share", MEASURED)),
+            (
+                f"burnin.gpu/*.light.{name}.reached",
+                quantity("%", "Measured rate as a share of the theoretical limit", MEASURED),
+            ),
+            (
+                f"burnin.gpu/*.light.{name}.gap",
+                listing("Observations that may explain why the rate is below the limit", MEASURED),
+            ),
         )
     },
 )
@@ -63,7 +69,7 @@ def _held(burn: Burn, of: str, about: Mapping[str, Any], figures: Limit) -> Iter
     seen = _observed(burn, of, about, work)
     limit = _limit(kind, seen, about, work)
     if limit is None:
-        absent = Absent("no source gives such a limit for this part, or an input to it was not reported")
+        absent = Absent("no source gives this limit for the GPU, or a value that the limit depends on was not reported")
         yield "limit", absent
         yield "reached", absent
     else:

@@ -38,4 +38,4 @@ def cpu(answer: str) -> Facts:
             yield path, number
     if (cores := lscpu.cores(values)) is not None:
         yield "cpu.cores", cores
-    yield "cpu.hypervisor", values.get("Hypervisor vendor") or Absent("lscpu names no hypervisor")
+    yield "cpu.hypervisor", values.get("Hypervisor vendor") or Absent("lscpu reports no hypervisor")

@@ -9,7 +9,7 @@ FOLDER = "/sys/devices/system/cpu/cpuidle"
     Read(f"{FOLDER}/current_driver", f"{FOLDER}/current_governor", f"{FOLDER}/current_governor_ro"),
     gives={
         "cpu.idle.driver": text("The idle driver: intel_idle, acpi_idle; `none` if CPUs only halt."),
-        "cpu.idle.governor": text("What selects the idle state: menu, teo, haltpoll."),
+        "cpu.idle.governor": text("The governor that selects the idle state: menu, teo, haltpoll."),
     },
 )
 def cpuidle(files: Files) -> Facts:

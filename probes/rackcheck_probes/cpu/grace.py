@@ -45,7 +45,7 @@ def cpu_grace(answer: str) -> Facts:
     """Read the sensors of each socket, in thousandths of a degree and millionths of a watt."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     if rows[:-1] == [NONE]:
         return
     found = grace.sockets(rows[:-1])

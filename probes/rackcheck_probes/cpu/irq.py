@@ -37,7 +37,7 @@ def irq(answer: str) -> Facts:
     """Count each function's vectors; a vector that no CPU serves yet (not started) does not count as remote."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END or not rows[-2].startswith("default "):
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     for device in irq_vectors.devices(rows[:-2]):
         item = f"pcie/{spell_key(device.address)}"
         yield f"{item}.irq.vectors", len(device.vectors)

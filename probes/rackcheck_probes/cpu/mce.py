@@ -11,11 +11,11 @@ COMMAND = "grep -E '^ +CPU|^ *(MCE|THR|DFR|TRM):' /proc/interrupts | tr -s ' '; 
 @probe(
     Shell(COMMAND, quick=True),
     gives={
-        "cpu.mce.exceptions": integer("Machine check exceptions since boot: errors not corrected.", Class.COUNTER),
-        "cpu.mce.cpus": listing("Logical CPUs with such exceptions, as ranges.", Class.COUNTER),
+        "cpu.mce.exceptions": integer("Machine check exceptions since boot: uncorrected errors.", Class.COUNTER),
+        "cpu.mce.cpus": listing("Logical CPUs with machine check exceptions, as ranges.", Class.COUNTER),
         "cpu.mce.thresholds": integer("Interrupts for corrected errors since boot.", Class.COUNTER),
         "cpu.mce.deferred": integer("Interrupts for deferred errors since boot; AMD only.", Class.COUNTER),
-        "cpu.mce.thermal": integer("Interrupts because of heat or power since boot.", Class.COUNTER),
+        "cpu.mce.thermal": integer("Interrupts because of a thermal or power limit since boot.", Class.COUNTER),
     },
 )
 def cpu_mce(answer: str) -> Facts:

@@ -8,7 +8,7 @@ GLOB = "/sys/devices/system/cpu/vulnerabilities/*"
 @probe(
     Read(GLOB),
     gives={
-        "cpu.vulnerability": collection("CPU flaws that this kernel reports on, by its names."),
+        "cpu.vulnerability": collection("CPU flaws that this kernel reports, by the kernel's names."),
         "cpu.vulnerability/*.state": text("Status of the flaw: Not affected, Mitigation: ..., Vulnerable."),
     },
 )

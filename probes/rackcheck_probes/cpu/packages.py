@@ -17,7 +17,9 @@ PACKAGE, SIBLINGS = f"{FOLDER}/physical_package_id", f"{FOLDER}/thread_siblings_
         "cpu.package": collection("CPU packages with a CPU that is online, by the kernel's number."),
         "cpu.package/*.threads": integer("Logical CPUs of the package that are online."),
         "cpu.package/*.cores": integer("Cores of the package with a thread that is online."),
-        "cpu.package/*.threads_per_core": listing("How many threads its cores run; several numbers if cores differ."),
+        "cpu.package/*.threads_per_core": listing(
+            "Number of threads that each core of the package runs; several numbers if cores differ."
+        ),
     },
 )
 def cpu_packages(files: Files) -> Facts:

@@ -29,7 +29,7 @@ LIMITS = (
         "cpu.power/*.most": quantity("W", "The highest possible long-term limit: the package's TDP."),
         "cpu.power/*.limit.long": quantity("W", "The long-term limit (PL1); absent if there is none."),
         "cpu.power/*.limit.short": quantity("W", "The short-term limit (PL2)."),
-        "cpu.power/*.limit.peak": quantity("W", "The peak limit, in force at every moment (PL4)."),
+        "cpu.power/*.limit.peak": quantity("W", "The peak limit, which applies at every moment (PL4)."),
         "cpu.power/*.window.long": quantity("s", "The time window of the long-term limit."),
         "cpu.power/*.window.short": quantity("s", "The time window of the short-term limit."),
     },

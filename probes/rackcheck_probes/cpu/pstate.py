@@ -11,7 +11,9 @@ PROFILE = "/sys/firmware/acpi/platform_profile"
     Read(*(f"{INTEL}/{name}" for name in ("status", "min_perf_pct", "max_perf_pct", "hwp_dynamic_boost")),
          f"{AMD}/status", f"{AMD}/prefcore", PROFILE, f"{PROFILE}_choices"),
     gives={
-        "cpu.pstate.intel": text("Mode of intel_pstate: active (it decides), passive (the governor decides), off."),
+        "cpu.pstate.intel": text(
+            "Mode of intel_pstate: active (the driver selects clocks), passive (the governor selects clocks), off."
+        ),
         "cpu.pstate.amd": text("Mode of amd-pstate: active, passive, guided, disable."),
         "cpu.pstate.min": quantity("%", "Lower limit of intel_pstate's clocks, as a share of the CPU's highest clock."),
         "cpu.pstate.max": quantity("%", "Upper limit of intel_pstate's clocks, as a share of the CPU's highest clock."),

@@ -16,7 +16,9 @@ MAKERS = {"model": "Version", "id": "ID"}
         "cpu.socket/*.model": text("The processor's name.", Class.IDENTITY),
         "cpu.socket/*.id": text("The processor's CPUID word, byte by byte.", Class.IDENTITY),
         "cpu.socket/*.signature": text("Family, model and stepping.", Class.IDENTITY),
-        "cpu.socket/*.status": text("Whether firmware uses it: `Populated, Enabled`, `Populated, Disabled By BIOS`."),
+        "cpu.socket/*.status": text(
+            "Whether firmware uses the processor: `Populated, Enabled`, `Populated, Disabled By BIOS`."
+        ),
         "cpu.socket/*.speed.most": quantity("MHz", "The highest clock of the socket, according to the board."),
         "cpu.socket/*.speed.boot": quantity("MHz", "The clock at which firmware started the processor."),
         "cpu.socket/*.cores": integer("Cores that the processor has."),

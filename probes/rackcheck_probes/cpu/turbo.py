@@ -22,4 +22,4 @@ def turbo(files: Files) -> Facts:
     elif files.has(BOOST):
         yield "cpu.turbo", files.read(BOOST, read.bit)
     else:
-        yield "cpu.turbo", Absent("the kernel has no switch for it")
+        yield "cpu.turbo", Absent("the kernel has no switch for turbo")

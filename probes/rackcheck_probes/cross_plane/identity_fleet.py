@@ -48,7 +48,7 @@ ALSO = (
     *(f"{plane}/*.part_number" for plane in DIMM),
 )
 NOT_LISTED = ("no host in inventory", "no BMC in inventory")
-"""Reasons of a missing plane that the inventory does not list; no identity of the plane can occur twice."""
+"""Reasons of unknown facts if the inventory does not list their plane; such a plane has no identities."""
 
 
 Keep = Callable[[Inputs, Mapping[str, Reading]], Iterable[tuple[str, Reading]]]

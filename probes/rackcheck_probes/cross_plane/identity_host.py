@@ -44,7 +44,7 @@ GPUS: tuple[tuple[Spell, str, str], ...] = (
             "Identities on which host and BMC agree: serial, uuid, macs, dimms, gpus.", Class.MEASUREMENT
         ),
         "node.identity.differs": listing(
-            "Identities on which host and BMC differ; unknown if they report none in common.",
+            "Identities on which host and BMC differ; unknown if no identity is reported by both.",
             Class.MEASUREMENT,
         ),
     },

@@ -137,7 +137,7 @@ def planes_cpu(inputs: Inputs) -> Facts:
 
 @join(
     needs=("bmc.dimm", "bmc.dimm/*.size"),
-    gives={"bmc.memory.dimm_count": integer("Memory modules that the BMC finds in the slots.")},
+    gives={"bmc.memory.dimm_count": integer("Memory modules that the BMC lists, without empty slots.")},
 )
 def bmc_dimm_count(inputs: Inputs) -> Facts:
     """Count the slots that hold memory."""
@@ -173,7 +173,7 @@ def _beyond(values: Mapping[str, Reading], others: Mapping[str, Reading]) -> Ite
     needs=("time.offset", "bmc.manager", "bmc.manager/*.offset"),
     gives={
         "bmc.manager/*.ahead": quantity(
-            "s", "The BMC's clock minus the node's; negative if it is slow.", Class.MEASUREMENT
+            "s", "The BMC's clock minus the node's clock; negative if the BMC's clock is behind.", Class.MEASUREMENT
         ),
     },
 )
@@ -182,5 +182,5 @@ def planes_clock(inputs: Inputs) -> Facts:
     ours = inputs.reading("time.offset")
     for name, theirs in inputs.table("bmc.manager", "offset").items():
         known = isinstance(ours, float) and isinstance(theirs, float)
-        lost = settled((theirs, ours)) or Unknown(Reason.NOT_COLLECTED, "one of the two reports no clock")
+        lost = settled((theirs, ours)) or Unknown(Reason.NOT_COLLECTED, "the host or the BMC reports no clock")
         yield f"bmc.manager/{spell_key(name)}.ahead", theirs - ours if known else lost  # type: ignore[operator]

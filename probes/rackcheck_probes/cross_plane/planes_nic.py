@@ -25,7 +25,7 @@ def same_firmware(left: Reading, right: Reading) -> bool | Unknown:
         return True
     if PLAIN.fullmatch(str(left).strip()) and PLAIN.fullmatch(str(right).strip()):
         return False
-    return Unknown(Reason.NOT_COLLECTED, f"driver {left}, BMC {right}: not certainly the same component")
+    return Unknown(Reason.NOT_COLLECTED, f"driver {left}, BMC {right}: these may be different components")
 
 
 @join(

@@ -10,11 +10,11 @@ GLOBS = tuple(f"{folder}/*.{ending}" for folder in ("/etc/cdi", "/var/run/cdi") 
     Read(*GLOBS, cap=4 << 20),
     gives={
         "container.cdi": collection("CDI files by path, in /etc/cdi and /var/run/cdi."),
-        "container.cdi/*.kind": text("What the file provides: nvidia.com/gpu."),
-        "container.cdi/*.devices": integer("The devices in it; GPUs count by number, by UUID and once as `all`."),
+        "container.cdi/*.kind": text("The kind of device that the file provides: nvidia.com/gpu."),
+        "container.cdi/*.devices": integer("Devices in the file: each GPU by number and by UUID, and `all` once."),
         "container.cdi/*.driver": version(
             "dotted",
-            "The driver whose libcuda it mounts: after an upgrade, containers fail until the file is rewritten.",
+            "The driver whose libcuda the file mounts; containers fail after an upgrade until the file is rewritten.",
         ),
     },
 )

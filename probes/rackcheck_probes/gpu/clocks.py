@@ -17,21 +17,23 @@ FACTS = {
     },
     **{
         f"clock.application_{part}": NvmlFact(
-            f"app_{part}", MHZ, quantity("MHz", f"The clock of {PARTS[part]} for programs, set or default.")
+            f"app_{part}",
+            MHZ,
+            quantity("MHz", f"The applications clock of {PARTS[part]}: the set or the default value."),
         )
         for part in ("graphics", "memory")
     },
     **{
         f"clock.application_{part}_default": NvmlFact(
-            f"default_app_{part}", MHZ, quantity("MHz", f"The default clock of {PARTS[part]} for programs.")
+            f"default_app_{part}", MHZ, quantity("MHz", f"The default applications clock of {PARTS[part]}.")
         )
         for part in ("graphics", "memory")
     },
     "clock.event_reasons": NvmlFact(
-        "reasons", reasons, listing("Why the clocks are not higher now.", Class.MEASUREMENT)
+        "reasons", reasons, listing("The reasons why the clocks are not higher now.", Class.MEASUREMENT)
     ),
     "clock.event_reasons_known": NvmlFact(
-        "reasons_supported", reasons, listing("The reasons that this GPU can report.")
+        "reasons_supported", reasons, listing("The reasons for lower clocks that this GPU can report.")
     ),
     "clock.limited": NvmlFact(
         "reasons",

@@ -11,7 +11,11 @@ FACTS = {
     "cuda": NvmlFact("cuda", unchanged, version("dotted", "The newest CUDA that the driver supports.")),
     "library": NvmlFact("nvml", unchanged, version("dotted", "The version of the driver's management library.")),
     "confidential.mode": NvmlFact("cc_mode", MODE, text("Confidential computing: on, off; absent if unsupported.")),
-    "confidential.environment": NvmlFact("cc_environment", ENVIRONMENT, text("Where confidential computing runs.")),
+    "confidential.environment": NvmlFact(
+        "cc_environment",
+        ENVIRONMENT,
+        text("The environment of confidential computing: unavailable, simulation, production."),
+    ),
     "confidential.devtools": NvmlFact("cc_devtools", TOOLS, text("Whether debuggers are allowed: off, on.")),
     "confidential.ready": NvmlFact("cc_ready", yes, flag(READY, Class.MEASUREMENT)),
 }

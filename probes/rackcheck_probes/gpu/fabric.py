@@ -11,9 +11,13 @@ FACTS = {
         one_of("not supported", "not started", "in progress", "completed"),
         text("State of joining the NVLink fabric; absent if the GPU belongs to none."),
     ),
-    "fabric.status": NvmlFact("fabric_status", unchanged, text("NVIDIA's result of joining: Success.")),
+    "fabric.status": NvmlFact(
+        "fabric_status", unchanged, text("The result of joining the fabric, as the driver reports it: Success.")
+    ),
     "fabric.clique": NvmlFact(
-        "fabric_clique", counted, integer("GPUs of one clique of the cluster reach each other.", Class.IDENTITY)
+        "fabric_clique",
+        counted,
+        integer("The GPU's clique; GPUs of one clique of the cluster reach each other.", Class.IDENTITY),
     ),
     "fabric.cluster": NvmlFact(
         "fabric_cluster", unchanged, text("The cluster's id; zeros if the cluster is a single node.", Class.IDENTITY)
@@ -34,7 +38,9 @@ FACTS = {
         "gpu/*.fabric.health.access_timeout_recovery": flag(
             "Whether the fabric is recovering from an access that timed out.", Class.MEASUREMENT
         ),
-        "gpu/*.fabric.health.configuration": text("What is misconfigured; good if nothing is.", Class.MEASUREMENT),
+        "gpu/*.fabric.health.configuration": text(
+            "The misconfiguration of the fabric; good if there is none.", Class.MEASUREMENT
+        ),
     },
 )
 def gpu_fabric(answer: str) -> Facts:

@@ -34,7 +34,8 @@ NEWEST = 4 << 20
             Class.COUNTER,
         ),
         "log.fabric_manager.last": text(
-            "The last of these errors and warnings, without its time; absent if there is none.", Class.MEASUREMENT
+            "The last error or warning since the last start, without its time; absent if there is none.",
+            Class.MEASUREMENT,
         ),
     },
 )

@@ -14,7 +14,9 @@ FACTS = {
     ),
     "inforom.valid": NvmlFact("inforom_checksum", no, flag(VALID, Class.MEASUREMENT)),
     "gsp.enabled": NvmlFact("gsp_mode", yes, flag("Whether the GPU's system processor (GSP) runs part of the driver.")),
-    "gsp.default": NvmlFact("gsp_default", yes, flag("Whether the system processor does so by default.")),
+    "gsp.default": NvmlFact(
+        "gsp_default", yes, flag("Whether the GPU's system processor (GSP) runs part of the driver by default.")
+    ),
     "gsp.version": NvmlFact(
         "gsp_version", unchanged, version("dotted", "The version of the system processor's firmware.")
     ),

@@ -35,8 +35,8 @@ DRIVER = {
     QUESTION,
     gives={
         "gpu": collection(
-            "NVIDIA GPUs by module (`module-3`) on baseboards of several, else by PCI address; empty only if the PCI"
-            " bus has none either.",
+            "NVIDIA GPUs by module (`module-3`) on baseboards of several GPUs, else by PCI address; "
+            "empty only if the PCI bus also has no NVIDIA GPU.",
             alike=("gpu/*.name", "gpu/*.mig.mode"),
         ),
         **gives(FACTS),

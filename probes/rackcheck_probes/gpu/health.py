@@ -18,12 +18,14 @@ ACTION = "Recovery that the driver requires for the GPU: none, reset, reboot."
 FACTS = {
     "recovery_action": NvmlFact("recovery_action", recovery, text(ACTION, Class.MEASUREMENT)),
     "processes": NvmlFact("processes", counted, integer("Processes that use the GPU now.", Class.MEASUREMENT)),
-    "peers": NvmlFact("peers", reached, integer("Other GPUs whose memory this one can read directly.")),
+    "peers": NvmlFact("peers", reached, integer("Other GPUs whose memory this GPU can read directly.")),
     "utilization.gpu": NvmlFact(
-        "utilization", scaled(1), quantity("%", "Recent time in which the GPU was busy.", Class.MEASUREMENT)
+        "utilization", scaled(1), quantity("%", "Share of recent time in which the GPU was busy.", Class.MEASUREMENT)
     ),
     "utilization.memory": NvmlFact(
-        "utilization_memory", scaled(1), quantity("%", "Recent time in which its memory was busy.", Class.MEASUREMENT)
+        "utilization_memory",
+        scaled(1),
+        quantity("%", "Share of recent time in which the GPU's memory was busy.", Class.MEASUREMENT),
     ),
 }
 

@@ -14,7 +14,11 @@ FOLDER = "/dev/nvidia-caps-imex-channels"
         'echo "channels $n"',
         quick=True,
     ),
-    gives={"driver.imex.channels": integer("Device files of IMEX channels; without one, no program shares memory.")},
+    gives={
+        "driver.imex.channels": integer(
+            "Device files of IMEX channels; without a device file, programs cannot share memory."
+        )
+    },
 )
 def imex_channels(answer: str) -> Facts:
     """Read the number of channels."""

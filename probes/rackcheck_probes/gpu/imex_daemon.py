@@ -39,5 +39,5 @@ NONE, GONE = "none\n", Absent("no IMEX on this node")
 def imex_daemon(answer: str) -> Facts:
     """Read the state."""
     if not answer.endswith("\n"):
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     yield "driver.imex.state", GONE if answer == NONE else read.line(answer)

@@ -9,7 +9,7 @@ def _count(key: str, what: str) -> NvmlFact:
     return NvmlFact(key, counted, integer(what, Class.COUNTER))
 
 
-GENERATION = "The PCIe generation now; idle GPUs lower theirs."
+GENERATION = "The PCIe generation now; an idle GPU uses a lower one."
 FACTS = {
     "link.generation": NvmlFact("link_generation", counted, integer(GENERATION, Class.MEASUREMENT)),
     "link.max_generation": NvmlFact(
@@ -25,8 +25,12 @@ FACTS = {
     "link.replays": _count("pcie_replay", "PCIe packets sent again."),
     "link.replay_rollovers": _count("pcie_replay_rollover", "Rollovers of the PCIe replay counter."),
     "link.errors.correctable": _count("pcie_correctable", "Correctable PCIe errors of the GPU."),
-    "link.errors.nonfatal": _count("pcie_nonfatal", "Uncorrectable PCIe errors that the link survived."),
-    "link.errors.fatal": _count("pcie_fatal", "Uncorrectable PCIe errors that the link did not survive."),
+    "link.errors.nonfatal": _count(
+        "pcie_nonfatal", "Non-fatal PCIe errors: uncorrectable errors after which the link is still reliable."
+    ),
+    "link.errors.fatal": _count(
+        "pcie_fatal", "Fatal PCIe errors: uncorrectable errors after which the link is no longer reliable."
+    ),
 }
 
 

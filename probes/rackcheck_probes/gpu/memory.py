@@ -11,7 +11,9 @@ FACTS = {
     "bar1.total": NvmlFact(
         "bar1", SIZE, quantity("GiB", "The window through which the host accesses the GPU's memory.")
     ),
-    "bar1.used": NvmlFact("bar1_used", SIZE, quantity("GiB", "The part of that window in use now.", Class.MEASUREMENT)),
+    "bar1.used": NvmlFact(
+        "bar1_used", SIZE, quantity("GiB", "The part of the memory window that is in use now.", Class.MEASUREMENT)
+    ),
     "confidential.memory": NvmlFact("cc_memory", SIZE, quantity("GiB", "Memory reserved for confidential computing.")),
 }
 

@@ -33,7 +33,7 @@ WORDS = tuple(near.value for near in Near)
         "gpu/*.path.bandwidth": quantity("Gb/s", "The one-way bandwidth of the slowest link up to the root port."),
         "gpu/*.nearest_nic": listing("The RDMA devices that are nearest to the GPU on the PCI bus."),
         "gpu/*.nearest_nic_distance": text(
-            "Distance to the nearest RDMA devices, in words of `nvidia-smi topo`.", words=WORDS
+            "Distance to the nearest RDMA devices, in the terms of `nvidia-smi topo`.", words=WORDS
         ),
         "nic/*.path.narrowed": listing("Links up to the root port that trained fewer lanes than both ends have."),
         "nic/*.path.slowed": listing(
@@ -43,14 +43,14 @@ WORDS = tuple(near.value for near in Near)
         # Measurements: they change with any GPU that is gone, which is reported itself; the GPU's side is compared.
         "nic/*.nearest_gpu": listing("The GPUs that are nearest to the NIC on the PCI bus.", Class.MEASUREMENT),
         "nic/*.nearest_gpu_distance": text(
-            "Distance to the nearest GPUs, in words of `nvidia-smi topo`.", Class.MEASUREMENT, words=WORDS
+            "Distance to the nearest GPUs, in the terms of `nvidia-smi topo`.", Class.MEASUREMENT, words=WORDS
         ),
         "nic/*.role": text(
             "compute: below the same PCIe switches as a GPU; network: any other function; virtual: a virtual function.",
             words=ROLES,
         ),
         "nic/*.port/*.role": text("The role of the port's device: compute, network, virtual.", words=ROLES),
-        "nic/*.port/*.active_rate": quantity("Gb/s", "The rate of an active port; 0 of a port that is not active."),
+        "nic/*.port/*.active_rate": quantity("Gb/s", "The rate of an active port; 0 for a port that is not active."),
         "nic/*.rail": integer(
             "The GPU on this NIC's rail, by index: its only nearest GPU, if this NIC is that GPU's only nearest NIC; "
             "else absent.",

@@ -19,12 +19,14 @@ FLAGS = {
     gives={
         "container.nvidia.mode": text("How GPUs are provided: auto, legacy (a hook), cdi, csv."),
         "container.nvidia.no_cgroups": flag(
-            "Whether the hook does not change device cgroups, as rootless containers require."
+            "Whether the hook leaves device cgroups unchanged, as rootless containers require."
         ),
         "container.nvidia.visible_devices_unprivileged": flag(
             "Whether any container can get every GPU with the variable NVIDIA_VISIBLE_DEVICES."
         ),
-        "container.nvidia.visible_devices_as_mounts": flag("Whether GPUs are requested by mounts instead."),
+        "container.nvidia.visible_devices_as_mounts": flag(
+            "Whether containers may request GPUs by volume mounts instead of a variable."
+        ),
     },
 )
 def nvidia_container(files: Files) -> Facts:

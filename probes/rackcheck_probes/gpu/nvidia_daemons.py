@@ -27,7 +27,7 @@ SOCKET, HIDDEN, END = "socket", "hidden", "-- end --"
         quick=True,
     ),
     gives={
-        "driver.daemons": listing("NVIDIA's daemons that run: nv-fabricmanager, nvlsm, nvidia-imex, nv-hostengine."),
+        "driver.daemons": listing("NVIDIA's running daemons: nv-fabricmanager, nvlsm, nvidia-imex, nv-hostengine."),
         "driver.persistence_socket": flag("Whether the socket of nvidia-persistenced exists."),
     },
 )
@@ -35,7 +35,7 @@ def nvidia_daemons(answer: str) -> Facts:
     """Read the names of the processes, and whether the socket exists."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     strange = [row for row in rows[:-1] if row not in {*DAEMONS, SOCKET, HIDDEN}]
     if strange:
         raise Unreadable(f"not one of NVIDIA's daemons: {strange[0][:80]!r}")

@@ -24,7 +24,7 @@ def generation(value: Any) -> str:
     """Read the NVLink version from NVML's number, where 0 means none."""
     word = VERSIONS(value)
     if not word:
-        raise Unreadable("NVML calls the version invalid")
+        raise Unreadable("NVML reports an invalid version")
     return str(word)
 
 

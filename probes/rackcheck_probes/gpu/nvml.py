@@ -38,7 +38,7 @@ UNASKED = {
     NO_DRIVER: (Reason.TOOL_MISSING, "NVIDIA's driver is not loaded, and a query could load it"),
     NO_DEVICE: (Reason.NOT_READY, "NVIDIA's driver is loaded without /dev/nvidiactl, and a query could create it"),
 }
-"""Why a driver was not queried, by the last row of the answer."""
+"""The reason why a driver was not queried, by the last row of the output."""
 
 # First, NVIDIA's display and 3D controllers are read from the bus, which needs no driver.
 BUS = """\
@@ -129,7 +129,7 @@ class DriverReply:
                 return Absent(detail)
             case {"unknown": str(reason), "detail": str(detail)}:
                 return Unknown(WHY.get(reason, Reason.NOT_COLLECTED), detail)
-        missing = "NVML was not queried for it" if self.by == NVML else f"{self.by} does not report it"
+        missing = "NVML was not queried for this value" if self.by == NVML else f"{self.by} does not report it"
         return Unknown(Reason.NOT_COLLECTED, missing)
 
     def each(self) -> Iterator[tuple[str, Mapping[str, Any], Any]]:

@@ -18,7 +18,7 @@ def unchanged(value: Any) -> Value:
 def counted(value: Any) -> int:
     """Read a count: an unsigned integer, as NVML's own calls return it."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
-        raise Unreadable(f"not a number of 64 bits without a sign: {value!r:.80}")
+        raise Unreadable(f"not an unsigned 64-bit number: {value!r:.80}")
     return value
 
 
@@ -94,7 +94,7 @@ REASONS = (
 """The bits of NVML's clock event reasons, from the lowest."""
 
 LIMITED = 0x08 | 0x20 | 0x40 | 0x80
-"""Reasons of heat or power that should not limit a GPU; a software power cap alone is normal under load."""
+"""Reasons (heat, power) that should not limit a GPU's clock; a software power cap alone is normal under load."""
 
 
 def mask(value: Any) -> int:

@@ -19,7 +19,9 @@ def bios(content: str) -> str:
 @probe(
     Read(PLACE),
     gives={
-        "nvswitch": collection("NVSwitches by PCI address; none on nodes whose switches are elsewhere.", alike=()),
+        "nvswitch": collection(
+            "NVSwitches by PCI address; none if the switches are not devices of the node.", alike=()
+        ),
         "nvswitch/*.bios": version("hex-dotted", "The switch's firmware; absent if the driver has not read it."),
     },
 )

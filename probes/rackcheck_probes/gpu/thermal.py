@@ -9,7 +9,7 @@ LIMITS = {
     "shutdown": "shuts down",
     "slowdown": "slows down in hardware",
     "max_operating": "slows down in software",
-    "memory_max": "slows down for its memory",
+    "memory_max": "slows down to cool its memory",
 }
 FACTS = {
     "temperature": NvmlFact("temperature", scaled(1), quantity("C", "The GPU's core temperature.", Class.MEASUREMENT)),

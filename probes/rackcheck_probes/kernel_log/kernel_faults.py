@@ -16,7 +16,7 @@ LEAVES = {
 @probe(
     Read(*(f"{FOLDER}/{name}_count" for name in LEAVES)),
     gives={
-        f"kernel.faults.{name}": integer(f"{help_} Absent from older kernels.", Class.COUNTER)
+        f"kernel.faults.{name}": integer(f"{help_} Absent on older kernels.", Class.COUNTER)
         for name, help_ in LEAVES.items()
     },
 )

@@ -44,12 +44,14 @@ def error_facts(item: str, errors: Sequence[Xid] | Sequence[SXid]) -> Iterator[t
         "log.xid": collection("GPUs with an Xid in the kernel's log, by PCI address as in `gpu/*.pci`."),
         "log.xid/*.codes": listing("The Xids' numbers, each once, in order.", Class.COUNTER),
         "log.xid/*.count": integer("Lines with an Xid of this GPU.", Class.COUNTER),
-        "log.xid/*.last": text("The last of these lines, without its time and the process' name.", Class.MEASUREMENT),
+        "log.xid/*.last": text(
+            "The last line with an Xid of this GPU, without its time and the process' name.", Class.MEASUREMENT
+        ),
         "log.sxid": collection("NVSwitches with an SXid in the kernel's log, by PCI address."),
         "log.sxid/*.codes": listing("The SXids' numbers, each once, in order.", Class.COUNTER),
         "log.sxid/*.count": integer("Lines with an SXid of this NVSwitch.", Class.COUNTER),
         "log.sxid/*.fatal": integer("Lines with an SXid of this NVSwitch that the driver marks Fatal.", Class.COUNTER),
-        "log.sxid/*.last": text("The last of these lines, without its time.", Class.MEASUREMENT),
+        "log.sxid/*.last": text("The last line with an SXid of this NVSwitch, without its time.", Class.MEASUREMENT),
     },
 )
 def kernel_log(answer: str) -> Facts:

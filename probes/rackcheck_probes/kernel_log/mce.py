@@ -12,7 +12,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
         "log.kernel.mce",
         {
             "corrected": "Lines with a corrected machine check.",
-            "deferred": "Lines with a deferred machine check: data is broken and not used yet.",
+            "deferred": "Lines with a deferred machine check: data is corrupt but was not used yet.",
             "uncorrected": "Lines with an uncorrected machine check.",
             "logged": "Lines about logged machine checks, without their content.",
             "memory_failures": "Lines about memory pages taken out of use as broken.",

@@ -18,7 +18,7 @@ NO_TIME = Absent("the lines have no seconds since boot")
         ),
         "log.kernel.lines": integer("Lines in the kernel's log.", Class.COUNTER),
         "log.kernel.suppressed": integer(
-            "Messages that the kernel suppressed because there were too many like them.", Class.COUNTER
+            "Messages that the kernel suppressed because there were too many similar messages.", Class.COUNTER
         ),
     },
 )

@@ -11,7 +11,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     gives=dmesg.counts(
         "log.kernel.stall",
         {
-            "hung_tasks": "Tasks that were blocked for longer than the kernel waits, usually 120 s.",
+            "hung_tasks": "Tasks that were blocked for longer than the kernel's limit, usually 120 s.",
             "soft_lockups": "Processors that did not schedule for too long.",
             "hard_lockups": "Processors that took no interrupt for too long.",
             "rcu_stalls": "Stalls of the kernel's read-copy-update.",

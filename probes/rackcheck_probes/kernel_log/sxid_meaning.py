@@ -11,7 +11,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
     DMESG,
     gives={
         "log.sxid/*.named": listing(
-            "The SXids with the driver's severity and words, each once; only the number if the log has lost the rest.",
+            "Each SXid with the driver's severity and description; only the number if the log has lost the rest.",
             Class.COUNTER,
         ),
         "log.sxid/*.links": listing("The NVLinks in these errors, each once, in order.", Class.COUNTER),

@@ -17,12 +17,13 @@ FOUR = "DCGM's health watch, Azure's node health check, its health agent, Imbue'
     DMESG,
     gives={
         "log.xid/*.named": listing(
-            "The Xids' numbers with their meaning; `not in our table` for a number that is missing there.",
+            "The Xids' numbers with their meaning; `not in our table` for an Xid without an entry.",
             Class.COUNTER,
         ),
         "log.xid/*.actions": listing(
-            "Immediate actions in NVIDIA's catalogue for these Xids, in its words; `none given` where it has "
-            "none, `not in our table` for an Xid that is not in it.",
+            "Immediate actions in NVIDIA's catalogue for these Xids, in its words; "
+            "`none given` if the catalogue has no action, "
+            "`not in our table` if rackcheck's table does not contain the Xid.",
             Class.COUNTER,
         ),
         "log.xid/*.investigate": listing(
@@ -31,7 +32,7 @@ FOUR = "DCGM's health watch, Azure's node health check, its health agent, Imbue'
         "log.xid/*.serious": listing(f"Xids of this GPU that all four tools treat as serious: {FOUR}.", Class.COUNTER),
         "log.xid/*.mild": listing("Xids of this GPU that none of the four tools treats as serious.", Class.COUNTER),
         "log.xid/*.disputed": listing("Xids of this GPU that some of the four tools treat as serious.", Class.COUNTER),
-        "log.xid/*.unlisted": listing("Xids of this GPU that our table does not contain.", Class.COUNTER),
+        "log.xid/*.unlisted": listing("Xids of this GPU that rackcheck's table does not contain.", Class.COUNTER),
     },
 )
 def xid_meaning(answer: str) -> Facts:

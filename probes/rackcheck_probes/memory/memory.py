@@ -17,7 +17,7 @@ PLACE = "/proc/meminfo"
         "memory.swap.total": quantity("GiB", "Swap space."),
         "memory.swap.used": quantity("GiB", "Swap space in use.", Class.MEASUREMENT),
         "memory.hugepages.total": integer("Huge pages of the default size that are reserved."),
-        "memory.hugepages.size": quantity("KiB", "The default huge page's size."),
+        "memory.hugepages.size": quantity("KiB", "The default size of huge pages."),
         "memory.corrupted": quantity(
             "KiB", "Memory that the kernel took out of use because it was broken.", Class.COUNTER
         ),

@@ -20,7 +20,7 @@ def total(content: str) -> float:
     Read(CPUS, MEMORY),
     gives={
         "numa.node": collection("NUMA nodes by number; on Grace, GPU memory forms nodes too."),
-        "numa.node/*.cpus": text("The node's online CPUs, as ranges: 0-15,32-47; absent if it has memory only."),
+        "numa.node/*.cpus": text("The node's online CPUs, as ranges: 0-15,32-47; absent if the node has only memory."),
         "numa.node/*.memory": quantity("GiB", "The node's memory."),
     },
 )

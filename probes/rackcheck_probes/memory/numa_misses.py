@@ -12,9 +12,9 @@ COUNTS = {"miss": "numa_miss", "foreign": "numa_foreign", "other": "other_node"}
 @probe(
     Read(GLOB),
     gives={
-        "numa.node/*.miss": integer("Pages allocated on this node but intended for another.", Class.COUNTER),
-        "numa.node/*.foreign": integer("Pages intended for this node but allocated on another.", Class.COUNTER),
-        "numa.node/*.other": integer("Pages allocated on this node by CPUs of another.", Class.COUNTER),
+        "numa.node/*.miss": integer("Pages allocated on this node but intended for another node.", Class.COUNTER),
+        "numa.node/*.foreign": integer("Pages intended for this node but allocated on another node.", Class.COUNTER),
+        "numa.node/*.other": integer("Pages allocated on this node by CPUs of another node.", Class.COUNTER),
     },
 )
 def numa_misses(files: Files) -> Facts:

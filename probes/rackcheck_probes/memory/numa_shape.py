@@ -25,7 +25,7 @@ PACKAGE = "/sys/devices/system/cpu/cpu*/topology/physical_package_id"
         ),
         "numa.without_cpus": listing("NUMA nodes that have no CPUs: GPU memory on Grace, CXL memory."),
         "numa.without_memory": listing("NUMA nodes that have no memory: no DIMM behind their CPUs."),
-        "memory.tiers": listing("Memory tiers with their NUMA nodes, the fastest first; kernels since 6.1."),
+        "memory.tiers": listing("Memory tiers with their NUMA nodes, the fastest first; absent on kernels before 6.1."),
     },
 )
 def numa_shape(files: Files) -> Facts:

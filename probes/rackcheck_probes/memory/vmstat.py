@@ -11,11 +11,11 @@ COUNTS = {
     "numa_miss": "Pages from another NUMA node than the intended one, since boot.",
     "numa_foreign": "Pages intended for a NUMA node but provided by another, since boot.",
     "compact_stall": "Times that a program waited for memory compaction, since boot.",
-    "compact_fail": "Times that compaction yielded no large enough piece, since boot.",
+    "compact_fail": "Times that compaction did not yield a piece of memory that was large enough, since boot.",
     "thp_fault_fallback": "Page faults that got no huge page, since boot.",
     "numa_pages_migrated": "Pages that NUMA balancing moved, since boot.",
     "drop_pagecache": "Times that the page cache was dropped, since boot.",
-    "allocstall": "Times that a program had to free memory before it got some, since boot.",
+    "allocstall": "Times that a program had to reclaim memory before its allocation succeeded, since boot.",
 }
 
 

@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 PLACE = "/sys/class/net/{}/bonding/../{}"
-"""Only bonds have that folder; beside it are the files of every interface."""
+"""Only bonds have this folder; the files next to it exist for every interface."""
 
 
 @probe(

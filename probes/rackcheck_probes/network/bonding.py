@@ -33,11 +33,13 @@ OF_BOND = {
     gives={
         "nic.bond": collection("Bonds by name; empty without the bonding driver."),
         "nic.bond/*.mode": text("How packets are distributed: IEEE 802.3ad Dynamic link aggregation, fault-tolerance."),
-        "nic.bond/*.hash": text("What selects a packet's member: layer2 (0), layer3+4 (1); absent if nothing does."),
+        "nic.bond/*.hash": text(
+            "The hash that selects a packet's member: layer2 (0), layer3+4 (1); absent in modes without a hash."
+        ),
         "nic.bond/*.state": text("Whether any member has a link: up, down."),
         "nic.bond/*.primary": text("The member that is preferred; absent if none is."),
         "nic.bond/*.active": text("The active member, in a mode with only one active member."),
-        "nic.bond/*.lacp_rate": text("How often the switch is to send LACP packets: slow, fast; absent without LACP."),
+        "nic.bond/*.lacp_rate": text("How often the switch should send LACP packets: slow, fast; absent without LACP."),
         "nic.bond/*.poll": integer("Milliseconds between two checks of the members' links; 0 is never."),
         "nic.bond/*.aggregated": integer("Members in the active aggregator; absent without LACP."),
         "nic.bond/*.partner": text("The switch's LACP address; all zeros if no switch sends LACP.", Class.IDENTITY),
@@ -45,7 +47,9 @@ OF_BOND = {
         "nic.bond/*.member/*.state": text("Whether the member has a link: up, down, going back."),
         "nic.bond/*.member/*.speed": quantity("Gb/s", "The member's speed; absent without a link."),
         "nic.bond/*.member/*.failures": integer("Times the member lost its link.", Class.COUNTER),
-        "nic.bond/*.member/*.aggregator": integer("The member's aggregator; outside the active one, members are idle."),
+        "nic.bond/*.member/*.aggregator": integer(
+            "The member's aggregator; members outside the active aggregator are idle."
+        ),
         "nic.bond/*.member/*.mac": text("The member's permanent hardware address.", Class.IDENTITY),
     },
 )  # fmt: skip

@@ -17,7 +17,7 @@ from rackcheck.model import text as read
 from rackcheck.parse.host.network import net_class
 
 HARDWARE = "/sys/class/net/*/device/net/*"
-"""The interfaces with a device behind them, by the last part of the path: no bridges, tunnels or containers' veths.
+"""The interfaces that belong to a device, by the last part of the path, without bridges, tunnels and veths.
 
 Two interfaces of one PCI function are listed as two.
 """
@@ -40,7 +40,9 @@ NUMBERS = {
 @probe(
     Read(*(PLACE.format("*", name) for name in NAMES), seconds=30, cap=4 << 20),
     gives={
-        "nic.interface": collection("Network interfaces with hardware behind them, by name; IP over InfiniBand too."),
+        "nic.interface": collection(
+            "Network interfaces that belong to a hardware device, by name, including IP over InfiniBand."
+        ),
         "nic.interface/*.state": text(
             "Whether the interface passes packets: up, down, lowerlayerdown, dormant, unknown."
         ),

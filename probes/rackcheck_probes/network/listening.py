@@ -9,7 +9,7 @@ from rackcheck.model.text.values import rows
 # Rows of the kernel's tables of TCP sockets, /proc/net/tcp and /proc/net/tcp6: only sockets that listen (state 0A).
 
 END = "-- end --"
-"""What the shell prints after the rows: without it, they were cut."""
+"""The last row that the shell prints: without this row, the output is truncated."""
 
 _LISTENER = re.compile(r" {0,8}[0-9]{1,9}: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:0000 0A .{0,300}")
 
@@ -21,7 +21,7 @@ def ports(answer: str) -> tuple[str, ...]:
     """
     table = rows(answer)
     if table[-1:] != [END]:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     found = set()
     for row in table[:-1]:
         match = _LISTENER.fullmatch(row)

@@ -8,10 +8,12 @@ from rackcheck.parse.host.network import lldpctl
     Shell("lldpctl -f json", root=True),
     gives={
         "nic.lldp": collection("Network interfaces on which a switch announces itself; unknown without lldpd."),
-        "nic.lldp/*.neighbors": integer("Devices that send LLDP to the interface; if several, the cable is indirect."),
+        "nic.lldp/*.neighbors": integer(
+            "Devices that send LLDP to the interface; with several, the cable does not lead directly to one switch."
+        ),
         "nic.lldp/*.switch": text("The switch's name.", Class.IDENTITY),
-        "nic.lldp/*.switch_id": text("The switch's chassis id, mostly its hardware address.", Class.IDENTITY),
-        "nic.lldp/*.switch_description": text("The switch's description of itself."),
+        "nic.lldp/*.switch_id": text("The switch's chassis id, usually its hardware address.", Class.IDENTITY),
+        "nic.lldp/*.switch_description": text("The description that the switch sends of itself."),
         "nic.lldp/*.port": text("The switch's port, by its id.", Class.IDENTITY),
         "nic.lldp/*.port_description": text("The switch's description of the port.", Class.IDENTITY),
         "nic.lldp/*.port_mtu": integer("The largest frame that the switch's port accepts, in bytes."),

@@ -13,7 +13,7 @@ EACH = FUNCTION.format("[0-9a-f]" * 4 + ":" + "[0-9a-f]" * 2 + ":" + "[0-9a-f]" 
 @probe(
     Read(VENDOR, RDMA, NET),
     gives={
-        "nic.adapter": collection("PCI functions that NVIDIA's NIC driver runs, by address as in pcie/*."),
+        "nic.adapter": collection("PCI functions that are bound to NVIDIA's NIC driver, by address as in pcie/*."),
         "nic.adapter/*.rdma": listing("The function's RDMA devices, as in nic/*."),
         "nic.adapter/*.interfaces": listing("The function's network interfaces, as in nic.interface/*."),
     },

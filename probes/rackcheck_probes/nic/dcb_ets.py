@@ -22,9 +22,13 @@ def ets(message: str) -> Mapping[str, Reading]:
 @probe(
     Shell("dcb -j ets show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
-        "nic.interface/*.ets.classes": listing("The class of traffic that each priority belongs to: 3:1."),
-        "nic.interface/*.ets.algorithms": listing("How each class is served: 0:ets, 1:strict, 2:cbs, 3:vendor."),
-        "nic.interface/*.ets.shares": listing("The bandwidth share of each class with `ets`, in percent: 1:50."),
+        "nic.interface/*.ets.classes": listing("The traffic class of each priority: 3:1."),
+        "nic.interface/*.ets.algorithms": listing(
+            "The scheduling algorithm of each traffic class: 0:ets, 1:strict, 2:cbs, 3:vendor."
+        ),
+        "nic.interface/*.ets.shares": listing(
+            "The bandwidth share of each traffic class with `ets`, in percent: 1:50."
+        ),
         "nic.interface/*.ets.willing": flag(
             "Whether the interface accepts these settings from the other end of the cable."
         ),

@@ -18,8 +18,8 @@ def pfc(message: str) -> Mapping[str, Reading]:
 @probe(
     Shell("dcb -j pfc show dev {}", each=HARDWARE, seconds=30, lane="network"),
     gives={
-        "nic.interface/*.pfc.priorities": listing("Priorities that pause separately; none if PFC is off."),
-        "nic.interface/*.pfc.most": integer("How many priorities could pause separately."),
+        "nic.interface/*.pfc.priorities": listing("Priorities that can be paused separately; none if PFC is off."),
+        "nic.interface/*.pfc.most": integer("The maximum number of priorities that can be paused separately."),
     },
 )
 def dcb_pfc(answer: str) -> Facts:

@@ -11,10 +11,10 @@ from rackcheck_probes.network.interfaces import HARDWARE
     gives={
         "nic.interface/*.channels.rx": integer("Queues that only receive."),
         "nic.interface/*.channels.tx": integer("Queues that only send."),
-        "nic.interface/*.channels.combined": integer("Queues that do both."),
+        "nic.interface/*.channels.combined": integer("Queues that receive and send."),
         "nic.interface/*.channels.rx_max": integer("Maximum number of queues that only receive."),
         "nic.interface/*.channels.tx_max": integer("Maximum number of queues that only send."),
-        "nic.interface/*.channels.combined_max": integer("Maximum number of queues that do both."),
+        "nic.interface/*.channels.combined_max": integer("Maximum number of queues that receive and send."),
     },
 )
 def ethtool_channels(answer: str) -> Facts:

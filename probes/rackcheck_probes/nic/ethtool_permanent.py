@@ -10,7 +10,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
     Shell("ethtool -P {}", each=HARDWARE, seconds=30),
     gives={
         "nic.interface/*.mac_permanent": text(
-            "The hardware address of the device itself, regardless of the one in use.", Class.IDENTITY
+            "The hardware address of the device itself, regardless of the address in use.", Class.IDENTITY
         )
     },
 )

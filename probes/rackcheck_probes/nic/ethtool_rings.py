@@ -9,10 +9,10 @@ from rackcheck_probes.network.interfaces import HARDWARE
 @probe(
     Shell("ethtool -g {}", each=HARDWARE, seconds=30),
     gives={
-        "nic.interface/*.ring.rx": integer("Size of each receiving ring, in packets."),
-        "nic.interface/*.ring.tx": integer("Size of each sending ring, in packets."),
-        "nic.interface/*.ring.rx_max": integer("Maximum size of a receiving ring, in packets."),
-        "nic.interface/*.ring.tx_max": integer("Maximum size of a sending ring, in packets."),
+        "nic.interface/*.ring.rx": integer("Size of each receive ring, in packets."),
+        "nic.interface/*.ring.tx": integer("Size of each transmit ring, in packets."),
+        "nic.interface/*.ring.rx_max": integer("Maximum size of a receive ring, in packets."),
+        "nic.interface/*.ring.tx_max": integer("Maximum size of a transmit ring, in packets."),
     },
 )
 def ethtool_rings(answer: str) -> Facts:

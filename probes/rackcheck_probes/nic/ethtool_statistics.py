@@ -10,7 +10,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
     Shell("ethtool -S {}", each=HARDWARE, seconds=30, cap=16 << 20),
     gives={
         "nic.interface/*.statistic": collection(
-            "The driver's statistics of problems, by its names: rx_prio3_discards. "
+            "The driver's statistics of problems, by the driver's names: rx_prio3_discards. "
             "Statistics per queue are added up: rx_n_dropped."
         ),
         "nic.interface/*.statistic/*.value": integer("The count since the driver was loaded.", Class.COUNTER),

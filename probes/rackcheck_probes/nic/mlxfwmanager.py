@@ -11,7 +11,7 @@ from rackcheck_probes.nic.adapters import EACH
     gives={
         "nic.adapter/*.flash.firmware": version("dotted", "The firmware in the flash, used after the next reset."),
         "nic.adapter/*.flash.running": version(
-            "dotted", "The running firmware, if it differs from the one in the flash."
+            "dotted", "The running firmware, if it differs from the firmware in the flash."
         ),
         "nic.adapter/*.flash.pxe": version("dotted", "The PXE boot ROM in the flash; absent without one."),
         "nic.adapter/*.flash.uefi": version("dotted", "The UEFI boot ROM in the flash; absent without one."),

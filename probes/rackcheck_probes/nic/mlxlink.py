@@ -73,9 +73,9 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
     gives={
         "nic.adapter/*.link.state": text("The link's state: Active, Polling, Disable."),
         "nic.adapter/*.link.physical": text("The link's physical state: LinkUp, Polling, ETH_AN_FSM_ENABLE."),
-        "nic.adapter/*.link.speed": text("The link's speed in NVIDIA's words: IB-NDR, 400G."),
+        "nic.adapter/*.link.speed": text("The link's speed in NVIDIA's notation: IB-NDR, 400G."),
         "nic.adapter/*.link.width": text("The link's width: 4x."),
-        "nic.adapter/*.link.fec": text("The link's error correction."),
+        "nic.adapter/*.link.fec": text("The link's forward error correction (FEC)."),
         "nic.adapter/*.link.advice": text("The firmware's advice: No issue was observed.", MEASURED),
         "nic.adapter/*.link.effective_errors": integer("Errors left after correction.", Class.COUNTER),
         "nic.adapter/*.link.symbol_errors": integer("Symbol errors; absent on Ethernet.", Class.COUNTER),
@@ -83,9 +83,11 @@ def facts(port: tool.MlxlinkPort) -> Iterator[tuple[str, Reading]]:
         "nic.adapter/*.link.recoveries": integer("Times the link recovered, since last cleared.", Class.COUNTER),
         "nic.adapter/*.link.lane": collection("The link's lanes, from 0; none while it is down."),
         "nic.adapter/*.link.lane/*.raw_errors": integer("Errors before correction, since last cleared.", Class.COUNTER),
-        "nic.adapter/*.link.raw_ber": quantity("%", "Bit errors before correction: 1E-12 is 1e-10 %.", MEASURED),
-        "nic.adapter/*.link.effective_ber": quantity("%", "Bit errors after correction: 1E-12 is 1e-10 %.", MEASURED),
-        "nic.adapter/*.link.symbol_ber": quantity("%", "Symbol errors: 1E-12 is 1e-10 %.", MEASURED),
+        "nic.adapter/*.link.raw_ber": quantity("%", "Bit error rate before correction: 1E-12 is 1e-10 %.", MEASURED),
+        "nic.adapter/*.link.effective_ber": quantity(
+            "%", "Bit error rate after correction: 1E-12 is 1e-10 %.", MEASURED
+        ),
+        "nic.adapter/*.link.symbol_ber": quantity("%", "Symbol error rate: 1E-12 is 1e-10 %.", MEASURED),
         "nic.adapter/*.module.type": text("The type of module or cable: OSFP, QSFP112."),
         "nic.adapter/*.module.cable": text("The type of cable: Passive copper cable, Optical module."),
         "nic.adapter/*.module.vendor": text("The vendor of the module or cable."),

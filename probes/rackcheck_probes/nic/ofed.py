@@ -13,15 +13,17 @@ NONE = "none"
 @probe(
     Shell(f"if command -v ofed_info >/dev/null; then ofed_info -s; else echo {NONE}; fi"),
     gives={
-        "os.ofed.name": text("The OFED package: MLNX_OFED_LINUX, OFED-internal (that of DOCA); absent without one."),
-        "os.ofed.version": version("dotted", "Its version, written with dots: 23.10.1.1.9.0; absent without one."),
+        "os.ofed.name": text("The OFED package: MLNX_OFED_LINUX, OFED-internal (part of DOCA); absent without OFED."),
+        "os.ofed.version": version(
+            "dotted", "The version of OFED, written with dots: 23.10.1.1.9.0; absent without OFED."
+        ),
     },
 )
 def ofed(answer: str) -> Facts:
     """Read `MLNX_OFED_LINUX-23.10-1.1.9.0:`."""
     message = read.line(answer)
     if not answer.endswith("\n"):
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     if message == NONE:
         yield from ((f"os.ofed.{leaf}", Absent("no ofed_info")) for leaf in ("name", "version"))
         return

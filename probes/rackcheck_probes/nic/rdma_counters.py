@@ -5,7 +5,7 @@ from rackcheck.parse.host.nic import ib_port
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 HELP = {
-    "symbol_error": "Minor link errors on any lane: the cable or the module.",
+    "symbol_error": "Minor link errors on any lane, which point to the cable or the module.",
     "link_error_recovery": "Times the link recovered by itself from an error.",
     "link_downed": "Times the link failed to recover and went down.",
     "port_rcv_errors": "Packets received with an error.",
@@ -15,7 +15,7 @@ HELP = {
     "port_xmit_constraint_errors": "Packets not sent because of a partition or raw filter.",
     "port_rcv_constraint_errors": "Packets dropped because of a partition or raw filter.",
     "local_link_integrity_errors": "Times that too many local physical errors occurred in a row.",
-    "excessive_buffer_overrun_errors": "Times that receive buffers overran because of flow control errors in a row.",
+    "excessive_buffer_overrun_errors": "Times that receive buffers overran because of consecutive flow control errors.",
     "VL15_dropped": "Management packets dropped for lack of buffers.",
     "port_xmit_data": "Data sent, in words of 4 bytes.",
     "port_rcv_data": "Data received, in words of 4 bytes.",

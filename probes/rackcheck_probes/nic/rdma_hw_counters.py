@@ -5,7 +5,7 @@ from rackcheck.model import text as read
 
 PORT = "/sys/class/infiniband/{}/ports/{}"
 SETTINGS = {"lifespan"}
-"""Beside the counters is a file with the time for which the kernel keeps values; it is not a counter."""
+"""A file next to the counters has the time for which the kernel keeps values; this file is not a counter."""
 
 
 @probe(

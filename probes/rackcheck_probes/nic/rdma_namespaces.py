@@ -10,7 +10,7 @@ PLACE = "/sys/module/ib_core/parameters/netns_mode"
     Read(PLACE),
     gives={
         "nic.rdma_shared": flag(
-            "Whether every network namespace sees every RDMA device; containers with their own devices need false. "
+            "Whether every network namespace sees every RDMA device; containers with their own devices require false. "
             "Absent without an RDMA driver."
         )
     },

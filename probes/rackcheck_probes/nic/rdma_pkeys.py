@@ -25,7 +25,7 @@ done 2>/dev/null"""
     Shell(COMMAND, seconds=30),
     gives={
         "nic/*.port/*.pkeys": listing(
-            "The partition keys of the port, in order; 0x8000 and above is a full member, below it a limited one."
+            "The partition keys of the port, in order; 0x8000 and above is a full member, a lower key a limited member."
         ),
     },
 )

@@ -10,7 +10,9 @@ UNIFIED, MOUNTS = "/sys/fs/cgroup/cgroup.controllers", "/proc/mounts"
 @probe(
     Read(UNIFIED, MOUNTS),
     gives={
-        "os.cgroup.version": integer("2: one unified tree; 1: a tree per controller, or both versions side by side."),
+        "os.cgroup.version": integer(
+            "The version of control groups: 2 (one unified tree), 1 (a tree per controller, or both versions)."
+        ),
         "os.cgroup.controllers": listing("The controllers of version 2: cpuset, cpu, memory; absent under version 1."),
     },
 )

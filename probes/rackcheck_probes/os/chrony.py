@@ -14,11 +14,13 @@ NONE = "no chronyc"
             "The source that chrony follows: a server's address, or a clock's name; absent without a source.",
             Class.MEASUREMENT,
         ),
-        "time.chrony.stratum": integer("Steps to the root clock; absent without a source.",
+        "time.chrony.stratum": integer("Stratum: the number of steps to the root clock; absent without a source.",
                                        Class.MEASUREMENT),
         "time.chrony.leap": text("Normal, Insert second, Delete second, or Not synchronised."),
         "time.chrony.offset": quantity(
-            "s", "This clock minus chrony's estimate of the true time; negative if it is slow.", Class.MEASUREMENT
+            "s",
+            "The node's clock minus chrony's estimate of the true time; negative if the clock is behind.",
+            Class.MEASUREMENT,
         ),
         "time.chrony.last_offset": quantity("s", "The offset that the last update found.", Class.MEASUREMENT),
         "time.chrony.rms_offset": quantity("s", "The offset's long-term average.", Class.MEASUREMENT),

@@ -23,8 +23,8 @@ def seconds(text: str) -> float:
     gives={
         "time.offset": quantity(
             "s",
-            "The node's clock minus ours; negative if it is slow. It includes the network delay to the node, and up to "
-            "one second if the node's `date` prints whole seconds only.",
+            "The node's clock minus the auditing machine's clock; negative if the node's clock is behind. "
+            "The value includes the network delay, and up to one second if the node's `date` prints whole seconds.",
             Class.MEASUREMENT,
         )
     },
@@ -33,7 +33,7 @@ def clock(answer: str) -> Facts:
     """Read the auditing machine's time and the node's time, two numbers in one line."""
     rows = "\n".join(read.rows(answer)).split()
     if not rows:
-        raise Unreadable("the script ran without our time", Reason.NOT_COLLECTED)
+        raise Unreadable("the script ran without the auditing machine's time", Reason.NOT_COLLECTED)
     if len(rows) != 2:
         raise Unreadable(f"not two times: {answer[:80]!r}")
     sent, there = map(seconds, rows)

@@ -23,7 +23,7 @@ def errors(content: str) -> int:
     Read(BEGUN, ENDED),
     gives={
         "os.cloud_init.finished": flag("Whether cloud-init ended in this boot; absent if it does not run."),
-        "os.cloud_init.errors": integer("Errors that it reports."),
+        "os.cloud_init.errors": integer("Errors that cloud-init reports."),
     },
 )
 def cloud_init(files: Files) -> Facts:

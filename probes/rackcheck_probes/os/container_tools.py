@@ -38,6 +38,6 @@ def container_tools(answer: str) -> Facts:
     """Read the first line that each tool prints; build metadata after a plus is left out."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     for tool, reading in versions(rows[:-1]):
         yield path(tool), reading

@@ -38,7 +38,7 @@ def containerd_config(answer: str) -> Facts:
     rows = read.rows(answer)
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     given: dict[str, list[str]] = {}
     for row in () if missing else rows[:-1]:
         match = ROW.fullmatch(row)

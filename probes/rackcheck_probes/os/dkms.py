@@ -15,15 +15,15 @@ ROW = re.compile(
     Shell("dkms status && echo '-- end --'", seconds=20),
     gives={
         "kernel.dkms": collection("Modules of DKMS, by module/version/kernel; module/version before a build."),
-        "kernel.dkms/*.state": text("The state of its build: added, built, installed, broken."),
-        "kernel.dkms/*.differs": flag("Whether DKMS warns that the installed module is not the one that it built."),
+        "kernel.dkms/*.state": text("The state of the module's build: added, built, installed, broken."),
+        "kernel.dkms/*.differs": flag("Whether DKMS warns that the installed module differs from the built module."),
     },
 )
 def dkms(answer: str) -> Facts:
     """Read one module for one kernel per line; DKMS 2 writes a comma where DKMS 3 writes a slash."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     for row in rows[:-1]:
         match = ROW.fullmatch(row)
         if match is None:

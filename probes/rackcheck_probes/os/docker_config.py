@@ -48,7 +48,7 @@ def docker_config(answer: str) -> Facts:
     rows = read.rows(answer)
     missing = rows == ["no file"]
     if not missing and (not rows or rows[-1] != END):
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     given = dict(docker.settings([] if missing else rows[:-1], texts=TEXTS, flags=FLAGS))
     if not missing:
         given.setdefault(docker.NVIDIA_RUNTIME, False)

@@ -32,7 +32,9 @@ OTHERS = {
     ),
     gives={
         **{
-            f"container.docker.{leaf}": text(f"{name} of `docker info`; absent from versions that lack it.")
+            f"container.docker.{leaf}": text(
+                f"{name} of `docker info`; absent from Docker versions that do not print it."
+            )
             for name, leaf in TEXTS.items()
         },
         "container.docker.daemon": version("dotted", "The version of the running daemon."),
@@ -45,7 +47,7 @@ def docker_info(answer: str) -> Facts:
     """Read `Name: value` lines, which Docker indents by one blank since version 20.10."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     info = docker.info(rows[:-1])
     for name, leaf in {**TEXTS, **OTHERS}.items():
         line = info.get(name)

@@ -11,7 +11,7 @@ from rackcheck_probes.os.hidden import THERE
 WORDS = ("NCCL", "RCCL", "HIP", "HSA", "ROCR", "CUDA", "NVSHMEM", "UCX", "FI", "OMPI", "PMIX", "GLOO", "MLX5", "SHARP")
 PLACES = {"/etc/environment": "os.environment", "/etc/nccl.conf": "os.nccl_conf"}
 END = "-- end --"
-"""The answer's last line."""
+"""The last line of the output."""
 
 
 # Only these names: other variables of the environment may be secrets.
@@ -48,7 +48,7 @@ def assignments(answer: str, places: Collection[str]) -> dict[tuple[str, str], s
     """
     items = rows(answer)
     if not items or items[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     found: dict[tuple[str, str], str] = {}
     place = ""
     for row in items[:-1]:

@@ -14,7 +14,7 @@ MOST = 5000
 EARLY = 10
 """A journal counts as complete if its oldest warning is at most this many seconds after boot.
 
-The limit is our choice; the GPUs' drivers load later.
+The limit is rackcheck's choice; the drivers of GPUs load later.
 """
 # Xids are warnings (4), so errors (3) alone do not suffice. Without host names, with seconds since boot.
 BOOT = Shell(

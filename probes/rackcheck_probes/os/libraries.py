@@ -38,8 +38,10 @@ FOLLOWED, END = "-- followed --", "-- end --"
     gives={
         "os.library": collection("Libraries of CUDA, NCCL, ROCm and RDMA in the system's library folders, by file."),
         "os.library/*.name": text("The library's name: libnccl."),
-        "os.library/*.version": version("dotted", "The version in the name of its target file."),
-        "os.library/*.size": quantity("MiB", "The size of its target file; absent if that does not exist."),
+        "os.library/*.version": version("dotted", "The version in the name of the library's target file."),
+        "os.library/*.size": quantity(
+            "MiB", "The size of the library's target file; absent if the file does not exist."
+        ),
         "os.library/*.usable": flag("False if the file is empty, or a broken link."),
     },
 )  # fmt: skip
@@ -47,7 +49,7 @@ def libraries(answer: str) -> Facts:
     """Read both listings; a folder that could not be listed may contain further libraries."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or FOLLOWED not in rows:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     at = rows.index(FOLLOWED)
     for library in shared_libraries.libraries(rows[:at], rows[at + 1 : -1]):
         item = f"os.library/{spell_key(library.path)}"

@@ -15,7 +15,9 @@ HELP = {
 
 def kind(name: str, side: str) -> Kind:
     """Return the fact of one limit that the files set for every user but root."""
-    help_ = f"{HELP[name]}: {side} limit that pam_limits sets for every user but root; services have their own."
+    help_ = (
+        f"{HELP[name]}: {side} limit that pam_limits sets for every user but root; services have limits of their own."
+    )
     return integer(help_, unlimited=True) if name in {"nofile", "nproc"} else quantity("KiB", help_, unlimited=True)
 
 

@@ -11,11 +11,15 @@ MILLISECONDS = {"offset": "offset", "jitter": "sys_jitter", "root_delay": "rootd
 @probe(
     Shell(f"if command -v ntpq >/dev/null; then ntpq -n -c rv 2>&1; else echo '{ntpq.NONE}'; fi", ok=(0, 1)),
     gives={
-        "time.ntpd.reference": text("What ntpd follows: a server's address, or a clock's name.", Class.MEASUREMENT),
-        "time.ntpd.stratum": integer("Steps to the root clock; 16 without a source.", Class.MEASUREMENT),
+        "time.ntpd.reference": text(
+            "The source that ntpd follows: a server's address, or a clock's name.", Class.MEASUREMENT
+        ),
+        "time.ntpd.stratum": integer(
+            "Stratum: the number of steps to the root clock; 16 without a source.", Class.MEASUREMENT
+        ),
         "time.ntpd.leap": text("none, insert, delete (of a second), or unsynchronized.", words=ntpq.LEAP.values()),
         "time.ntpd.offset": quantity("s", "The clock that ntpd follows minus this node's clock.", Class.MEASUREMENT),
-        "time.ntpd.jitter": quantity("s", "How much the offset varies.", Class.MEASUREMENT),
+        "time.ntpd.jitter": quantity("s", "How much the offset varies (jitter).", Class.MEASUREMENT),
         "time.ntpd.root_delay": quantity("s", "Round-trip time to the root clock.", Class.MEASUREMENT),
         "time.ntpd.root_dispersion": quantity(
             "s", "The error accumulated on the path to the root clock.", Class.MEASUREMENT

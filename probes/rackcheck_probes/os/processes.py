@@ -29,7 +29,7 @@ NAMES = 20
         "os.processes.count": integer("Processes, including the kernel's own.", Class.MEASUREMENT),
         "os.processes.zombies": integer("Processes that ended but are not reaped.", Class.MEASUREMENT),
         "os.processes.uninterruptible": integer(
-            "Processes that wait for a device or a server and cannot be killed; a few that wait briefly are usual.",
+            "Processes that wait for a device or a server and cannot be killed; a few short waits are normal.",
             Class.MEASUREMENT,
         ),
         "os.processes.uninterruptible_names": listing(
@@ -38,14 +38,14 @@ NAMES = 20
         ),
         "os.processes.uninterruptible_oldest": quantity(
             "s",
-            "Age, counted from its start, of the oldest process that waits and cannot be killed; 0 without any. "
+            "Time since the start of the oldest process that waits and cannot be killed; 0 if there is none. "
             "No such process has waited longer than this.",
             Class.MEASUREMENT,
         ),
         "os.processes.zombies_oldest": quantity(
             "s",
-            "Age, counted from its start, of the oldest zombie; 0 without any. "
-            "No zombie has been dead for longer than this.",
+            "Time since the start of the oldest process that is a zombie; 0 if there is none. "
+            "No process has been a zombie for longer than this.",
             Class.MEASUREMENT,
         ),
     },

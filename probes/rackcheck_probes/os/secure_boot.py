@@ -10,7 +10,9 @@ LEAVES = {"SecureBoot": "enabled", "SetupMode": "setup_mode"}
     Shell(efivars.asking(*LEAVES)),
     gives={
         "os.secure_boot.enabled": flag("Whether Secure Boot was on at this boot; absent without UEFI."),
-        "os.secure_boot.setup_mode": flag("Whether firmware accepts any key: no Secure Boot platform key is set yet."),
+        "os.secure_boot.setup_mode": flag(
+            "Whether firmware accepts any key because no Secure Boot platform key is set yet."
+        ),
     },
 )
 def secure_boot(answer: str) -> Facts:

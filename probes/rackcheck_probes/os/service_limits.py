@@ -31,7 +31,7 @@ def service_limits(answer: str) -> Facts:
     """Read the services that systemd has loaded; a service that is not loaded has no such facts."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     for unit in systemctl.units(rows[:-1]):
         if (name := systemctl.service(unit)) is None:
             continue

@@ -18,10 +18,12 @@ PROPERTIES = ("Id", "Names", "LoadState", "ActiveState", "SubState", "UnitFileSt
     ),
     gives={
         "service": collection("Services that systemd has loaded or has a file for, by name without `.service`."),
-        "service/*.active": text("Its state in systemd: active, inactive, failed, activating."),
-        "service/*.state": text("The state in detail: running, exited, dead, auto-restart.", Class.MEASUREMENT),
+        "service/*.active": text("The service's state in systemd: active, inactive, failed, activating."),
+        "service/*.state": text(
+            "The service's state in detail: running, exited, dead, auto-restart.", Class.MEASUREMENT
+        ),
         "service/*.enabled": text(
-            "Whether it starts at boot: enabled, disabled, static, masked; absent if it has no file."
+            "Whether the service starts at boot: enabled, disabled, static, masked; absent without a file."
         ),
     },
 )
@@ -29,7 +31,7 @@ def services(answer: str) -> Facts:
     """Read the loaded services, then the files of inactive services; templates and aliases are skipped."""
     rows = read.rows(answer)
     if FILES not in rows:
-        raise Unreadable(f"no {FILES!r}: the answer was cut")
+        raise Unreadable(f"no {FILES!r}: the output was truncated")
     names: set[str] = set()
     for unit in systemctl.units(rows[: rows.index(FILES)], PROPERTIES):
         names.update(unit["Names"].split(), {unit["Id"]})

@@ -12,7 +12,7 @@ from rackcheck_probes.os.dmi_table import SLOT, TABLE
     gives={
         "node.slot": collection("Expansion slots by the board's names."),
         "node.slot/*.type": text("The slot's type: x16 PCI Express 4, x4 M.2 Socket 3; unknown with older tools."),
-        "node.slot/*.usage": text("Whether a card is in it: In Use, Available, Unavailable."),
+        "node.slot/*.usage": text("Whether a card is in the slot: In Use, Available, Unavailable."),
         "node.slot/*.pci": text("The PCI address of the slot's device; absent if the board reports none."),
     },
 )

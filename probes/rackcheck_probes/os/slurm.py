@@ -47,15 +47,17 @@ def leaf(name: str) -> str:
             for name in FILES
         },
         **{
-            f"scheduler.slurm.{leaf(name)}": setting(f"{name} of the node's slurm.conf, a choice of the cluster.")
+            f"scheduler.slurm.{leaf(name)}": setting(
+                f"{name} in the node's slurm.conf, as the cluster's administrators set it."
+            )
             for name in CONFIG
         },
         **{
-            f"scheduler.slurm.{leaf(name)}": text(f"{name} of cgroup.conf: whether it confines jobs: yes, no.")
+            f"scheduler.slurm.{leaf(name)}": text(f"{name} in cgroup.conf, which confines jobs: yes, no.")
             for name in CGROUP
         },
         "scheduler.slurm.auto_detect": text(
-            "How gres.conf finds the GPUs: nvml, rsmi, off; if absent, by its own lines."
+            "How Slurm detects the GPUs: nvml, rsmi, off; if absent, gres.conf lists them."
         ),
     },
 )
@@ -63,7 +65,7 @@ def slurm(answer: str) -> Facts:
     """Read the version, then the relevant lines of each file; Slurm's names are case-insensitive."""
     rows = read.rows(answer)
     if len(rows) < 2 or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     installed = reader.version(rows[0])
     if installed is None and rows[0] not in MISSING:
         raise Unreadable(f"not a version: {rows[0][:80]!r}")

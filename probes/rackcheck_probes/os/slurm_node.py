@@ -18,12 +18,14 @@ from rackcheck.parse.host.os import slurm
             "IDLE, ALLOCATED, MIXED, DOWN: the state without its flags.", Class.MEASUREMENT
         ),
         "scheduler.slurm.node.marks": listing("Flags beside the state: DRAIN, NOT_RESPONDING.", Class.MEASUREMENT),
-        "scheduler.slurm.node.reason": text("Why a person or a check took it out of service; absent if in service."),
+        "scheduler.slurm.node.reason": text(
+            "The reason why the node was taken out of service; absent if it is in service."
+        ),
         "scheduler.slurm.node.gres": text("The generic resources that the controller lists: gpu:h100:8."),
         "scheduler.slurm.node.cpus": integer("The CPUs that the controller lists."),
         "scheduler.slurm.node.memory": quantity("MiB", "The memory that the controller allocates."),
         "scheduler.slurm.node.partitions": listing("The partitions that the node is in."),
-        "scheduler.slurm.node.features": listing("The features that are active on it."),
+        "scheduler.slurm.node.features": listing("The features that are active on the node."),
         "scheduler.slurm.node.version": version("dotted", "The version that slurmd reported to the controller."),
     },
 )
@@ -31,7 +33,7 @@ def slurm_node(answer: str) -> Facts:
     """Read `Key=value` words; the reason takes a whole line, which may contain blanks."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     node = slurm.node(answer)
     at = "scheduler.slurm.node"
     yield f"{at}.state", node.state

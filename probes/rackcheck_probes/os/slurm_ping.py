@@ -24,7 +24,7 @@ def slurm_ping(answer: str) -> Facts:
     """Read one controller per line."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     found = [match for row in rows if (match := ROW.fullmatch(row))]
     if not found:
         raise Unreadable("no controller")

@@ -24,7 +24,9 @@ KNOWN: dict[str, Kind] = {
     "sysctl.vm.min_free_kbytes": integer("Memory that the kernel keeps free, in KiB."),
     "sysctl.vm.max_map_count": integer("Mappings that one process may have."),
     "sysctl.vm.dirty_ratio": integer("Share of memory, in percent, that may be dirty before writers must wait."),
-    "sysctl.vm.dirty_background_ratio": integer("Share of memory, in percent, from which writing back begins."),
+    "sysctl.vm.dirty_background_ratio": integer(
+        "Share of memory, in percent, that may be dirty before the kernel begins to write it back."
+    ),
     "sysctl.vm.dirty_writeback_centisecs": integer("How often dirty pages are written, in hundredths of a second."),
     "sysctl.vm.stat_interval": integer("How often per-CPU memory statistics are merged, in seconds."),
     "sysctl.vm.nr_hugepages": integer("Huge pages of the default size that are reserved."),
@@ -118,7 +120,9 @@ KNOWN: dict[str, Kind] = {
     "sysctl.kernel.unprivileged_userns_clone": integer(
         "Whether users may make namespaces, as rootless containers do: 1 yes."
     ),
-    "sysctl.kernel.apparmor_restrict_unprivileged_userns": integer("Whether AppArmor denies users namespaces: 1 yes."),
+    "sysctl.kernel.apparmor_restrict_unprivileged_userns": integer(
+        "Whether AppArmor denies user namespaces to ordinary users: 1 yes."
+    ),
     "sysctl.user.max_user_namespaces": integer("User namespaces that a user may have; 0 forbids rootless containers."),
     "sysctl.crypto.fips_enabled": integer("Whether the kernel runs in FIPS mode: 1 yes."),
     "sysctl.fs/aio-max-nr": integer("Asynchronous requests that the whole system may have."),
@@ -127,10 +131,12 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.core.rmem_default": integer("The receive buffer of a socket that requests none, in bytes."),
     "sysctl.net.core.wmem_default": integer("The send buffer of a socket that requests none, in bytes."),
     "sysctl.net.core.optmem_max": integer("The largest ancillary buffer of a socket, in bytes."),
-    "sysctl.net.core.netdev_budget": integer("Packets that one round of polling takes at most."),
-    "sysctl.net.core.netdev_budget_usecs": integer("Microseconds that one round of polling takes at most."),
+    "sysctl.net.core.netdev_budget": integer("Maximum number of packets in one round of polling."),
+    "sysctl.net.core.netdev_budget_usecs": integer("Maximum duration of one round of polling, in microseconds."),
     "sysctl.net.core.rps_sock_flow_entries": integer("Flows that receive flow steering remembers; 0 off."),
-    "sysctl.net.ipv4.tcp_mem": setting("Pages for all TCP sockets: no pressure below, pressure from, and the maximum."),
+    "sysctl.net.ipv4.tcp_mem": setting(
+        "Pages for all TCP sockets: the lower and the upper threshold of memory pressure, and the maximum."
+    ),
     "sysctl.net.ipv4.tcp_tw_reuse": integer("Whether ports in TIME-WAIT are used again: 0 no, 1 yes, 2 on loopback."),
     "sysctl.net.ipv4.tcp_slow_start_after_idle": integer(
         "Whether a connection returns to slow start after a pause: 1 yes."

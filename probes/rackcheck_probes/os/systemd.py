@@ -31,7 +31,7 @@ def systemd(answer: str) -> Facts:
     """Read the manager's properties, the default target, and the list of failed units."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END or TARGET not in rows or FAILED not in rows:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     items, target, failed = rows[: rows.index(TARGET)], rows[rows.index(TARGET) + 1], rows[rows.index(FAILED) + 1 : -1]
     shown = dict(row.partition("=")[::2] for row in items)
     for leaf, name in (("version", "Version"), ("state", "SystemState")):

@@ -11,8 +11,12 @@ KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cp
 @probe(
     Read(MAIN, *MORE),
     gives={
-        "os.systemd.numa_policy": text("Where services allocate: default, bind, preferred, interleave, local."),
-        "os.systemd.numa_mask": text("The NUMA nodes of that policy: 0-1, which keeps services off GPU memory."),
+        "os.systemd.numa_policy": text(
+            "The NUMA policy of services' memory: default, bind, preferred, interleave, local."
+        ),
+        "os.systemd.numa_mask": text(
+            "The NUMA nodes of services' memory policy; on Grace, 0-1 keeps services off GPU memory."
+        ),
         "os.systemd.cpu_affinity": text("The CPUs that services may run on."),
     },
 )

@@ -17,7 +17,7 @@ COMMAND = (
     Shell(COMMAND, quick=True),
     gives={
         "time.daemons": listing(
-            "Programs that run and keep the clock: chronyd, ntpd, systemd-timesyncd, ptp4l, phc2sys. "
+            "Running programs that synchronize the clock: chronyd, ntpd, systemd-timesyncd, ptp4l, phc2sys. "
             "Two programs that set the same clock work against each other."
         )
     },

@@ -15,8 +15,10 @@ NONE = "systemd-timesyncd does not run"
         lane="systemd",
     ),
     gives={
-        "time.timesyncd.server": text("The server that it uses.", Class.MEASUREMENT),
-        "time.timesyncd.stratum": integer("The server's steps to the root clock.", Class.MEASUREMENT),
+        "time.timesyncd.server": text("The time server that systemd-timesyncd uses.", Class.MEASUREMENT),
+        "time.timesyncd.stratum": integer(
+            "The server's stratum: the number of its steps to the root clock.", Class.MEASUREMENT
+        ),
         "time.timesyncd.leap": text("The server's leap second state: normal, or not synchronized."),
         "time.timesyncd.offset": quantity("s", "The server's clock minus this node's clock.", Class.MEASUREMENT),
         "time.timesyncd.delay": quantity("s", "Round-trip time to the server.", Class.MEASUREMENT),
@@ -27,6 +29,6 @@ NONE = "systemd-timesyncd does not run"
 def timesyncd(answer: str) -> Facts:
     """Read timedatectl's table, which has only the server's name before the server's first reply."""
     rows = read.rows(answer)
-    stopped = dict.fromkeys(timedatectl.LEAVES, Absent("it does not run"))
+    stopped = dict.fromkeys(timedatectl.LEAVES, Absent("systemd-timesyncd does not run"))
     value = stopped.items() if rows == [NONE] else timedatectl.status(rows).facts()
     yield from ((f"time.timesyncd.{leaf}", reading) for leaf, reading in value)

@@ -9,7 +9,7 @@ FOLDER = "/etc/tuned"
     Read(f"{FOLDER}/active_profile", f"{FOLDER}/profile_mode"),
     gives={
         "os.tuned.profile": text(
-            "The configured profile of tuned; absent without tuned. Whether it runs: `service/tuned.active`."
+            "The configured profile of tuned; absent without tuned. `service/tuned.active` shows whether tuned runs."
         ),
         "os.tuned.mode": text("How the profile was selected: auto (by tuned) or manual."),
     },

@@ -19,7 +19,7 @@ def unattended(answer: str) -> Facts:
     """Read the settings as apt reports them; a setting that is missing or 0 is off."""
     rows = read.rows(answer)
     if not rows or rows[-1] != "-- end --":
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     given = {}
     for row in rows[:-1]:
         match = ROW.fullmatch(row)

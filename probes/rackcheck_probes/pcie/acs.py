@@ -6,7 +6,7 @@ from rackcheck.parse.host.pcie.lspci import ACS
 from rackcheck_probes.pcie.control import LSPCI
 
 REDIRECT = {"ReqRedir", "CmpltRedir", "UpstreamFwd"}
-"""The controls that send traffic between two devices below one switch up; source validation only checks it."""
+"""The controls that redirect traffic between two devices below one switch; source validation only checks traffic."""
 
 
 @probe(
@@ -17,7 +17,7 @@ REDIRECT = {"ReqRedir", "CmpltRedir", "UpstreamFwd"}
         ),
         "pcie/*.acs.enabled": listing("The supported controls that are enabled."),
         "pcie/*.acs.redirect": flag(
-            "Whether traffic between devices is sent up: GPU to NIC then goes through the root complex."
+            "Whether traffic between devices, such as GPU to NIC, is redirected through the root complex."
         ),
     },
 )

@@ -20,7 +20,8 @@ ROW = re.compile(r"([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) +((?:[0-9a-f]{
     ),
     gives={
         "pcie/*.answers": flag(
-            "Whether the function answers; one that fell off the bus reads all ones.", Class.MEASUREMENT
+            "Whether the function responds; reads from a function that fell off the bus return all ones.",
+            Class.MEASUREMENT,
         ),
     },
 )

@@ -22,7 +22,7 @@ def windows(files: Files, place: str) -> tuple[tuple[int, int], ...] | Unknown:
             for number in range(pci.BARS)
         },
         "pcie/*.bar.largest": quantity(
-            "GiB", "The size of the largest memory BAR: what NVIDIA calls BAR1, whichever number it has."
+            "GiB", "The size of the largest memory BAR, which NVIDIA calls BAR1 regardless of its number."
         ),
         "pcie/*.bar.unset": listing("Numbers of the BARs to which the kernel assigned no address."),
     },

@@ -11,14 +11,18 @@ from rackcheck.parse.host.pcie.lspci import EXPRESS
 LSPCI = Shell("lspci -Dnnvvv", root=True, seconds=30, cap=16 << 20)
 
 BYTES = {
-    "max_payload": ("DevCtl", "MaxPayload", "The largest payload the function may send."),
-    "max_payload_supported": ("DevCap", "MaxPayload", "The largest payload the function can send."),
+    "max_payload": ("DevCtl", "MaxPayload", "The largest payload that the function may send."),
+    "max_payload_supported": ("DevCap", "MaxPayload", "The largest payload that the function supports."),
     "max_read_request": ("DevCtl", "MaxReadReq", "The largest read request that the function may send."),
 }
 FLAGS = {
-    "relaxed_ordering": ("DevCtl", "RlxdOrd", "Whether the function may mark its writes as relaxed in their order."),
+    "relaxed_ordering": ("DevCtl", "RlxdOrd", "Whether the function may request relaxed ordering of its writes."),
     "no_snoop": ("DevCtl", "NoSnoop", "Whether the function may bypass the processors' caches."),
-    "extended_tag": ("DevCtl", "ExtTag", "Whether the function uses tags of 8 bits: more requests in flight."),
+    "extended_tag": (
+        "DevCtl",
+        "ExtTag",
+        "Whether the function uses tags of 8 bits, which allow more requests in flight.",
+    ),
     "extended_tag_supported": ("DevCap", "ExtTag", "Whether the function can use tags of 8 bits."),
     "ten_bit_tag": ("DevCtl2", "10BitTagReq", "Whether the function uses tags of 10 bits as a requester."),
     "ten_bit_tag_supported": (

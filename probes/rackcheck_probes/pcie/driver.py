@@ -12,7 +12,7 @@ CARD = ("subsystem_vendor", "subsystem_device", "revision")
     gives={
         "pcie/*.driver": text("The driver bound to the function: nvidia, mlx5_core, vfio-pci; absent without one."),
         "pcie/*.subsystem_vendor": text("The vendor of the card that the function is on.", Class.IDENTITY),
-        "pcie/*.subsystem_device": text("The card's id by this vendor.", Class.IDENTITY),
+        "pcie/*.subsystem_device": text("The card's id, as its vendor assigned it.", Class.IDENTITY),
         "pcie/*.revision": text("The revision of the silicon.", Class.IDENTITY),
     },
 )

@@ -14,9 +14,15 @@ KINDS = ("correctable", "nonfatal", "fatal")
             "Correctable errors of the function since boot, unless firmware handles them.",
             Class.COUNTER,
         ),
-        "pcie/*.errors.nonfatal": integer("Uncorrectable errors that spared the link, since boot.", Class.COUNTER),
-        "pcie/*.errors.fatal": integer("Uncorrectable errors that broke the link, since boot.", Class.COUNTER),
-        "pcie/*.errors.seen": listing("Which errors these were: correctable BadTLP, nonfatal CmpltTO.", Class.COUNTER),
+        "pcie/*.errors.nonfatal": integer(
+            "Non-fatal errors since boot: uncorrectable errors after which the link is still reliable.", Class.COUNTER
+        ),
+        "pcie/*.errors.fatal": integer(
+            "Fatal errors since boot: uncorrectable errors after which the link is no longer reliable.", Class.COUNTER
+        ),
+        "pcie/*.errors.seen": listing(
+            "Names of the errors that were counted: correctable BadTLP, nonfatal CmpltTO.", Class.COUNTER
+        ),
     },
 )
 def pcie_errors(files: Files) -> Facts:

@@ -12,7 +12,9 @@ UNTOLD = Unknown(Reason.NOT_COLLECTED, "this kernel does not report how the IOMM
     Read(TYPE, MEMBERS, DEVICES, seconds=30, cap=8 << 20),
     gives={
         "pcie/*.iommu.group": text("The group of the function; absent without an IOMMU."),
-        "pcie/*.iommu.type": text("How the IOMMU handles it: identity keeps addresses, DMA translates them."),
+        "pcie/*.iommu.type": text(
+            "How the IOMMU handles the function's accesses: identity keeps addresses, DMA translates them."
+        ),
     },
 )
 def pcie_iommu(files: Files) -> Facts:

@@ -12,7 +12,9 @@ from rackcheck_probes.pcie.control import LSPCI
     gives={
         "pcie/*.link.state.width": text("The link's width compared with this end's maximum.", words=TRAINED),
         "pcie/*.link.state.speed": text(
-            "The link's speed compared with this end's maximum; idle GPUs lower theirs.", Class.MEASUREMENT, TRAINED
+            "The link's speed compared with this end's maximum; idle GPUs lower their speed.",
+            Class.MEASUREMENT,
+            TRAINED,
         ),
         "pcie/*.link.target_speed": quantity("GT/s", "The highest speed that this end is set to train."),
         "pcie/*.link.disabled": flag("Whether this end disables the link."),

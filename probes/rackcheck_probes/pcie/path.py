@@ -27,7 +27,7 @@ def links(inputs: Inputs) -> Links:
         ),
         "pcie/*.path.slowed_above": listing(
             "Slowed links above the function's own link; an idle GPU slows none of them, "
-            "unless it is an AMD GPU with an internal switch.",
+            "except an AMD GPU with an internal switch.",
             Class.MEASUREMENT,
         ),
         "pcie/*.path.bottleneck": text(

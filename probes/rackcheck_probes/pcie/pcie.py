@@ -34,8 +34,8 @@ NAMES = (*TEXTS, *(f"{age}_link_{what}" for age in LINKS.values() for what in ("
             "The class code: 0x030200 a GPU, 0x020700 an InfiniBand NIC, 0x068000 an NVSwitch.", Class.IDENTITY
         ),
         "pcie/*.vendor": text("The vendor id: 0x10de NVIDIA, 0x15b3 Mellanox, 0x1002 AMD.", Class.IDENTITY),
-        "pcie/*.device": text("The device id by the vendor.", Class.IDENTITY),
-        "pcie/*.link.speed": quantity("GT/s", "The link's speed now; idle GPUs lower theirs.", Class.MEASUREMENT),
+        "pcie/*.device": text("The device id, as the vendor assigned it.", Class.IDENTITY),
+        "pcie/*.link.speed": quantity("GT/s", "The link's speed now; idle GPUs lower their speed.", Class.MEASUREMENT),
         "pcie/*.link.max_speed": quantity("GT/s", "The highest speed of the device's end of the link."),
         "pcie/*.link.width": integer("Lanes that the link trained; absent without a link."),
         "pcie/*.link.max_width": integer("Lanes of the device's end of the link."),

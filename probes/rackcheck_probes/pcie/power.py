@@ -13,7 +13,7 @@ NAMES = ("power/control", "power/runtime_status", "power_state", "d3cold_allowed
         "pcie/*.power.control": text(
             "on: the kernel keeps the function awake; auto: it may sleep.", words=("on", "auto")
         ),
-        "pcie/*.power.runtime": text("The resulting state: active, suspended, unsupported.", Class.MEASUREMENT),
+        "pcie/*.power.runtime": text("The runtime power state: active, suspended, unsupported.", Class.MEASUREMENT),
         "pcie/*.power.state": text("The power state now: D0 awake, D3hot or D3cold asleep.", Class.MEASUREMENT),
         "pcie/*.power.d3cold_allowed": flag("Whether the kernel may switch the function's power off completely."),
     },

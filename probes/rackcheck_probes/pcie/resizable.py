@@ -15,7 +15,9 @@ from rackcheck_probes.pcie.control import LSPCI
         "pcie/*.bar.resizable": quantity(
             "GiB", "The current size of the resizable BAR with the largest maximum size; absent without resizable BARs."
         ),
-        "pcie/*.bar.resizable_max": quantity("GiB", "The maximum size of this BAR."),
+        "pcie/*.bar.resizable_max": quantity(
+            "GiB", "The maximum size of the resizable BAR with the largest maximum size."
+        ),
         "pcie/*.bar.unassigned": listing("Numbers of the BARs that have no address."),
     },
 )

@@ -20,8 +20,14 @@ BITS = {
         "pcie/*.status.correctable": flag(
             "A correctable error was detected; many healthy functions have one from startup.", Class.COUNTER
         ),
-        "pcie/*.status.nonfatal": flag("An uncorrectable error that spared the link was detected.", Class.COUNTER),
-        "pcie/*.status.fatal": flag("An uncorrectable error that broke the link was detected.", Class.COUNTER),
+        "pcie/*.status.nonfatal": flag(
+            "A non-fatal error was detected: an uncorrectable error after which the link is still reliable.",
+            Class.COUNTER,
+        ),
+        "pcie/*.status.fatal": flag(
+            "A fatal error was detected: an uncorrectable error after which the link is no longer reliable.",
+            Class.COUNTER,
+        ),
         "pcie/*.status.unsupported": flag(
             "An unsupported request was detected, as happens when buses are scanned.", Class.COUNTER
         ),

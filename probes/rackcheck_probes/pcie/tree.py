@@ -10,8 +10,8 @@ ROOT = Absent("on a root bus")
     Shell("ls -l /sys/bus/pci/devices", quick=True),
     gives={
         "pcie/*.upstream": text("The address of the port above; absent on a root bus.", Class.IDENTITY),
-        "pcie/*.root": text("The address of its root port; absent on a root bus.", Class.IDENTITY),
-        "pcie/*.host_bridge": text("The domain and bus of its root: 0000:17.", Class.IDENTITY),
+        "pcie/*.root": text("The address of the function's root port; absent on a root bus.", Class.IDENTITY),
+        "pcie/*.host_bridge": text("The domain and bus of the function's root bus: 0000:17.", Class.IDENTITY),
     },
 )
 def pcie_tree(answer: str) -> Facts:

@@ -18,7 +18,7 @@ LEAVES: dict[str, tuple[str, Callable[[str], Value], Kind]] = {
     "state": ("device/state", read.line, text(
         "The device's state, as its driver reports it: running, live, offline; absent if not reported.")),
     "scheduler": ("queue/scheduler", block_queue.scheduler, text(
-        "How requests are ordered: none, mq-deadline, bfq, kyber.")),
+        "The scheduler that orders requests: none, mq-deadline, bfq, kyber.")),
     "read_ahead": ("queue/read_ahead_kb", block_queue.amount, quantity("KiB", "How far the kernel reads ahead.")),
     "rotational": ("queue/rotational", read.bit, flag("Whether the kernel treats the device as a rotating disk.")),
     "requests": ("queue/nr_requests", block_queue.requests, integer(

@@ -14,7 +14,9 @@ NONE = "no mmgetstate"
 @probe(
     Shell(f"{THERE}there {TOOL} || {{ echo '{NONE}'; exit 0; }}\n{TOOL} -Y", seconds=20),
     gives={
-        "storage.gpfs.state": text("active if the daemon works; else arbitrating, down; absent if not installed."),
+        "storage.gpfs.state": text(
+            "The node's state: active if the daemon works, else arbitrating, down; absent if not installed."
+        ),
         "storage.gpfs.quorum": integer("Quorum nodes that must be up; absent if not installed."),
     },
 )

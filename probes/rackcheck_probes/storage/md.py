@@ -27,7 +27,7 @@ MEMBERS = f"{FOLDER.format('*')}/dev-*/state"
         "storage.md/*.spare": integer("Spares, including those being rebuilt."),
         "storage.md/*.degraded": integer("Members that are missing; absent for levels without redundancy."),
         "storage.md/*.sync": text(
-            "Operation on its redundancy: idle, check, recover, resync, reshape, frozen; absent without redundancy.",
+            "Operation on the array: idle, check, recover, resync, reshape, frozen; absent without redundancy.",
             Class.MEASUREMENT,
         ),
         "storage.md/*.mismatches": integer(

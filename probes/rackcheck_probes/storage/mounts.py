@@ -11,7 +11,7 @@ MOUNTS = Read(PLACE)
     MOUNTS,
     gives={
         "mount": collection(
-            "Mount points by path; if a point has several mounts, the last one, which hides the others."
+            "Mount points by path; of several mounts on one point, only the last, which hides the others."
         ),
         "mount/*.type": text("The filesystem's type: ext4, xfs, nfs4, lustre, tmpfs."),
         "mount/*.source": text("What is mounted: a device, an export, or the filesystem's own name."),

@@ -28,9 +28,13 @@ COMMAND = (
             "Whether a network filesystem returned its size within four seconds.", Class.MEASUREMENT
         ),
         "mount/*.remote.size": quantity("GiB", "The size of a network filesystem.", Class.MEASUREMENT),
-        "mount/*.remote.free": quantity("GiB", "Space on it that is available to ordinary users.", Class.MEASUREMENT),
-        "mount/*.remote.used_share": quantity("%", "Share of its space in use.", Class.MEASUREMENT),
-        "mount/*.remote.inodes_used_share": quantity("%", "Share of its inodes in use.", Class.MEASUREMENT),
+        "mount/*.remote.free": quantity(
+            "GiB", "Space on a network filesystem that is available to ordinary users.", Class.MEASUREMENT
+        ),
+        "mount/*.remote.used_share": quantity("%", "Share of a network filesystem's space in use.", Class.MEASUREMENT),
+        "mount/*.remote.inodes_used_share": quantity(
+            "%", "Share of a network filesystem's inodes in use.", Class.MEASUREMENT
+        ),
     },
 )
 def network_mounts(answer: str) -> Facts:

@@ -15,7 +15,9 @@ TYPES = {"nfs", "nfs4"}
         "mount/*.nfs.connections": integer("Connections to the server (nconnect); 1 if not set."),
         "mount/*.nfs.read_size": quantity("KiB", "The largest read request (rsize)."),
         "mount/*.nfs.write_size": quantity("KiB", "The largest write request (wsize)."),
-        "mount/*.nfs.hard": flag("Whether requests wait for an unresponsive server; soft ones fail, and lose data."),
+        "mount/*.nfs.hard": flag(
+            "Whether requests wait for an unresponsive server; on a soft mount, they fail and data is lost."
+        ),
         "mount/*.nfs.timeout": quantity("s", "How long a request waits before it is sent again (timeo)."),
         "mount/*.nfs.server": text("The server's address; absent if the kernel does not show it."),
     },

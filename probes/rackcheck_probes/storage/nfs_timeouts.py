@@ -11,7 +11,7 @@ PLACE = "/proc/self/mountstats"
     Read(PLACE, cap=4 << 20),
     gives={
         "mount/*.nfs.timeouts": integer(
-            "Requests that got no answer within the major timeout since the mount.", Class.COUNTER
+            "Requests since the mount that got no reply within the major timeout.", Class.COUNTER
         ),
         "mount/*.nfs.age": quantity("s", "Time since the mount.", Class.COUNTER),
     },

@@ -9,7 +9,10 @@ TEXTS = {
     "model": ("model", text("The drive's model.", Class.IDENTITY)),
     "serial": ("serial", text("The drive's serial number.", Class.IDENTITY)),
     "firmware": ("firmware_rev", version("opaque", "The drive's running firmware.")),
-    "state": ("state", text("live if it works; resetting, connecting, deleting or dead if not.")),
+    "state": (
+        "state",
+        text("The controller's state: live if it works; resetting, connecting, deleting or dead if not."),
+    ),
     "transport": ("transport", text("How the controller is reached: pcie, or over a network: tcp, rdma, fc.")),
     "type": (
         "cntrltype",

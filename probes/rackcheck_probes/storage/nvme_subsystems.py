@@ -15,7 +15,7 @@ from rackcheck.parse.host.storage import nvme_paths
             "How requests are spread over paths: numa, round-robin; absent on kernels that do not report it."
         ),
         "storage.nvme_subsystem/*.paths": integer("Controllers that connect to the subsystem."),
-        "storage.nvme_subsystem/*.live": integer("Controllers that connect to the subsystem and work."),
+        "storage.nvme_subsystem/*.live": integer("Controllers that connect to the subsystem and are live."),
     },
 )
 def nvme_subsystems(files: Files) -> Facts:

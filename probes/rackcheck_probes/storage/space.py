@@ -7,9 +7,11 @@ LOCAL = (
     "bcachefs btrfs devtmpfs erofs exfat ext2 ext3 ext4 f2fs hfsplus iso9660 jfs ntfs3 overlay reiserfs squashfs tmpfs"
     " udf vfat xfs zfs"
 )
-"""Types that depend on no server and no user program: only these are queried, as a dead server would block the
-query. With `-l`, df recognises only some of the network types, and others only if their source contains a colon
-(ME_REMOTE in gnulib's lib/mountlist.c)."""
+"""Types that depend on no server or user program. Only these types are queried, because a dead server blocks a query.
+
+With `-l`, df recognises only some of the network types, and others only if their source contains a colon
+(ME_REMOTE in gnulib's lib/mountlist.c).
+"""
 OF = "".join(f" -t {kind}" for kind in LOCAL.split())
 
 

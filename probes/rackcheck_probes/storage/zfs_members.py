@@ -29,7 +29,7 @@ def zfs_members(answer: str) -> Facts:
     """Read each pool's table; a row is a member (disk) if the next row is not indented more deeply."""
     rows = read.rows(answer)
     if not rows or rows[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     if rows[:-1] == [NONE] or rows[:-1] == ["no pools available"]:
         return
     for pool, members in zpool_status.pools(rows):

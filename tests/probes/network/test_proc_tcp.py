@@ -27,7 +27,7 @@ def test_a_port_of_both_families_is_one_and_ports_are_in_the_order_of_their_numb
 
 @pytest.mark.parametrize("rows", ["", "x\n", ROW.format(0, V4, "0016", V4) + "\n"])
 def test_a_table_without_its_end_was_cut(rows: str) -> None:
-    with pytest.raises(Unreadable, match="the answer was cut"):
+    with pytest.raises(Unreadable, match="the output was truncated"):
         proc_tcp.ports(rows)
 
 

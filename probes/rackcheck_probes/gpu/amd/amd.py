@@ -13,12 +13,12 @@ AMD, GPU = "0x1002", re.compile(r"0x03[0-9a-f]{4}|0x1200[0-9a-f]{2}")
 """AMD's vendor id, and the PCI classes of displays and of processing accelerators, such as an MI300X."""
 
 DEVICE = "/sys/bus/pci/drivers/amdgpu/{}"
-"""A file of a GPU that the driver runs, by PCI address: a link in sysfs, which globs follow."""
+"""A file of a GPU that is bound to the driver, by PCI address: a link in sysfs, which globs follow."""
 
 GPUS = (BUS.format("vendor"), BUS.format("class"), DEVICE.format("*") + "/vendor")
 """The files that identify the GPUs: those of the bus, and those of the driver."""
 
-NOT_RUN = Unknown(Reason.NOT_READY, "amdgpu does not run it")
+NOT_RUN = Unknown(Reason.NOT_READY, "not bound to amdgpu")
 
 
 def bound(files: Files) -> frozenset[str]:

@@ -7,7 +7,7 @@ from rackcheck_probes.gpu.amd.topology import FILES, parts
 @probe(
     Read(*FILES),
     gives={
-        "gpu.amd/*.compute_nodes": integer("Devices of the GPU that programs see: several if it is partitioned."),
+        "gpu.amd/*.compute_nodes": integer("Compute devices that programs see: several if the GPU is partitioned."),
         "gpu.amd/*.compute_units": integer("Compute units of the GPU."),
         "gpu.amd/*.architecture": text("The GPU's instruction set: gfx942; absent if the driver does not report it."),
         "gpu.amd/*.xgmi.hive": text("The group of GPUs joined by XGMI; absent outside a group.", Class.IDENTITY),
@@ -17,7 +17,7 @@ def amd_compute(files: Files) -> Facts:
     """Read each GPU's nodes in the topology; a GPU that the compute driver does not list has none."""
     for address, found in parts(files).items():
         item, nodes = f"gpu.amd/{spell_key(address)}", list(found.values())
-        gone = Absent("the compute driver does not list it")
+        gone = Absent("the compute driver does not list the GPU")
         hive = nodes[0].hive if nodes else 0
         yield f"{item}.compute_nodes", len(nodes)
         yield f"{item}.compute_units", sum(node.units for node in nodes) if nodes else gone

@@ -24,13 +24,13 @@ FACTS = {
 @probe(
     question(FACTS),
     gives={
-        "gpu.amd": collection("AMD GPUs by PCI address, whether a driver runs them or not.", alike=("gpu.amd/*.name",)),
-        "gpu.amd/*.driver": final(text("The driver that runs the GPU: amdgpu; absent if it does not run.")),
+        "gpu.amd": collection("AMD GPUs by PCI address, with or without a driver.", alike=("gpu.amd/*.name",)),
+        "gpu.amd/*.driver": final(text("The driver that the GPU is bound to: amdgpu; absent without it.")),
         **gives(FACTS),
     },
 )
 def amd_gpu(files: Files) -> Facts:
     """Read each GPU on the PCI bus; the driver's values are unknown for a GPU that is not bound to the driver."""
     for item, folder, running in gpus(files):
-        yield f"{item}.driver", Sourced("amdgpu" if running else Absent("amdgpu does not run it"), folder)
+        yield f"{item}.driver", Sourced("amdgpu" if running else Absent("not bound to amdgpu"), folder)
     yield from of_gpus(files, FACTS)

@@ -8,7 +8,7 @@ from rackcheck_probes.gpu.amd.topology import FILES, NODES, parts
 
 LINKS = tuple(NODES.format("*") + f"/{which}_links/*/properties" for which in ("io", "p2p"))
 NONE_LISTED = Unknown(Reason.NOT_COLLECTED, "the compute driver lists no links at all")
-GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not list it")
+GONE = Unknown(Reason.NOT_COLLECTED, "the compute driver does not list the GPU")
 
 
 def kfd_links(files: Files) -> Iterator[kfd.KfdLink]:

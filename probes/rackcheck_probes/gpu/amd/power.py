@@ -8,7 +8,7 @@ POWER = {
     "power.average": ("power1_average", quantity("W", "The power that the GPU drew recently.", Class.MEASUREMENT)),
     "power.draw": ("power1_input", quantity("W", "The power that the GPU draws now.", Class.MEASUREMENT)),
     "power.limit": ("power1_cap", quantity("W", "The configured power limit.")),
-    "power.default": ("power1_cap_default", quantity("W", "The power limit that the GPU starts with.")),
+    "power.default": ("power1_cap_default", quantity("W", "The default power limit of the GPU.")),
     "power.min": ("power1_cap_min", quantity("W", "The lowest power limit that can be set.")),
     "power.max": ("power1_cap_max", quantity("W", "The highest power limit that can be set.")),
 }

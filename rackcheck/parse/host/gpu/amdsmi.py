@@ -53,7 +53,7 @@ def by_address(answer: str) -> list[tuple[str, Mapping[str, Any]]]:
     part represents the GPU.
     """
     if not answer.endswith("\n"):
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     found = [(str(value_at(gpu, "bus", "bdf")).lower(), gpu) for gpu in gpus(answer)]
     if not all(_ADDRESS.fullmatch(address) for address, _ in found):
         raise Unreadable("a GPU without its PCI address")

@@ -48,5 +48,5 @@ def nodes(answer: str) -> Nodes:
         elif node == "yes":
             there.add((kind, device, "-" if kind == "uverbs" else port))
     if connection is None:
-        raise Unreadable("no row for rdma_cm: the answer was cut")
+        raise Unreadable("no row for rdma_cm: the output was truncated")
     return Nodes(connection, tuple(ports), frozenset(there))

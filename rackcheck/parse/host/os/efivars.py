@@ -42,7 +42,7 @@ def variables(answer: str) -> Mapping[str, str] | None:
     if items == ["legacy"]:
         return None
     if not items or items[-1] != END:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     return dict(row.partition(" ")[::2] for row in items[:-1])
 
 

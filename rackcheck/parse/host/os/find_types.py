@@ -14,5 +14,5 @@ def types(answer: str, needed: Iterable[str]) -> dict[str, str]:
     matches = [_ROW.fullmatch(row) for row in rows(answer)]
     found = {match[2]: match[1] for match in matches if match is not None}
     if None in matches or not found.keys() >= set(needed):
-        raise Unreadable("the answer was cut, or does not list types and paths")
+        raise Unreadable("the output was truncated, or does not list types and paths")
     return found

@@ -59,7 +59,7 @@ def wtmp(answer: str) -> Wtmp:
     items = rows(answer)
     clock = re.fullmatch(r"now ([0-9]{1,12}) ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if clock is None:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     kinds = tuple(row.split(maxsplit=1)[0] for row in items[:-2] if row.startswith(("reboot ", "shutdown ")))
     if not kinds and not any(re.match(r"\S{0,80}wtmp\S{0,20} ", row) for row in items):
         raise Unreadable(f"no line of wtmp: {items[0][:80]!r}")

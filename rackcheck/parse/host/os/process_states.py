@@ -39,7 +39,7 @@ def states(answer: str, most: int) -> States:
     items = rows(answer)
     up = re.fullmatch("up ([0-9]{1,12})", items[-2]) if len(items) > 1 and items[-1] == END else None
     if up is None:
-        raise Unreadable("the answer was cut")
+        raise Unreadable("the output was truncated")
     counts: Counter[str] = Counter()
     ages: dict[str, float] = {}
     names: set[str] = set()
