@@ -28,7 +28,7 @@ TEXTS |= {"slot": "Location.PartLocation.ServiceLabel"}
         "bmc.location.rack": text("rack, as configured in the BMC", Class.IDENTITY),
         "bmc.location.row": text("row of racks, as configured in the BMC", Class.IDENTITY),
         "bmc.location.offset": integer(
-            "lowest rack unit that the machine occupies; some BMCs report 1 if it is not set", Class.IDENTITY
+            "lowest rack unit that the machine occupies; some BMCs report 1 if no rack unit is set", Class.IDENTITY
         ),
         "bmc.location.room": text("room, as configured in the BMC", Class.IDENTITY),
         "bmc.location.building": text("building, as configured in the BMC", Class.IDENTITY),

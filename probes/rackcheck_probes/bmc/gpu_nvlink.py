@@ -17,7 +17,7 @@ from rackcheck_probes.bmc.gpu import PLACES, PROCESSORS
     },
 )
 def bmc_gpu_nvlink(docs: Documents) -> Facts:
-    """Whether all NVLinks of each GPU are up. Every port is a separate resource, which takes one GET."""
+    """The NVLinks of each GPU, and how many are up. Every port is a separate resource and takes one GET."""
     found, _ = gpus(docs)  # the probe that lists the GPUs reports what is missing
     for key, gpu in found:
         item = f"bmc.gpu/{spell_key(key)}"

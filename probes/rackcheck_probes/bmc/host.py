@@ -9,7 +9,7 @@ from rackcheck.parse.bmc.systems import agreed, hosts
     gives={
         "bmc.host.serial": text("Serial number of the host, not of a GPU baseboard next to it.", Class.IDENTITY),
         "bmc.host.uuid": text("UUID of the host.", Class.IDENTITY),
-        "bmc.host.sku": text("Order number of the host; on Dell it is the service tag.", Class.IDENTITY),
+        "bmc.host.sku": text("Order number of the host; on Dell, the service tag.", Class.IDENTITY),
     },
 )
 def bmc_host(docs: Documents) -> Facts:

@@ -12,7 +12,7 @@ LINK = text("whether there is a link", words=("up", "down", "starting", "trainin
 @probe(
     Redfish("Systems/*/EthernetInterfaces/*", "Managers/*/EthernetInterfaces/*"),
     gives={
-        "bmc.interface": collection("Ethernet interfaces of the host that its BMC lists"),
+        "bmc.interface": collection("Ethernet interfaces of the host, as the BMC lists them"),
         "bmc.interface/*.mac": text("hardware address, spelled as in Linux", Class.IDENTITY),
         "bmc.interface/*.link": LINK,
         "bmc.interface/*.speed": quantity("Gb/s", "speed of the link; unknown if the BMC reports 0"),

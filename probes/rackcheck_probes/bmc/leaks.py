@@ -5,7 +5,7 @@ from rackcheck.model.redfish_value import HEALTH, health
 from rackcheck.parse.bmc.item import fitted, health_of, in_chassis, keyed
 
 FORMS = ("ThermalSubsystem/LeakDetection/LeakDetectors", "LeakDetectors")
-"""Paths below a chassis: the standard one, and openUBMC's (its manual, LeakDetectors)."""
+"""Paths below a chassis: the path of the standard, and the path in openUBMC (openUBMC's manual, LeakDetectors)."""
 
 
 @probe(

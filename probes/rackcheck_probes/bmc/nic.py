@@ -34,13 +34,17 @@ ADDRESSES = ("Ethernet.AssociatedMACAddresses", "AssociatedNetworkAddresses", "I
         "bmc.nic/*.model": text("model", Class.IDENTITY),
         "bmc.nic/*.serial": text("serial number", Class.IDENTITY),
         "bmc.nic/*.part": text("part number", Class.IDENTITY),
-        "bmc.nic/*.firmware": version("opaque", "firmware of all its controllers; unknown if they differ"),
+        "bmc.nic/*.firmware": version(
+            "opaque", "firmware of all controllers of the adapter; unknown if the versions differ"
+        ),
         "bmc.nic/*.port": collection("ports of the adapter"),
         "bmc.nic/*.port/*.state": text("Enabled, Disabled, Absent, ..."),
         "bmc.nic/*.port/*.health": text("OK, Warning or Critical, as the BMC reports it"),
         "bmc.nic/*.port/*.link": text("whether there is a link", words=("up", "down", "starting", "training")),
         "bmc.nic/*.port/*.speed": quantity("Gb/s", "speed of the link; unknown if there is none"),
-        "bmc.nic/*.port/*.max_speed": quantity("Gb/s", "highest speed of the port; only the newer Port reports it"),
+        "bmc.nic/*.port/*.max_speed": quantity(
+            "Gb/s", "highest speed of the port; only the newer Port resource reports it"
+        ),
         "bmc.nic/*.port/*.technology": text("Ethernet, InfiniBand, ..."),
         "bmc.nic/*.port/*.addresses": listing("MAC addresses, or GUIDs of InfiniBand", Class.IDENTITY),
     },

@@ -11,7 +11,7 @@ from rackcheck.parse.bmc.power import controls, drawn, whole
         "bmc.power.consumed": quantity(
             "W", "power draw of the machine; unknown if the BMC reports 0", Class.MEASUREMENT
         ),
-        "bmc.power.limit": quantity("W", "power cap; the BMC may report one and not enforce it"),
+        "bmc.power.limit": quantity("W", "power cap; some BMCs report a power cap but do not enforce it"),
         "bmc.power.limit_exception": text("action above the cap: NoAction, LogEventOnly, HardPowerOff, ..."),
         "bmc.power.capacity": quantity("W", "power that all supplies of the machine can deliver together"),
     },

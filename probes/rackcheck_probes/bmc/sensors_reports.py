@@ -11,7 +11,7 @@ READS = {"temperature": "C", "power": "W", "voltage": "V"}
     gives={
         **{f"bmc.report.{word}": collection(f"sensors of {word} in metric reports") for word in READS},
         **{
-            f"bmc.report.{word}/*.value": quantity(unit, "reading; unknown if it is stale", Class.MEASUREMENT)
+            f"bmc.report.{word}/*.value": quantity(unit, "reading; unknown if the reading is stale", Class.MEASUREMENT)
             for word, unit in READS.items()
         },
     },

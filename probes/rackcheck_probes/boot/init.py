@@ -1,4 +1,4 @@
-"""Which init runs, and whether it runs in a container."""
+"""The init program that runs, and whether the system runs in a container."""
 
 from rackcheck import Absent, Facts, Files, Read, Sourced, probe, text
 from rackcheck.model import text as read

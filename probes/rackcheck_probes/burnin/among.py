@@ -1,4 +1,4 @@
-"""Compares GPUs of one model: work per clock, rate at the power cap, warming, and results."""
+"""Comparison of the GPUs of one model: work per clock, rate at the power cap, warming, and results."""
 
 import math
 from collections import defaultdict
@@ -101,7 +101,7 @@ def _rates(gpus: Sequence[GpuKey], holes: Sequence[GpuKey], facts: dict[GpuKey, 
 
 
 def _best(gpus: Sequence[GpuKey], holes: int, facts: dict[GpuKey, dict[str, Reading]]) -> ItemFacts:
-    """Compare each GPU with the upper quarter of its model.
+    """Compare each GPU's work per clock with the upper quarter of the GPUs of its model.
 
     A GPU without measurements may have any rank: another GPU gets a result only if every such rank leads to the same
     result.

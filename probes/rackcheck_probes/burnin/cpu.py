@@ -69,7 +69,7 @@ def _left(burn: Burn) -> Unknown | None:
     for name, kind, stage in (("cpus", "cpu", "fingerprint"), ("numa", "numa", "ram")):
         value = burn.hello.get(name)
         if value is None:
-            return Unknown(Reason.NOT_TESTED, f"it does not report which {name} it may use")
+            return Unknown(Reason.NOT_TESTED, f"the burn-in does not report which {name} it may use")
         for index in value:
             if not any(work.done for work in burn.of_stage(stage, f"{kind}/{index}")):
                 return untested(burn, list(burn.of_stage(stage, f"{kind}/{index}")))

@@ -1,8 +1,8 @@
 """Results of tools that are installed on the node and were requested for the burn-in.
 
-The facts of a tool that was not requested are absent, so that rules about them are n/a. If a requested tool is missing,
-did not finish, or wrote unreadable output, its facts are unknown. Each requested tool has one record, and only the
-records show which tools were requested. Therefore, no fact is absent if a record may be lost.
+The facts of a tool that was not requested are absent, so that rules about these facts are n/a. If a requested tool is
+missing, did not finish, or wrote unreadable output, its facts are unknown. Each requested tool has one record, and only
+the records show which tools were requested. Therefore, no fact is absent if a record may be lost.
 """
 
 from collections.abc import Mapping

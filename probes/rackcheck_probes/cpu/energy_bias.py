@@ -12,7 +12,7 @@ GLOB = "/sys/devices/system/cpu/cpu*/power/energy_perf_bias"
         "cpu.energy_bias": listing(
             "The energy bias: 0 performance, 6 normal, 15 power saving; several if CPUs differ."
         ),
-        "cpu.energy_bias_odd": listing("CPUs whose energy bias differs from the majority, with its value: 17: 6."),
+        "cpu.energy_bias_odd": listing("CPUs whose energy bias differs from the majority, each with its value: 17: 6."),
     },
 )
 def cpu_energy_bias(files: Files) -> Facts:

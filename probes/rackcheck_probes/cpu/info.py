@@ -19,7 +19,7 @@ VIRTUAL = ("vmx", "svm")
         "cpu.stepping": integer("The CPUs' stepping; absent on ARM."),
         "cpu.flags": listing("Features that every CPU has, by the kernel's names."),
         "cpu.flags_differ": listing("Features that some CPUs have and others lack."),
-        "cpu.virtualization": text("Support for virtual machines: vmx (Intel), svm (AMD); absent without it."),
+        "cpu.virtualization": text("Support for virtual machines: vmx (Intel), svm (AMD); absent without support."),
         "cpu.clock.least": quantity("MHz", "The clock of the slowest CPU now; absent on ARM.", Class.MEASUREMENT),
         "cpu.clock.mean": quantity("MHz", "The mean clock of all CPUs now; absent on ARM.", Class.MEASUREMENT),
         "cpu.clock.most": quantity("MHz", "The clock of the fastest CPU now; absent on ARM.", Class.MEASUREMENT),

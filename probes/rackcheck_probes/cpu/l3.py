@@ -11,7 +11,9 @@ SHARED, SIZE = f"{FOLDER}/shared_cpu_list", f"{FOLDER}/size"
     Read(SHARED, SIZE, seconds=30, cap=4 << 20),
     gives={
         "cpu.l3.caches": integer("Level 3 caches: one per package (Intel), one for every few cores (AMD)."),
-        "cpu.l3.sizes": listing("The size of one such cache, as the kernel writes it; several sizes if caches differ."),
+        "cpu.l3.sizes": listing(
+            "The size of one level 3 cache, as the kernel writes it; several sizes if caches differ."
+        ),
         "cpu.l3.sizes_odd": listing("CPUs whose cache size differs from the majority, with that size."),
     },
 )

@@ -24,7 +24,7 @@ MAKERS = {"model": "Version", "id": "ID"}
         "cpu.socket/*.cores": integer("Cores that the processor has."),
         "cpu.socket/*.cores_enabled": integer("Cores that firmware left enabled."),
         "cpu.socket/*.threads": integer("Threads that the processor has."),
-        "cpu.sockets_empty": listing("Sockets without a processor, by the board's name for them."),
+        "cpu.sockets_empty": listing("Sockets without a processor, by the board's names for the sockets."),
     },
 )
 def cpu_sockets(answer: str) -> Facts:

@@ -34,5 +34,5 @@ def cpu_throttle(files: Files) -> Facts:
     hot = percpu.ranges([cpu for cpu, count in core.items() if count])
     yield "cpu.throttled.core", max(core.values()) if core else none
     yield "cpu.throttled.package", max(package.values()) if package else none
-    yield "cpu.throttled.time", max(time.values()) if time else Absent("kernels before 5.6 do not report it")
+    yield "cpu.throttled.time", max(time.values()) if time else Absent("kernels before 5.6 do not report this value")
     yield "cpu.throttled.cpus", (tuple(hot.split(",")) if hot else ()) if core else none

@@ -145,7 +145,7 @@ def _used(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, 
 
 
 def _local(inputs: Inputs, values: Mapping[str, Reading]) -> Iterable[tuple[str, Reading]]:
-    """Leave out drives that are reached over a network: several nodes may reach them."""
+    """Leave out drives that are connected over a network, because several nodes may use the same drive."""
     return _where(inputs, values, TRANSPORT, lambda transport: transport == "pcie")
 
 

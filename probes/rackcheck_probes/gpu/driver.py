@@ -6,7 +6,7 @@ from rackcheck_probes.gpu.nvml_values import one_of, unchanged, yes
 
 MODE, TOOLS = one_of("off", "on"), one_of("off", "on")
 ENVIRONMENT = one_of("unavailable", "simulation", "production")
-READY = "Whether confidential GPUs accept work; without confidential computing they always do."
+READY = "Whether confidential GPUs accept work; always true without confidential computing."
 FACTS = {
     "cuda": NvmlFact("cuda", unchanged, version("dotted", "The newest CUDA that the driver supports.")),
     "library": NvmlFact("nvml", unchanged, version("dotted", "The version of the driver's management library.")),

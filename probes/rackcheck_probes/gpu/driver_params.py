@@ -14,7 +14,9 @@ PLACE = "/proc/driver/nvidia/params"
 @probe(
     Read(PLACE),
     gives={
-        "driver.param": collection("Parameters of the NVIDIA driver's module by name; none if it is not loaded."),
+        "driver.param": collection(
+            "Parameters of the NVIDIA driver's module by name; none if the module is not loaded."
+        ),
         "driver.param/*": setting("The parameter's value; absent for an empty text."),
     },
 )

@@ -1,7 +1,7 @@
 """Errors in the Fabric Manager's log since its last start.
 
-The log may be a gigabyte: only its newest 4 MiB are searched, on the node. The number of errors is unknown if the last
-start is not in these 4 MiB or the log was rotated since that start.
+Only the newest 4 MiB of the log are searched, on the node, because the log may be a gigabyte large. The number of
+errors is unknown if the last start is not in these 4 MiB or the log was rotated since that start.
 """
 
 from rackcheck import Absent, Class, Facts, Reason, Shell, Unknown, integer, listing, probe, text

@@ -21,7 +21,7 @@ def settings(content: str) -> dict[str, str]:
         "driver.fabric.setting": collection(
             "Settings of the Fabric Manager by their names: FABRIC_MODE, TRUNK_LINK_FAILURE_MODE; none without a file."
         ),
-        "driver.fabric.setting/*.value": setting("The value in the file; absent if it is empty."),
+        "driver.fabric.setting/*.value": setting("The value in the file; absent if the value is empty."),
     },
 )
 def fabric_settings(files: Files) -> Facts:

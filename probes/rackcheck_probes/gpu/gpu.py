@@ -41,7 +41,7 @@ DRIVER = {
         ),
         **gives(FACTS),
         "gpu/*.index": integer(
-            "The GPU's number in the driver's order; it changes when another GPU is gone.", Class.MEASUREMENT
+            "The GPU's number in the driver's order; the number changes when another GPU is gone.", Class.MEASUREMENT
         ),
         **gives(DRIVER, "driver"),
     },

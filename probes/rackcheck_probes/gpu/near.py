@@ -52,8 +52,8 @@ WORDS = tuple(near.value for near in Near)
         "nic/*.port/*.role": text("The role of the port's device: compute, network, virtual.", words=ROLES),
         "nic/*.port/*.active_rate": quantity("Gb/s", "The rate of an active port; 0 for a port that is not active."),
         "nic/*.rail": integer(
-            "The GPU on this NIC's rail, by index: its only nearest GPU, if this NIC is that GPU's only nearest NIC; "
-            "else absent.",
+            "The GPU on this NIC's rail, by index: the NIC's only nearest GPU, "
+"if this NIC is also that GPU's only nearest NIC; else absent.",
             Class.MEASUREMENT,
         ),
     },

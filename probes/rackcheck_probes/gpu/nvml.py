@@ -142,8 +142,8 @@ class DriverReply:
 def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
     """Return a key for each GPU that, unlike the driver's index, does not change when another GPU is gone.
 
-    On a baseboard of several GPUs, where all reported modules differ, the key is `module-3`. On other nodes it is the
-    PCI address, because single cards all report module 1. On a baseboard, the key of a GPU that does not report its
+    On a baseboard of several GPUs, where all reported modules differ, the key is `module-3`. On other nodes, the key is
+    the PCI address, because single cards all report module 1. On a baseboard, the key of a GPU that does not report its
     module is its PCI address. If one GPU does not answer and one address on the bus is left, this address is its key;
     otherwise, and if two GPUs would have the same key, the key is `index-3`.
     """
@@ -163,7 +163,7 @@ def part_keys(gpus: Sequence[Any], bus: Sequence[str]) -> tuple[str, ...]:
 
 
 def _value(gpu: Any, key: str, convert: Callable[[Any], Value]) -> Value | None:
-    """Return one value of one GPU's answer, or None if it is not known."""
+    """Return one value of one GPU's answer, or None if the value is unknown."""
     match gpu:
         case {"unknown": _}:
             return None

@@ -18,7 +18,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
             "log.kernel.netdev/*",
             {
                 "down": "Lines of the driver that report the link down.",
-                "up": "Lines of the driver that report the link up; one of them comes from the boot.",
+                "up": "Lines of the driver that report the link up; the first link at boot also produces a line.",
                 "bond_down": "Lines of a bond that report this member's link down.",
                 "tx_timeouts": "Transmit queues that stalled.",
             },

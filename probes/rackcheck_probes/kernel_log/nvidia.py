@@ -17,7 +17,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
             "reset_required": "Lines about a GPU that needs a reset to work.",
             "object_not_found": "Assertions about an object that does not exist.",
             "init_failures": "GPUs that the driver could not start.",
-            "mismatches": "Programs built for another driver version than the loaded one.",
+            "mismatches": "Programs that were built for a driver version other than the loaded version.",
             "peermem_errors": "Errors of nvidia-peermem.",
         },
     ),

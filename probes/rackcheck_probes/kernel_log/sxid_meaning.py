@@ -1,4 +1,4 @@
-"""Meaning of the NVSwitches' errors in the kernel's log, in the driver's own words."""
+"""Meaning of the NVSwitches' errors in the kernel's log, as the driver describes them."""
 
 from rackcheck import Class, Facts, listing, probe, spell_key
 from rackcheck.model.fact import visible

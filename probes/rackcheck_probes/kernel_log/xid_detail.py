@@ -15,7 +15,7 @@ from rackcheck_probes.kernel_log.kernel_log import DMESG
         "log.xid/*.nvlink_fatal": integer("Lines with an Xid 144 to 150 that the driver marks Fatal.", Class.COUNTER),
         "log.xid/*.recovery": text(
             "The recovery that the last Xid 154 requires: None, GPU Reset Required, Node Reboot Required; "
-            "absent without one.",
+            "absent without an Xid 154.",
             Class.MEASUREMENT,
         ),
     },

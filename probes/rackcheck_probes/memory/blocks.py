@@ -27,7 +27,7 @@ echo end"""
     },
 )
 def memory_blocks(answer: str) -> Facts:
-    """Read how many blocks are in each state; the facts are absent if memory cannot be taken offline.
+    """Count the memory blocks in each state; the facts are absent if memory cannot be taken offline.
 
     All numbers are unknown if one block does not report its state.
     """

@@ -12,7 +12,9 @@ NODE = "/sys/devices/system/node/node*/hugepages/hugepages-*kB"
 @probe(
     Read(f"{POOL}/nr_hugepages", f"{POOL}/free_hugepages", f"{NODE}/nr_hugepages", f"{NODE}/free_hugepages"),
     gives={
-        "memory.hugepages.pool": collection("Sizes of huge pages that the kernel offers, in kB as it names them."),
+        "memory.hugepages.pool": collection(
+            "Sizes of huge pages that the kernel offers, in kB, by the kernel's names."
+        ),
         "memory.hugepages.pool/*.pages": integer("Huge pages of this size that are reserved."),
         "memory.hugepages.pool/*.free": integer("Huge pages of this size that are not in use.", Class.MEASUREMENT),
         "numa.node/*.hugepages": collection("Sizes of huge pages that the node offers, in kB."),

@@ -61,7 +61,7 @@ def sizes(content: str) -> Iterator[tuple[str, Reading]]:
     if "HardwareCorrupted" not in values and values.keys() & {"HugePages_Total", "DirectMap4k"}:
         yield "corrupted", Absent("this kernel does not handle memory failures")
     if "MemAvailable" not in values and "Buffers" in values:
-        yield "available", Absent("kernels before 3.14 do not report it")
+        yield "available", Absent("kernels before 3.14 do not report this value")
     if {"SwapTotal", "SwapFree"} <= found.keys():
         yield "swap.used", (found["SwapTotal"] - found["SwapFree"]) / _MIB
     if "HugePages_Total" in values:

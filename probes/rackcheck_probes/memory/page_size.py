@@ -6,7 +6,11 @@ from rackcheck.model import text as read
 
 @probe(
     Shell("getconf PAGESIZE", quick=True),
-    gives={"memory.page_size": quantity("KiB", "A page's size: 4 KiB, or 64 KiB on Grace with its own kernel.")},
+    gives={
+        "memory.page_size": quantity(
+            "KiB", "The size of a memory page: 4 KiB, or 64 KiB on Grace with a 64 KiB kernel."
+        )
+    },
 )
 def page_size(answer: str) -> Facts:
     """Read the size in bytes."""

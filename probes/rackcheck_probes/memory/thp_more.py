@@ -14,7 +14,7 @@ DEFRAG, SLEEP = f"{THP}/khugepaged/defrag", f"{THP}/khugepaged/scan_sleep_millis
         "memory.thp.shmem": text("Huge pages for shared memory: always, within_size, advise, never, deny, force."),
         "memory.thp.size": quantity("MiB", "A transparent huge page's size: 2 MiB, or 512 MiB with pages of 64 KiB."),
         "memory.thp.zero_page": flag("Whether pages that are only read share one huge page of zeros."),
-        "memory.thp.khugepaged_defrag": flag("Whether khugepaged moves pages to make huge ones."),
+        "memory.thp.khugepaged_defrag": flag("Whether khugepaged moves pages to form huge pages."),
         "memory.thp.khugepaged_sleep": quantity("ms", "How long khugepaged sleeps between two scans."),
         "memory.ksm": integer("Merging of equal pages: 0 off, 1 on, 2 off and merged pages are separated again."),
     },

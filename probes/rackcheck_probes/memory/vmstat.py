@@ -8,7 +8,7 @@ COUNTS = {
     "oom_kill": "Processes that the kernel killed for lack of memory, since boot.",
     "pswpin": "Pages read back from swap since boot.",
     "pswpout": "Pages written to swap since boot.",
-    "numa_miss": "Pages from another NUMA node than the intended one, since boot.",
+    "numa_miss": "Pages allocated on a NUMA node other than the intended node, since boot.",
     "numa_foreign": "Pages intended for a NUMA node but provided by another, since boot.",
     "compact_stall": "Times that a program waited for memory compaction, since boot.",
     "compact_fail": "Times that compaction did not yield a piece of memory that was large enough, since boot.",

@@ -16,7 +16,7 @@ ARP = "/proc/net/arp"
     gives={
         "nic.default_route.router": text("The address of the IPv4 default route's router; absent without one."),
         "nic.default_route.router_answered": flag(
-            "Whether that router answered the node's last ARP request; absent without a recent one.",
+            "Whether the default route's router answered the node's last ARP request; absent without a recent request.",
             Class.MEASUREMENT,
         ),
     },
@@ -44,7 +44,7 @@ _FLAGS = re.compile(r"0x[0-9a-f]{1,8}")
 
 
 def answered(content: str, address: str, interface: str) -> bool | None:
-    """Whether the entry of a neighbour is complete; None if it has no entry.
+    """Whether the entry of a neighbour is complete; None if the neighbour has no entry.
 
     Raises Unreadable if the table has no header, or if a row before this entry is not a neighbour.
     """

@@ -11,7 +11,7 @@ from rackcheck_probes.network.interfaces import HARDWARE
 NAMED = " ".join(HARDWARE.removesuffix("*") + "[a-z]" + "[0-9a-z]" * more for more in range(1, 15))
 """The same interfaces by globs of fixed length: root's commands are listed in sudoers, where a star allows any text.
 
-Names have 2 to 15 letters and digits; the module of an interface with another character in its name is not read.
+The globs match names of 2 to 15 letters and digits; modules of interfaces with other names are not read.
 """
 
 TEXTS = {"type": "Identifier", "connector": "Connector", "vendor": "Vendor name", "part": "Vendor PN",

@@ -40,7 +40,7 @@ _VERSION = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]{0,60})-(?P<version>[0-9]{1,4
 
 @dataclass(frozen=True)
 class Package:
-    """Which package it is, and its version written with dots: 23.10.1.1.9.0."""
+    """Read which OFED package is installed, and its version written with dots: 23.10.1.1.9.0."""
 
     name: str
     version: str

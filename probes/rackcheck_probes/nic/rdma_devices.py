@@ -22,7 +22,7 @@ NAMES = ("node_desc", "device/numa_node", "device/sriov_numvfs", "device/sriov_t
         "nic/*.numa": integer("The device's NUMA node; absent if firmware does not report it."),
         "nic/*.node_description": text("The device's description for the subnet manager.", Class.IDENTITY),
         "nic/*.virtual": flag("Whether the device is a virtual function (SR-IOV)."),
-        "nic/*.virtual_functions": integer("Enabled virtual functions; absent if it supports none."),
+        "nic/*.virtual_functions": integer("Enabled virtual functions; absent if the device supports none."),
         "nic/*.virtual_functions_max": integer("Maximum virtual functions of the device."),
     },
 )

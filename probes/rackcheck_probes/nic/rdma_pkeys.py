@@ -45,7 +45,7 @@ _ROW = re.compile(r"([^/\s]{1,100})/ports/([0-9]{1,5})((?: 0x[0-9a-f]{4})*)")
 
 @dataclass(frozen=True)
 class PkeyPort:
-    """One port's keys in their order, each once: 0x8000 and above is a full member, below it a limited member."""
+    """One port's keys in order, without duplicates; 0x8000 and above means full, below 0x8000 limited membership."""
 
     device: str
     number: str

@@ -27,7 +27,7 @@ def iommu(files: Files) -> Facts:
     yield "iommu.units", units
     typed = [number for (number,) in files.found(TYPES)]
     if (units and not typed) or not set(typed).issuperset(number for number, _ in files.found(MEMBERS)):
-        raise Unreadable("the kernel does not report the types of its groups", Reason.NOT_COLLECTED)
+        raise Unreadable("the kernel does not report the types of IOMMU groups", Reason.NOT_COLLECTED)
     types = Counter(read.line(files.text(TYPES.replace("*", number))) for number in typed)
     yield "iommu.groups", sum(types.values())
     yield "iommu.types", tuple(sorted(types))

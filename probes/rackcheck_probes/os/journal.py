@@ -1,9 +1,9 @@
 """The kernel's warnings and errors in the journal since boot.
 
 The kernel's ring loses old lines; the journal may reach further back. Only the journal's newest lines are read. If the
-journal has more lines than requested, it was not read completely. If its oldest line is later than the boot, the
-journal was vacuumed. In both cases, the number of Xids is unknown, because there may be more of them. Unverified on
-hardware: no recording of a GPU node's journal in this form was available.
+journal has more lines than requested, it was not read completely. If the journal's oldest line is later than the boot,
+the journal was vacuumed. In both cases, the number of Xids is unknown, because the lines that were not read may contain
+more Xids. Unverified on hardware: no recording of a GPU node's journal in this form was available.
 """
 
 from rackcheck import Class, Facts, Reason, Shell, Unreadable, collection, integer, listing, probe, quantity, spell_key

@@ -14,7 +14,9 @@ SELINUX, APPARMOR = "/sys/fs/selinux/enforce", "/sys/module/apparmor/parameters/
     gives={
         "kernel.lsm": listing("The enabled security modules, in the kernel's order: capability, yama, apparmor."),
         "kernel.lockdown": text("Kernel lockdown mode, which restricts root: none, integrity, confidentiality."),
-        "os.selinux.enforcing": flag("True if SELinux enforces; false if it only logs; absent if it is off."),
+        "os.selinux.enforcing": flag(
+            "True if SELinux enforces its policy; false if SELinux only logs; absent if SELinux is off."
+        ),
         "os.apparmor.enabled": flag("Whether AppArmor is on; absent from a kernel without it."),
     },
 )

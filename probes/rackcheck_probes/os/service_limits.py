@@ -37,6 +37,6 @@ def service_limits(answer: str) -> Facts:
             continue
         item = f"service/{spell_key(name)}"
         restarts = systemctl.limit(unit.get("NRestarts"))
-        yield f"{item}.restarts", Absent("systemd does not report it") if restarts == math.inf else restarts
+        yield f"{item}.restarts", Absent("systemd does not report this value") if restarts == math.inf else restarts
         yield f"{item}.limits.memlock", systemctl.limit_in_kib(unit.get("LimitMEMLOCK"))
         yield f"{item}.limits.nofile", systemctl.limit(unit.get("LimitNOFILE"))

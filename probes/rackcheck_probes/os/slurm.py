@@ -1,4 +1,4 @@
-"""Installation of Slurm's daemon on the node, and how it confines jobs."""
+"""Installation of Slurm's daemon on the node, and how the daemon confines jobs."""
 
 import re
 

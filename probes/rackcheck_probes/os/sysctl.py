@@ -49,8 +49,8 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.core.rmem_max": integer("The largest receive buffer a program may request, in bytes."),
     "sysctl.net.core.wmem_max": integer("The largest send buffer a program may request, in bytes."),
     "sysctl.net.core.netdev_max_backlog": integer("Packets that one CPU may queue before it drops them."),
-    "sysctl.net.core.busy_poll": integer("How long poll and select spin on a device, in microseconds; 0 off."),
-    "sysctl.net.core.busy_read": integer("How long reads spin on a device, in microseconds; 0 off."),
+    "sysctl.net.core.busy_poll": integer("How long poll and select busy-wait on a device, in microseconds; 0 off."),
+    "sysctl.net.core.busy_read": integer("How long reads busy-wait on a device, in microseconds; 0 off."),
     "sysctl.net.core.default_qdisc": setting("The packet scheduler that new interfaces get."),
     "sysctl.net.ipv4.tcp_congestion_control": setting("The congestion control that new connections get."),
     "sysctl.net.ipv4.tcp_rmem": setting("Receive buffer of a TCP socket: minimum, initial and maximum bytes."),
@@ -64,7 +64,9 @@ KNOWN: dict[str, Kind] = {
     "sysctl.net.ipv4.neigh.default.gc_thresh2": integer(
         "Number of ARP entries above which old ones are removed after 5 seconds."
     ),
-    "sysctl.net.ipv4.neigh.default.gc_thresh3": integer("Maximum ARP entries; beyond it, neighbours are lost."),
+    "sysctl.net.ipv4.neigh.default.gc_thresh3": integer(
+        "Maximum number of ARP entries; neighbours beyond this number are lost."
+    ),
     "sysctl.vm.oom_kill_allocating_task": integer(
         "When memory runs out, whether the allocating task is killed instead of the largest: 1 yes."
     ),
@@ -91,7 +93,7 @@ KNOWN: dict[str, Kind] = {
         "Whether the kernel continues after a memory error that it can contain: 1 yes."
     ),
     "sysctl.vm.memory_failure_early_kill": integer(
-        "When processes that map a bad page are killed: 1 immediately, 0 when they access it."
+        "When processes that map a bad page are killed: 1 immediately, 0 when they access the page."
     ),
     "sysctl.kernel.hung_task_panic": integer("Whether a hung task causes a panic: 1 yes."),
     "sysctl.kernel.softlockup_panic": integer("Whether a soft lockup causes a panic: 1 yes."),
@@ -101,8 +103,8 @@ KNOWN: dict[str, Kind] = {
     "sysctl.kernel.panic_on_unrecovered_nmi": integer(
         "Whether an NMI for a memory or I/O error causes a panic: 1 yes."
     ),
-    "sysctl.kernel.watchdog_thresh": integer("Seconds after which a locked up CPU is noticed; 0 never."),
-    "sysctl.kernel.sysrq": integer("Which magic keys act: 0 none, 1 all, else a mask."),
+    "sysctl.kernel.watchdog_thresh": integer("Seconds after which the kernel detects a locked-up CPU; 0 never."),
+    "sysctl.kernel.sysrq": integer("Which magic SysRq keys are enabled: 0 none, 1 all, else a mask."),
     "sysctl.kernel.sched_autogroup_enabled": integer("Whether each session is one group to the scheduler: 1 yes."),
     "sysctl.kernel.shmmax": integer("The largest System V shared memory segment, in bytes."),
     "sysctl.kernel.shmall": integer("System V shared memory of the whole system, in pages."),

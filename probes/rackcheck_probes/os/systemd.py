@@ -35,7 +35,7 @@ def systemd(answer: str) -> Facts:
     items, target, failed = rows[: rows.index(TARGET)], rows[rows.index(TARGET) + 1], rows[rows.index(FAILED) + 1 : -1]
     shown = dict(row.partition("=")[::2] for row in items)
     for leaf, name in (("version", "Version"), ("state", "SystemState")):
-        yield f"os.systemd.{leaf}", shown.get(name) or Absent("this systemd does not report it")
+        yield f"os.systemd.{leaf}", shown.get(name) or Absent("this version of systemd does not report this value")
     yield "os.systemd.target", read.line(target) if target != FAILED else Absent("no default target")
     # Before systemd 246, a mark precedes a failed unit with any options.
     names = [words[0] for row in failed if (words := row.lstrip("●* ").split(maxsplit=1))]

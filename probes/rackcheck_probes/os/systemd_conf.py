@@ -1,10 +1,10 @@
-"""CPUs and NUMA nodes that system.conf leaves to the services."""
+"""CPUs and NUMA nodes that system.conf allows services to use."""
 
 from rackcheck import Absent, Facts, Files, Read, probe, text
 
 MAIN = "/etc/systemd/system.conf"
 MORE = tuple(f"{place}/systemd/system.conf.d/*.conf" for place in ("/usr/lib", "/run", "/etc"))
-"""Drop-ins, applied in the order of their names; a file overrides one of the same name in an earlier folder."""
+"""Drop-ins, applied in the order of their names; a file overrides a file of the same name in an earlier folder."""
 KEYS = {"NUMAPolicy": "numa_policy", "NUMAMask": "numa_mask", "CPUAffinity": "cpu_affinity"}
 
 

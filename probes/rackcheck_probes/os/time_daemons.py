@@ -23,7 +23,7 @@ COMMAND = (
     },
 )
 def time_daemons(answer: str) -> Facts:
-    """Read the names of the running time services."""
+    """Read the process names of the running time services."""
     *names, end = read.rows(answer) or [""]
     if end != "end" or not set(names) <= NAMES:
         raise Unreadable(f"not names of time services: {answer[:80]!r}")

@@ -9,7 +9,7 @@ from rackcheck.parse.host.os import timedatectl
     Shell("timedatectl", lane="systemd"),
     gives={
         "time.synchronized": flag("Whether a time service keeps the kernel's clock synchronized."),
-        "time.ntp_enabled": flag("Whether systemd's time service is enabled; absent if it has none."),
+        "time.ntp_enabled": flag("Whether systemd's time service is enabled; absent if systemd has no time service."),
         "time.rtc_local": flag("Whether the hardware clock keeps local time, which daylight saving time disturbs."),
         "time.zone": text("The time zone: Etc/UTC, America/Los_Angeles."),
     },

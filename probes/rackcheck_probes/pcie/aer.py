@@ -1,4 +1,4 @@
-"""Errors in the error registers of each PCI function, and errors that it masks."""
+"""Errors in the error registers of each PCI function, and errors that the function masks."""
 
 from rackcheck import Class, Facts, listing, probe, spell_key
 from rackcheck.parse.host.pcie import lspci, lspci_errors
@@ -23,7 +23,7 @@ from rackcheck_probes.pcie.control import LSPCI
     },
 )
 def pcie_aer(answer: str) -> Facts:
-    """Read the error registers of each function; the facts of a function without them are absent."""
+    """Read the error registers of each function; the facts of a function without error registers are absent."""
     for function in lspci.functions(answer):
         item = f"pcie/{spell_key(function.address)}.aer"
         worse, mended = lspci_errors.uncorrectable(function), lspci_errors.correctable(function)

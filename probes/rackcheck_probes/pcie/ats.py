@@ -13,7 +13,9 @@ REGISTERS = {"ats": (ATS, "ATSCtl"), "pri": (PRI, "PRICtl"), "pasid": (PASID, "P
     gives={
         "pcie/*.ats.enabled": flag("Whether the function caches translations of the IOMMU; absent if unsupported."),
         "pcie/*.pri.enabled": flag("Whether the function may request missing pages; absent if unsupported."),
-        "pcie/*.pasid.enabled": flag("Whether the function works in address spaces of processes; absent if it cannot."),
+        "pcie/*.pasid.enabled": flag(
+            "Whether the function works in address spaces of processes; absent if unsupported."
+        ),
     },
 )
 def pcie_ats(answer: str) -> Facts:

@@ -23,14 +23,18 @@ FLAGS = {
         "ExtTag",
         "Whether the function uses tags of 8 bits, which allow more requests in flight.",
     ),
-    "extended_tag_supported": ("DevCap", "ExtTag", "Whether the function can use tags of 8 bits."),
+    "extended_tag_supported": ("DevCap", "ExtTag", "Whether the function supports tags of 8 bits."),
     "ten_bit_tag": ("DevCtl2", "10BitTagReq", "Whether the function uses tags of 10 bits as a requester."),
     "ten_bit_tag_supported": (
         "DevCap2",
         "10BitTagReq",
-        "Whether the function can use tags of 10 bits as a requester.",
+        "Whether the function supports tags of 10 bits as a requester.",
     ),
-    "ten_bit_tag_completer": ("DevCap2", "10BitTagComp", "Whether the function answers requests with tags of 10 bits."),
+    "ten_bit_tag_completer": (
+        "DevCap2",
+        "10BitTagComp",
+        "Whether the function completes requests that have tags of 10 bits.",
+    ),
 }
 """By fact: the register, the flag's name in the register, and its meaning."""
 
@@ -44,7 +48,7 @@ FLAGS = {
     },
 )
 def pcie_control(answer: str) -> Facts:
-    """Read the device control registers of each function; the facts are absent if it is not PCI Express."""
+    """Read the device control registers of each function; the facts are absent if the function is not PCI Express."""
     for function in lspci.functions(answer):
         item, express = f"pcie/{spell_key(function.address)}", function.capability(EXPRESS)
         kind = express.name if isinstance(express, lspci.Capability) else express

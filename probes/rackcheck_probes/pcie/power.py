@@ -11,7 +11,7 @@ NAMES = ("power/control", "power/runtime_status", "power_state", "d3cold_allowed
     Read(*(f"{DEVICES}/*/{name}" for name in (*NAMES, "class")), seconds=30, cap=8 << 20),
     gives={
         "pcie/*.power.control": text(
-            "on: the kernel keeps the function awake; auto: it may sleep.", words=("on", "auto")
+            "on: the kernel keeps the function awake; auto: the function may sleep.", words=("on", "auto")
         ),
         "pcie/*.power.runtime": text("The runtime power state: active, suspended, unsupported.", Class.MEASUREMENT),
         "pcie/*.power.state": text("The power state now: D0 awake, D3hot or D3cold asleep.", Class.MEASUREMENT),

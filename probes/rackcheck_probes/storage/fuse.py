@@ -15,7 +15,7 @@ ROW = re.compile(r"[0-9]{1,20} [0-9]{1,20} ([0-9]{1,7}):([0-9]{1,7}) \S+ (/\S*) 
     Read(MOUNTS, f"{FOLDER.format('*')}/waiting", f"{FOLDER.format('*')}/congestion_threshold"),
     gives={
         "mount/*.fuse.waiting": integer(
-            "Requests that the filesystem's program has not answered yet; only its owner and root can read the number.",
+            "Requests that the filesystem's program has not answered; only its owner and root can read the number.",
             Class.MEASUREMENT,
         ),
         "mount/*.fuse.congestion_threshold": integer(

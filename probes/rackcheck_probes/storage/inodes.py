@@ -10,7 +10,7 @@ from rackcheck_probes.storage.space import OF
     Shell(f"df -Pil{OF}", ok=(0, 1), lane="disks"),
     gives={
         "mount/*.inodes.total": integer(
-            "Files that the local filesystem can hold; absent if it has no such limit.", Class.MEASUREMENT
+            "Files that the local filesystem can hold; absent without a limit.", Class.MEASUREMENT
         ),
         "mount/*.inodes.used_share": quantity("%", "Share of the inodes in use.", Class.MEASUREMENT),
     },

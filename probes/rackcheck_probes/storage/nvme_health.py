@@ -38,7 +38,8 @@ COUNTS: dict[str, nvme.LogField] = {
         "nvme/*.health.temperature": quantity("C", "The drive's composite temperature.", Class.MEASUREMENT),
         "nvme/*.health.media_errors": integer("Data errors that the drive could not correct.", Class.COUNTER),
         "nvme/*.health.error_log_entries": integer(
-            "Entries in the drive's error log over its lifetime, including those for rejected commands.", Class.COUNTER
+            "Entries in the drive's error log over its lifetime, including entries for rejected commands.",
+            Class.COUNTER,
         ),
         "nvme/*.health.unsafe_shutdowns": integer("Power losses without shutdown.", Class.COUNTER),
         "nvme/*.health.power_cycles": integer("How often the drive was switched on.", Class.COUNTER),

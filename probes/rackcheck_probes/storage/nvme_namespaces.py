@@ -19,7 +19,7 @@ SPACE = f"{FOLDER}/{{}}"
         "nvme/*.size": quantity("GiB", "The total size of the controller's namespaces; absent if it has none."),
         "nvme/*.namespace": collection("The controller's namespaces by block device: nvme0n1."),
         "nvme/*.namespace/*.size": quantity("GiB", "The namespace's size."),
-        "nvme/*.namespace/*.block_size": quantity("B", "The logical block that it is formatted with: 512 or 4096."),
+        "nvme/*.namespace/*.block_size": quantity("B", "The size of a logical block of the namespace: 512 or 4096."),
         "nvme/*.namespace/*.read_only": flag(
             "Whether the namespace is read-only, for example because the drive is worn out."
         ),

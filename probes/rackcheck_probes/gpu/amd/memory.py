@@ -11,14 +11,16 @@ FACTS = {
     "memory.visible": SysfsFact(
         "mem_info_vis_vram_total",
         gibibytes,
-        quantity("GiB", "The part of the memory that the host can access through its window."),
+        quantity("GiB", "The part of the GPU's memory that the host can access through the GPU's window."),
     ),
     "memory.vendor": SysfsFact("mem_info_vram_vendor", read.line, text("The memory's vendor: samsung, hynix, micron.")),
     "utilization.gpu": SysfsFact(
         "gpu_busy_percent", percent, quantity("%", "The share of time in which the GPU is busy now.", Class.MEASUREMENT)
     ),
     "utilization.memory": SysfsFact(
-        "mem_busy_percent", percent, quantity("%", "The share of time in which its memory is busy.", Class.MEASUREMENT)
+        "mem_busy_percent",
+        percent,
+        quantity("%", "The share of time in which the GPU's memory is busy.", Class.MEASUREMENT),
     ),
     "link.replays": SysfsFact(
         "pcie_replay_count", read.whole, integer("Packets that the PCIe link sent again.", Class.COUNTER)

@@ -9,12 +9,12 @@ FACTS = {
     "partition.compute": SysfsFact(
         "current_compute_partition",
         read.line,
-        text("The GPU's partitioning: SPX (one partition), CPX; absent if it has none."),
+        text("The GPU's partitioning: SPX (one partition), CPX; absent without partitioning."),
     ),
     "partition.memory": SysfsFact(
         "current_memory_partition",
         read.line,
-        text("The memory's partitioning: NPS1 (one partition), NPS4; absent if it has none."),
+        text("The memory's partitioning: NPS1 (one partition), NPS4; absent without partitioning."),
     ),
     "partition.compute_modes": SysfsFact(
         "available_compute_partition", words, listing("The partitionings that the GPU supports.")

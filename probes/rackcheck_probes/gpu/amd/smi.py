@@ -15,7 +15,7 @@ from rackcheck.parse.host.gpu import amdsmi
         "gpu.amd/*.index": integer("The GPU's number in amd-smi.", Class.IDENTITY),
         "gpu.amd/*.market_name": text("The GPU's market name: AMD Instinct MI300X.", Class.IDENTITY),
         "gpu.amd/*.asic_serial": text("The chip's own serial number.", Class.IDENTITY),
-        "gpu.amd/*.module": integer("The GPU's position on its baseboard; absent if it has none."),
+        "gpu.amd/*.module": integer("The GPU's position on its baseboard; absent without a position."),
         "gpu.amd/*.ecc.blocks_enabled": listing("The GPU's blocks whose errors are counted: umc, gfx, sdma."),
         "gpu.amd/*.ecc.poison": text(
             "Whether corrupt data is marked as poisoned, so that no program uses it: ENABLED, DISABLED."

@@ -96,7 +96,7 @@ def _timer(row: str) -> list[str]:
 def limit(value: str | None) -> float | Absent:
     """Read a limit in its own unit, or infinity; absent if this systemd does not have the property."""
     if not value:
-        return Absent("this systemd does not report it")
+        return Absent("this version of systemd does not report this value")
     return math.inf if value in {"infinity", ALL_ONES} else whole(value)
 
 
