@@ -24,13 +24,13 @@ SECONDS = 20.0
 
 
 def looking(registry: Registry) -> Plan:
-    """Plan the GETs of a reading."""
+    """Return the plan of the Redfish GET requests for one reading of the BMC."""
     paths = (parse(text) for text in WANTED)
     return registry.plan(path for path in paths if registry.catalogue.find(path) is not None)
 
 
 def look(plan: Plan, job: Job, node: Node, over: threading.Event) -> Mapping[str, Any] | None:
-    """Read the BMC once; return the columns of a sample, or None if the BMC returned nothing."""
+    """Read the BMC once; return the sample's columns, or None if the BMC returned no values."""
     if node.bmc is None or not node.bmc.password:
         return None
     limits = replace(redfish.Limits(deadline=SECONDS, retries=0), width=node.bmc.width, expand=node.bmc.expand)

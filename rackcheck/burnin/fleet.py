@@ -95,7 +95,7 @@ def burn(job: Job, what: Burnin, stop: threading.Event) -> Iterator[Event]:
 
 @dataclass(frozen=True)
 class _Task:
-    """One node's part of the run: its burn-in, and readings of its BMC during the load."""
+    """One node's part of a burn-in run: the load on the node, and the readings of its BMC during the load."""
 
     node: Node
     job: Job
@@ -151,7 +151,7 @@ class _Task:
         return ssh.talk(target, command, limits, talk)
 
     def _look(self, talk: Talk, over: threading.Event) -> None:
-        """Read the BMC at intervals, and add the readings to the node's records, with the time of the node's clock."""
+        """Read the BMC at intervals, and add each reading to the node's records, with its time on the node's clock."""
         beside = self.what.beside
         while beside is not None and self.node.bmc is not None and not over.is_set():
             at = talk.since()
@@ -163,7 +163,7 @@ class _Task:
 
 
 def _is_ours(first: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
-    """Return whether the first record, if it is a `hello`, is from the burn-in that was sent."""
+    """Return whether the first record is from the burn-in that was sent; only a `hello` record is checked."""
     return first.get("k") != "hello" or all(first.get(key) == plan[key] for key in ("tier", "seed"))
 
 

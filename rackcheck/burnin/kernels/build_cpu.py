@@ -44,7 +44,7 @@ def library(machine: str) -> Path:
 
 
 def missing() -> str | None:
-    """Return what is missing to compile; None if nothing is missing."""
+    """Return why the kernels cannot be compiled; None if the required compiler is installed."""
     if util.find_spec(COMPILER) is None:
         return f"{COMPILER} is not installed: pip install {COMPILER}=={VERSION}"
     found = metadata.version(COMPILER)
@@ -52,7 +52,10 @@ def missing() -> str | None:
 
 
 def built(machine: str) -> bytes:
-    """Compile the variants of an architecture and link them. Raises CalledProcessError if that fails."""
+    """Compile all variants of the library for one architecture, and link them.
+
+    Raises CalledProcessError if the compiler or the linker fails.
+    """
     with tempfile.TemporaryDirectory() as place:
         cache = {name: str(Path(place) / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
 

@@ -42,7 +42,7 @@ def blob(name: str) -> Path:
 
 
 def packed(data: bytes) -> bytes:
-    """Return the data compressed as xz, with CRC32 only: the package is signed as a whole."""
+    """Return the data compressed as xz, with a CRC32 as the only checksum: the package is signed as a whole."""
     return lzma.compress(data, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=FILTERS)
 
 
@@ -86,7 +86,7 @@ def _compiled(folder: Path, name: str, source: str) -> bytes:
 
 
 def bared(ptx: bytes) -> bytes:
-    """Return the PTX without comments and empty lines: some comments count the calls of this process."""
+    """Return the PTX without comments and empty lines, because some comments contain a count of compilations."""
     lines = (re.sub(rb"\s*//.*", b"", line).strip(b"\t ") for line in ptx.split(b"\n"))
     return b"\n".join(line for line in lines if line) + b"\n"
 

@@ -19,7 +19,7 @@ class Child:
         self.terminated_at, self.killed = 0.0, False
 
     def stop(self) -> None:
-        """Request the process to stop; a second call does nothing."""
+        """Request that the process stop; a second call does nothing."""
         if not self.terminated_at:
             self.terminated_at = time.monotonic()
             os.close(self.control)
@@ -42,6 +42,6 @@ def wait_for_end(listen: int, stop: threading.Event) -> None:
 
 
 def die_with_parent() -> None:
-    """Let the kernel end this process when its parent ends, if the kernel can."""
+    """Set this process to receive SIGKILL when its parent ends, if the operating system supports this."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

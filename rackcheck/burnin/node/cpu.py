@@ -1,8 +1,8 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
 """The CPU's part of the burn-in, on the node: finds the processors, runs the stages on them, writes the results.
 
-The kernels measure themselves, so every rate is of pure work. A stage that did not get its cores has no rate; the
-errors that it found are reported all the same.
+Each kernel measures its own time, so a rate does not include the time of the interpreter. A stage that shared its cores
+with other work has no rate; its errors are reported all the same.
 """
 
 import errno
@@ -33,10 +33,11 @@ CpuTimes = Dict[str, float]
 
 
 class Cpu:
-    """The processors of this node under load. `emit`, `clock` and `stop` are the same for every part of the burn-in.
+    """The processors of this node under load.
 
-    Tests inject faults to check that they are found: `skew` is added to the seed on a CPU; `spoil` is called with the
-    address and size of memory after it was filled, or after a message was encrypted, and before it is read.
+    `emit`, `clock` and `stop` are the same objects for every part of the burn-in. Tests inject faults to check that
+    these are found. `skew` is added to the seed on a CPU. `spoil` is called with the address and size of a filled
+    memory area or an encrypted message, before the node reads it again.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Cpu:
                 self.emit("error", of=of, stage=at, name=name, more=count - 64)
 
     def _again(self, works: Mapping[str, Callable[["Cpu", Dict[str, Any]], None]]) -> None:
-        """Repeat stages with wrong results, hot and then cooled down; errors are counted per core, not reported."""
+        """Repeat the stages that had wrong results, first while hot, then cooled down; count errors per core."""
         known, loud = self._faults, self.emit
         suspects = sorted({(at, of) for of, at, _ in known if at in works})
         for heat, wait in (("hot", 0.0), ("cold", self.cool if suspects else 0.0)):
@@ -125,15 +126,15 @@ class Cpu:
         return self.stop.is_set() or self.clock() >= until
 
     def left(self, until: float) -> float:
-        """Return the seconds that the next call into a kernel may take."""
+        """Return for how many seconds the next call of a kernel may run."""
         return max(0.0, min(CPU_PIECE, until - self.clock()))
 
     def undone(self, of: str, stage: str, why: str, **fields: Any) -> None:
-        """Report that something was not tested."""
+        """Report a part of the node or a stage as not tested."""
         self.emit("stage", of=of, stage=stage, status="not tested", why=why, **fields)
 
     def fault(self, of: str, stage: str, name: str, **fields: Any) -> None:
-        """Report a finding: at most 64 for one name and part, the rest are counted."""
+        """Report a finding: at most 64 records for one name and part; further findings are only counted."""
         with self._lock:
             self._faults[of, stage, name] += 1
             known = self._faults[of, stage, name] <= 64
@@ -167,8 +168,8 @@ class Cpu:
     def done(self, stage: Dict[str, Any], of: str, test: str, times: CpuTimes, rated: bool, **fields: Any) -> None:
         """Report a finished test.
 
-        The record has a rate if no other work used the cores. Otherwise a test that serves only for its rate (`rated`)
-        is reported as not tested; any other test is reported without a rate.
+        The record has a rate only if no other work used the cores. Otherwise a test that serves only for its rate
+        (`rated`) is reported as not tested; any other test is reported without a rate.
         """
         share = times["cpu"] / times["wall"] if times["wall"] else 0.0
         values = dict(fields, of=of, stage=stage["stage"], test=test, work=int(times["work"]))

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The stages on the node that compare results between its CPUs: fingerprints, and messages passed from core to core."""
+"""Runs the stages that compare results between the node's CPUs: fingerprints, and messages from core to core."""
 
 import contextlib
 import queue
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def cpu_fingerprint(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Let every core do the same work; compare with the shipped result, then among the cores for each seed."""
+    """Run the same work on every core; compare with the shipped result first, then the cores with each other."""
     kernels = burn.kernels
     golden = CPU_GOLDEN[kernels.golden]
 
@@ -88,7 +88,7 @@ def cpu_crypto(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[int]":
-    """Compare the CPUs' results for the same work; return how many comparisons each CPU lost."""
+    """Compare the CPUs' results for the same work; return how many times each CPU differed from the others."""
     lost: Counter[int] = Counter()
     for at in range(max([len(one) for one in hashes.values()] or [0])):
         answers = {cpu: one[at] for cpu, one in hashes.items() if at < len(one)}
@@ -101,10 +101,10 @@ def cpu_vote(burn: "Cpu", stage: str, hashes: Dict[int, List[int]]) -> "Counter[
 
 
 def cpu_votes(answers: Dict[int, int]) -> Tuple[Dict[int, int], bool]:
-    """Return the CPUs that differ, each with the others' result, and whether these CPUs are at fault.
+    """Return the CPUs whose result differs, each with the other CPUs' result; and whether these CPUs are at fault.
 
-    The CPUs outside a majority are at fault. Without a majority, for example with two CPUs, all CPUs that differ are
-    returned and none is at fault.
+    If a majority of CPUs agree, the other CPUs are at fault. Without a majority, for example with two CPUs, all CPUs
+    that differ are returned and none is at fault.
     """
     ranked = Counter(answers.values()).most_common()
     if len(ranked) < 2:

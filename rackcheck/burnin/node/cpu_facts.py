@@ -7,7 +7,7 @@ from typing import Dict, List, Optional
 
 
 def cpu_text(path: str) -> str:
-    """Read a small file of the kernel; empty if the file is missing."""
+    """Read a small file of the kernel; return an empty text if the file cannot be read."""
     with contextlib.suppress(OSError):
         return Path(path).read_text(encoding="utf-8", errors="replace")
     return ""
@@ -20,7 +20,7 @@ def cpu_list(text: str) -> List[int]:
 
 
 def cpu_nodes(cpus: List[int]) -> Dict[str, List[int]]:
-    """Return the allowed CPUs of each NUMA node that has any; all CPUs as node 0 if the kernel reports no nodes."""
+    """Return the allowed CPUs of each NUMA node; without NUMA nodes in sysfs, all CPUs are returned as node 0."""
     nodes = {}
     for path in Path("/sys/devices/system/node").glob("node*"):
         mine = [cpu for cpu in cpu_list(cpu_text("%s/cpulist" % path)) if cpu in cpus]
@@ -37,7 +37,7 @@ def cpu_model() -> str:
 
 
 def cpu_memory(field: str, node: Optional[str] = None) -> int:
-    """Return a field of meminfo in bytes, for the system or one NUMA node; 0 if it cannot be read."""
+    """Return a field of meminfo in bytes, for the system or for one NUMA node; 0 if the field cannot be read."""
     text = cpu_text("/sys/devices/system/node/node%s/meminfo" % node) if node else ""
     for line in (text or cpu_text("/proc/meminfo")).splitlines():
         words = line.split()
@@ -47,7 +47,7 @@ def cpu_memory(field: str, node: Optional[str] = None) -> int:
 
 
 def cpu_available() -> int:
-    """Return the memory in bytes that can be used without harm to other programs: the system's, or less in a cgroup."""
+    """Return the available memory in bytes: MemAvailable, or less if a cgroup sets a lower limit."""
     free = [cpu_memory("MemAvailable")]
     for line in cpu_text("/proc/self/cgroup").splitlines():
         _, kind, path = line.split(":", 2)

@@ -1,7 +1,7 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
 """The CPU's compiled kernels on the node: loaded from memory and called with ctypes.
 
-The kernels themselves read the clock and their thread's processor time, so that the interpreter is never measured.
+Each kernel reads the clock and its thread's processor time itself, so the interpreter's time is never measured.
 """
 
 import contextlib
@@ -21,13 +21,13 @@ CPU_MESSAGE = 1 << 20
 
 
 class CpuResult(ctypes.Structure):
-    """The result of one call: wall time (ns), processor time of the thread (ns), bytes or operations, mismatches."""
+    """The result of one call: wall time (ns), the thread's processor time (ns), bytes or operations, mismatches."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in ("wall", "cpu", "work", "found")]
 
 
 class CpuWrong(ctypes.Structure):
-    """One memory word with a wrong value."""
+    """One 64-bit word of memory with a wrong value."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in ("address", "want", "got")]
 
@@ -57,31 +57,34 @@ class CpuKernels:
         return function(*wide, ctypes.byref(value)), value
 
     def fingerprint(self, seed: int, want: int, seconds: float) -> Tuple[int, CpuResult]:
-        """Return the hash of `seed`, or a hash that differs from `want`; repeats for `seconds`, at least once."""
+        """Compute the hash of `seed` for `seconds`, at least once; return the hash, or one that differs from `want`."""
         return self._call("fma", seed, CPU_ROUNDS, want, int(seconds * 1e9))
 
     def adds(self) -> CpuResult:
-        """Do additions that depend on each other, one per cycle, for about 0.1 ms: this measures the core's clock."""
+        """Run dependent additions, one per cycle, for about 0.1 ms, to measure the core's clock."""
         return self._call("adds", 6000)[1]
 
     def fill(self, at: int, size: int, seed: int) -> CpuResult:
-        """Fill memory: each word gets the pattern of its address."""
+        """Fill memory: each word gets the pattern value of its address."""
         return self._call("fill", at, size, at // 8, seed, 0)[1]
 
     def verify(
         self, at: int, size: int, seed: int, flip: int, turn: int
     ) -> Tuple[List[Tuple[int, int, int]], CpuResult]:
-        """Compare with the pattern; with `turn`, also write the complement. Return at most 64 (address, want, got)."""
+        """Compare memory with its pattern; with `turn`, also write the complement of each word.
+
+        Return at most 64 mismatches as (address, want, got).
+        """
         wrong = (CpuWrong * 64)()
         value = self._call("verify", at, size, at // 8, seed, flip, turn, wrong, 64)[1]
         return [(one.address, one.want, one.got) for one in wrong[: value.found]], value
 
     def lay(self, at: List[int], start: int, count: int) -> None:
-        """Fill the arrays of the triad."""
+        """Write the initial values into the arrays of the triad."""
         self._call("lay", *[one + 8 * start for one in at], count)
 
     def laid(self, at: int, start: int, count: int) -> int:
-        """Count the wrong values of the triad."""
+        """Count the wrong values in the triad's result."""
         return self._call("laid", at + 8 * start, count, ctypes.c_double(3.0))[0]
 
     def triad(self, at: List[int], count: int, start: int, seconds: float) -> Tuple[int, CpuResult]:
@@ -104,7 +107,10 @@ class CpuKernels:
 
 
 def cpu_memory_file() -> int:
-    """Create a file that exists only in memory and is gone when it is closed. Raises OSError if that is denied."""
+    """Create a file that exists only in memory and disappears when it is closed.
+
+    Raises OSError if the system denies the call.
+    """
     if hasattr(os, "memfd_create"):
         return os.memfd_create("rackcheck")
     libc = ctypes.CDLL(None, use_errno=True)
@@ -115,7 +121,7 @@ def cpu_memory_file() -> int:
 
 
 def cpu_hwcap() -> int:
-    """Return the kernel's capability bits of an aarch64 processor (AT_HWCAP); 0 if they cannot be read."""
+    """Return the capability bits (AT_HWCAP) that the kernel reports for an aarch64 processor; 0 if unreadable."""
     with contextlib.suppress(OSError), Path("/proc/self/auxv").open("rb") as file:
         return int(dict(struct.iter_unpack("=QQ", file.read())).get(16, 0))
     return 0

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The stage on the node that verifies its memory: each CPU fills, verifies and inverts its part repeatedly."""
+"""The burn-in stage that verifies the node's memory: each CPU repeatedly fills, verifies and inverts its part."""
 
 import contextlib
 import ctypes
@@ -18,10 +18,10 @@ CPU_STEP = 0x9E3779B97F4A7C15
 
 
 def cpu_ram(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Fill as much memory as a third of the time allows, verify and invert it, verify it again; repeat with new seeds.
+    """Fill memory for about a third of the time, verify and invert it, verify it again; repeat with new seeds.
 
-    Memory is local to the core that uses it, because that core touches it first. The stage's `share` is the part of the
-    free memory that is tested, by default half. The stage ends after `seeds` seeds, if set.
+    Memory is local to the core that uses it, because that core touches it first. The stage's `share` is the tested
+    fraction of the free memory, by default 0.5. The stage ends after `seeds` seeds, if set.
     """
     begun, until, most = burn.clock(), stage["until"], stage.get("seeds", 1 << 30)
     free = cpu_available()
@@ -121,7 +121,7 @@ def _cpu_verify(
 
 
 def cpu_index(word: int, seed: int) -> int:
-    """Return the index at which the pattern of `seed` has this word: the inverse of the kernels' mixing function."""
+    """Return the index at which the pattern of `seed` has this value: the inverse of the kernels' mixing function."""
     word ^= word >> 13 ^ word >> 26 ^ word >> 39 ^ word >> 52
     word = (word ^ word << 21 ^ word << 42 ^ word << 63) & CPU_FULL
     word ^= word >> 32
@@ -137,7 +137,10 @@ def cpu_slices(blocks: List[Tuple[int, int]]) -> Iterator[Tuple[int, int]]:
 
 @contextlib.contextmanager
 def cpu_mapped(size: int) -> Iterator[int]:
-    """Map memory, in huge pages if the system has them; yield its address. Raises OSError without enough memory."""
+    """Map memory, in huge pages if the system has them; yield its address.
+
+    Raises OSError if there is not enough memory.
+    """
     memory = mmap.mmap(-1, size)
     view = ctypes.c_char.from_buffer(memory)
     at = ctypes.addressof(view)
@@ -150,7 +153,7 @@ def cpu_mapped(size: int) -> Iterator[int]:
 
 
 def cpu_physical(address: int) -> int:
-    """Return the physical address, which identifies the DIMM on a known board; 0 if only root may read it."""
+    """Return the physical address, from which the DIMM can be found on a known board; 0 if only root may read it."""
     with contextlib.suppress(OSError, struct.error), Path("/proc/self/pagemap").open("rb") as file:
         file.seek(address // mmap.PAGESIZE * 8)
         frame = struct.unpack("=Q", file.read(8))[0] & (1 << 55) - 1

@@ -1,5 +1,8 @@
 # ruff: noqa: UP031  this runs on the node, where Python may be 3.6
-"""The stages on the node that compare a rate of its CPUs with their clock and memory; each result is verified."""
+"""The burn-in stages that measure rates of the node's CPUs: multiply-adds, and the memory triad.
+
+Results are verified.
+"""
 
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
@@ -12,12 +15,13 @@ if TYPE_CHECKING:
 
 
 def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Run multiply-adds on all cores at the same time, and compare all results; report rate per core-second and roof.
+    """Run multiply-adds on all cores at once and compare the results; report each CPU's rate and its theoretical limit.
 
-    The roof is the core's measured clock times the operations in one cycle: two times the lanes of the variant, times
-    the number of units. No register reports the number of units, so the smallest of 1, 2 and 4 that allows the rate of
-    this node's best CPU is used; logical CPUs that share a core share its units. So a CPU is compared with the best CPU
-    of its node: a node on which all CPUs lost half of their units is found only by comparing nodes.
+    The limit (`roof`) is the core's measured clock times its operations per cycle. The operations per cycle are twice
+    the lanes of the variant, times the number of units. No register reports the number of units. The code uses the
+    smallest of 1, 2 and 4 that allows the rate of this node's best CPU. Logical CPUs of one core share its units. A CPU
+    is therefore compared with the best CPU of its node. If all CPUs of a node lost half of their units, only a
+    comparison between nodes shows the defect.
     """
     kernels = burn.kernels
 
@@ -50,12 +54,15 @@ def cpu_fma(burn: "Cpu", stage: Dict[str, Any]) -> None:
 
 
 def cpu_cycle(reached: float, lanes: int) -> int:
-    """Return the peak FLOP per cycle of the fewest units (1, 2, 4) that allow `reached`; 0 if 4 are too few."""
+    """Return the peak FLOP per cycle for the fewest units (1, 2 or 4) that allow `reached`; 0 if 4 are too few."""
     return next((2 * lanes * units for units in (1, 2, 4) if reached <= 2.2 * lanes * units), 0) if reached else 0
 
 
 def cpu_triad(burn: "Cpu", stage: Dict[str, Any]) -> None:
-    """Let all cores compute a = b + 3 c, each on its slice; arrays are four times as large as the caches. Verify a."""
+    """Compute a = b + 3 c on all cores, each on its own slice; the arrays are four times as large as the caches.
+
+    Verify a.
+    """
     kernels, caches = burn.kernels, cpu_last_cache(burn.cpus)
     most = cpu_available() // 12 // len(burn.cpus) >> 18 << 18
     size = max(4 * caches // len(burn.cpus), 4 << 20) + (1 << 18) - 1 >> 18 << 18

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CpuStdlib:
-    """Hashes and compression, for a node where no library may be loaded; they measure no unit of the processor."""
+    """Hashes and compression, for a node where no library may be loaded; their rates describe no unit of the CPU."""
 
     unit, golden, variant = "B", "sha256", "stdlib"
 
@@ -51,7 +51,7 @@ def cpu_now() -> Tuple[float, float]:
 
 
 def cpu_ended(value: "CpuResult", begun: Tuple[float, float]) -> "CpuResult":
-    """Complete the result of one call of the stdlib kernels."""
+    """Set the wall time and processor time in the result of one call of the stdlib kernels."""
     wall, cpu = cpu_now()
     value.wall, value.cpu = int((wall - begun[0]) * 1e9), int((cpu - begun[1]) * 1e9)
     return value

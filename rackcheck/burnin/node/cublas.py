@@ -1,9 +1,9 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
 """Measures the rate of a GPU's bf16 matrix products with the cuBLASLt library that is installed on the node.
 
-The rate is a reference, not a verdict: the library's version differs between nodes, and so does the rate. The calls
-were compared with cublasLt.h of CUDA 13.1; its library created and freed our descriptors without a GPU. Unverified on
-hardware.
+The rate is a reference, not a pass or fail: the library's version differs between nodes, and so does the rate. The
+calls were compared with cublasLt.h of CUDA 13.1. That version's library created and freed the descriptors without a
+GPU. Unverified on hardware.
 """
 
 import array
@@ -51,15 +51,15 @@ def cublas_values(kind: str, seed: int, count: int) -> "array.array[int]":
 
 
 def cublas_number(bits: int) -> float:
-    """Return the number that 16 bits mean in bf16."""
+    """Return the value of 16 bits interpreted as bf16."""
     return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
 
 
 class CublasProduct:
-    """D = A^T B on the GPU of the current context; all matrices are square, stored column by column.
+    """The matrix product D = A^T B on the GPU of the current context; all matrices are square, stored column by column.
 
-    `side` is their number of rows and columns. Raises CublasTrouble if the library returns an error, CudaTrouble if the
-    driver does.
+    `side` is the number of rows and columns of each matrix. Raises CublasTrouble if the library returns an error,
+    CudaTrouble if the driver does.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class CublasProduct:
         return rows
 
     def wrong(self) -> int:
-        """Compare eight elements of the last product with the CPU's results; return how many are far off."""
+        """Compare eight elements of the last product with the CPU's results; return how many exceed the tolerance."""
         side, bad, got = self.side, 0, ctypes.c_uint16()
         for n in range(8):
             row, column = n * 37 % side, n * 101 % side

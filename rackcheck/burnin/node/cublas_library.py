@@ -1,5 +1,8 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""Finds the copies of cuBLASLt on a node, and calls them with ctypes. No copy is sent to the node."""
+"""Finds the copies of the cuBLASLt library on a node, and calls their functions with ctypes.
+
+No copy of the library is sent to the node.
+"""
 
 import ctypes
 import glob
@@ -32,11 +35,14 @@ CUBLAS_CALLS = {
 
 
 class CublasTrouble(Exception):
-    """The library could not be opened, or returned an error; the message is the reason and begins with a known word."""
+    """An error when the library was opened or called; the message is the reason and begins with a known word."""
 
 
 class Cublas:
-    """The library in a file. `version` is the version that it reports; None if it has an older, unknown form."""
+    """The cuBLASLt library loaded from one file.
+
+    `version` is the version that the library reports; None for old libraries, which use another number format.
+    """
 
     def __init__(self, path: str) -> None:
         """Open the library; raises CublasTrouble if that fails."""
@@ -62,7 +68,7 @@ class Cublas:
             raise CublasTrouble("unsupported: %s returns status %d" % (name, status))
 
     def make(self, name: str, *given: Any) -> ctypes.c_void_p:
-        """Call a function that creates an object."""
+        """Call a library function that creates an object, and return the object."""
         out = ctypes.c_void_p()
         self.call(name, ctypes.byref(out), *given)
         return out
@@ -71,8 +77,8 @@ class Cublas:
 def find_cublas(folders: Optional[Sequence[str]] = None) -> List[Tuple[int, str]]:
     """Return the copies of the library as (major version, file), the newest first.
 
-    A file is left out if every user may write to it, or if it is not owned by root or by our user: its code would run
-    as our user.
+    A file is left out if any user may write to it, or if its owner is neither root nor the current user: its code would
+    run with the current user's rights.
     """
     places = list(folders or ())
     if folders is None:

@@ -32,7 +32,7 @@ def run_cublas(
 ) -> None:  # fmt: skip
     """Measure one GPU after the other, and write a `tool` record for each; ends by `until`, or soon after `stop`.
 
-    `refused` has the indices of the GPUs that are left alone, and why; with `side` 0, CUBLAS_SIDE is used.
+    `refused` maps the indices of GPUs that must not be measured to the reason; `side` 0 means CUBLAS_SIDE.
     """
     copies = find_cublas(folders)
     if not copies:
@@ -95,7 +95,7 @@ def _cublas_gpu(
 def _cublas_apart(
     work: Callable[[Any], Dict[str, Any]], clock: Callable[[], float], stop: Any, until: float
 ) -> Dict[str, Any]:
-    """Run `work` in a separate process, which ends with this one; return its result, or `why` if it has none."""
+    """Run `work` in a separate process, which ends with this one; return its result, or `why` if there is no result."""
     read, write = os.pipe()
     listen, control = os.pipe()
     pid = os.fork()
@@ -132,7 +132,7 @@ def _cublas_apart(
 
 
 def _cublas_buried(pid: int) -> int:
-    """End a process that was requested to stop, after a moment of grace; return its wait status."""
+    """Wait for a process that was requested to stop, and kill it after a grace period; return its wait status."""
     limit = time.monotonic() + CUBLAS_GRACE
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The CUDA driver with ctypes, on the node: every result is checked, and `inside` shows the call in progress."""
+"""Calls the CUDA driver with ctypes, on the node: every result is checked, and `inside` is the call in progress."""
 
 import ctypes
 from typing import Any, Callable, Dict, Optional, Tuple
@@ -44,7 +44,7 @@ CUDA_GONE = (46, 100, 101, 999)
 
 
 class CudaTrouble(Exception):
-    """A failed call: its name, its code (0 if the library or the function is missing), and the driver's text."""
+    """A failed driver call: its name, its code (0 if the library or function is missing), and the driver's message."""
 
     def __init__(self, call: str, code: int, message: str) -> None:
         Exception.__init__(self, "%s: %s" % (call, message) if not code else "%s: code %d, %s" % (call, code, message))
@@ -55,7 +55,7 @@ class CudaTrouble(Exception):
         return "%s: %s" % (CUDA_WHY.get(self.code, "no driver" if not self.code else "lost"), self)
 
     def name(self) -> str:
-        """Return the finding's name, for an error that occurs during work."""
+        """Return the name of the finding for an error that occurred under load."""
         if self.code == CUDA_ECC:
             return "ecc"
         return "lost" if self.code in CUDA_GONE else "cuda"
@@ -75,7 +75,7 @@ class CudaDriver:
             raise CudaTrouble(library, 0, str(error)) from None
 
     def call(self, name: str, *given: Any, well: Tuple[int, ...] = (0,)) -> int:
-        """Call a function; return its code if the code is in `well`, raise CudaTrouble otherwise."""
+        """Call a driver function; return its code if it is in `well`, otherwise raise CudaTrouble."""
         function = self._calls.get(name) or self._find(name)
         self.inside = (name, self._clock())
         code = int(function(*given))
@@ -109,19 +109,19 @@ class CudaDriver:
         return self.whole("cuDeviceGetCount")
 
     def whole(self, name: str, *given: Any) -> int:
-        """Call a function that writes an int to its first argument; return it."""
+        """Call a function that writes an int to its first argument; return the int."""
         out = ctypes.c_int()
         self.call(name, ctypes.byref(out), *given)
         return out.value
 
     def handle(self, name: str, *given: Any) -> ctypes.c_void_p:
-        """Call a function that writes a handle or a pointer to its first argument; return it."""
+        """Call a function that writes a handle or a pointer to its first argument; return that value."""
         out = ctypes.c_void_p()
         self.call(name, ctypes.byref(out), *given)
         return out
 
     def text(self, name: str, device: int) -> str:
-        """Call a function that writes a text to its first argument; return it."""
+        """Call a function that writes a text to its first argument; return the text."""
         out = ctypes.create_string_buffer(256)
         self.call(name, out, 256, device)
         return out.value.decode("ascii", "replace")
@@ -133,7 +133,7 @@ class CudaDriver:
         return free.value, total.value
 
     def take(self, size: int) -> int:
-        """Allocate GPU memory of this many bytes; raises CudaTrouble with CUDA_NO_MEMORY if there is not enough."""
+        """Allocate this many bytes of GPU memory; raises CudaTrouble with CUDA_NO_MEMORY if too little is free."""
         at = ctypes.c_uint64()
         self.call("cuMemAlloc_v2", ctypes.byref(at), size)
         return at.value

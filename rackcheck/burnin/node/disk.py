@@ -1,6 +1,6 @@
 """Runs on the node: writes a scratch file that the user named, reads it back without caches, and removes it.
 
-Nothing else is written, and an existing file is never overwritten. Without a file name no disk is touched.
+Nothing else is written, and an existing file is never overwritten. Without a file name, no file is written to any disk.
 """
 
 import errno
@@ -33,7 +33,7 @@ class DiskWork:
         self._wanted = bytearray(_noise(seed))
 
     def run(self, size: int, until: float) -> None:
-        """Write, read and compare this many bytes, or as many as the time allows; then the file is gone."""
+        """Write, read and compare this many bytes, or fewer if the time ends; then remove the file."""
         blocks = max(1, size // DISK_BLOCK)
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ class DiskWork:
             self._buffer.close()
 
     def _pass(self, test: str, file: int, blocks: int, until: float) -> int:
-        """Write or read the blocks once; return how many were done."""
+        """Write or read the blocks once; return the number of completed blocks."""
         begun, wrong, number = self._clock(), 0, 0
         while number < blocks and self._clock() < until and not self._stop.is_set():
             self._mark(number)
@@ -108,7 +108,7 @@ class DiskWork:
 
 
 def _noise(seed: int) -> bytes:
-    """Return a block that no disk can compress; every byte follows from the seed."""
+    """Return a block that no disk can compress; its bytes depend only on the seed."""
     return random.Random(seed).getrandbits(DISK_BLOCK * 8).to_bytes(DISK_BLOCK, "little")  # noqa: S311  not a secret
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The child process of one GPU, on the node: runs its stages by the plan, reports the results, and ends on request."""
+"""The process of one GPU, on the node: runs the plan's stages, reports their results, and ends on request."""
 
 import os
 import threading
@@ -24,9 +24,9 @@ GPU_HOST_SHARE = 0.4
 
 
 def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
-    """Describe each GPU by its index in PCI bus order; if the driver fails, return its reason as {"trouble": ...}.
+    """Describe each GPU by its index in PCI bus order; if the driver fails, return {"trouble": reason}.
 
-    This wakes the driver: call it in a separate process that ends afterwards.
+    This loads the driver: call it in a separate process that ends afterwards.
     """
     _gpu_environment()
     try:
@@ -44,7 +44,7 @@ def describe(library: str = "libcuda.so.1") -> Dict[str, Any]:
 
 
 def _gpu_environment() -> None:
-    """Do not cache translated kernels in the user's home, and number GPUs in PCI bus order."""
+    """Disable the driver's cache of translated kernels in the user's home, and number GPUs in PCI bus order."""
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 
@@ -54,7 +54,10 @@ GPU_AGAIN, GPU_ROUND, GPU_COOL = 3, 0.5, 8.0
 
 
 class GpuPeerTrouble(Exception):
-    """Work with another GPU failed. Either GPU may be the cause, so neither is reported; this GPU does no more work."""
+    """A copy or test that involves another GPU failed.
+
+    Either GPU may be the cause, so no GPU is reported as faulty; this GPU is not tested any further.
+    """
 
 
 class GpuRun:
@@ -110,7 +113,7 @@ class GpuRun:
             self._hung(str(hang))
 
     def _again(self, bench: "GpuBench") -> None:
-        """Repeat the stages with wrong results, hot and then cooled down."""
+        """Repeat the stages that had wrong results, first while hot, then cooled down."""
         works = {"memory": self._memory, "tensor": self._tensor, "scalar": self._scalar}
         suspects = sorted(self.writer.wrong & set(works))
         writer, self.writer = self.writer, GpuRecordWriter(self.of, lambda *_, **__: None)
@@ -142,7 +145,7 @@ class GpuRun:
         )
 
     def _seed(self, stage: str) -> int:
-        """Return a stage's seed: the same on every GPU of every node of a plan, so that hashes can be compared."""
+        """Return a stage's seed: it is the same on every GPU of every node of a plan, so hashes can be compared."""
         return int(gpu_mix((self.plan["seed"] + sum(stage.encode("ascii"))) & GPU_MASK))
 
     def _stage(self, bench: "GpuBench", stage: Dict[str, Any]) -> None:
@@ -195,7 +198,7 @@ class GpuRun:
             self.stop.wait(max(0.0, ends - self.clock()))
 
     def _peer(self, bench: "GpuBench", other: int, seed: int, until: float) -> None:
-        """Copy to one other GPU, and report this pair as a separate part."""
+        """Copy to one other GPU, and report the pair as a part of its own."""
         of = "peer/%d-%d" % (self.index, other)
         tally, writer = GpuTally(of, "links", self.clock()), GpuRecordWriter(of, self.emit)
         self.at = of
@@ -240,14 +243,14 @@ class GpuRun:
         self.left = []
 
     def _hung(self, message: str) -> None:
-        """Report a hang and end the process immediately: a call that waits for the driver would hang too."""
+        """Report a hang and end the process immediately, because any further call of the driver would hang too."""
         stage = self.left[0]["stage"] if self.left else ""
         GpuRecordWriter(self.at, self.emit).error(stage, "", "hang", (), said=message)
         self._not_tested("hang: %s" % message)
         os._exit(3)
 
     def _watch(self, driver: "CudaDriver") -> None:
-        """End the process if a call of the driver does not return in time."""
+        """End the process if a driver call does not return in time."""
         while True:
             inside = driver.inside
             if inside is not None:
@@ -261,11 +264,11 @@ def gpu_child(
     plan: Dict[str, Any], index: int, emit: Callable[..., None], clock: Callable[[], float], stop: threading.Event,
     blobs: Dict[str, bytes], library: str = "libcuda.so.1",
 ) -> None:  # fmt: skip
-    """Run a plan's GPU stages on one GPU, in a separate process that is killed without cleanup if the driver hangs.
+    """Run a plan's GPU stages on one GPU; call this in a separate process, which is killed if the driver hangs.
 
     `index` is the GPU's index in PCI bus order; `blobs` has `ptx`, `sm_80` and `sm_90`, built by kernels/build_gpu.py.
-    Stage times are read from `clock`; each GPU starts later than the one before it, by the plan's `step` in seconds. A
-    plan may have `inject`, to test with faults on a device: `place` and `flip` (a line of the memory, and its bits
-    that are changed after the first fill), `sm` and `bits` (an SM, and the bits that are changed in its results).
+    Stage times are read from `clock`. Each GPU starts later than the previous one by the plan's `step`, in seconds. A
+    plan may have `inject`, to inject faults in tests on real GPUs. `place` and `flip` are a line of GPU memory and its
+    bits that are changed after the first fill. `sm` and `bits` are an SM and the bits that are changed in its results.
     """
     GpuRun(plan, index, emit, clock, stop, blobs).run(library)

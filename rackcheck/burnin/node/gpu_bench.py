@@ -1,8 +1,8 @@
 # ruff: noqa: RUF005, UP031  for a node: Python 3.6, and one namespace for all files
-"""One GPU under load, on the node: its context and kernels, watched launches, and records of stages and errors.
+"""One GPU under load, on the node: its context, kernels and monitored launches, and its stage and error records.
 
-Work is a generator that yields instead of waiting, so that one thread keeps several streams of one GPU busy. Work on
-units and links does one round even if it begins late: a round takes a fraction of a second and gives a result.
+Each test is a generator that yields instead of waiting, so that one thread keeps several streams of one GPU busy. Tests
+of units and links run one round even if they start late: a round takes a fraction of a second and gives a result.
 """
 
 import ctypes
@@ -25,18 +25,18 @@ GpuWork = Generator[None, None, Any]
 
 
 class GpuHang(Exception):
-    """Work that did not complete; the message names the work."""
+    """A test that did not complete; the message has its name."""
 
 
 class GpuTally:
-    """The results of one stage: work, net seconds and mismatches of each test, and further fields of its record."""
+    """The results of one stage: amount of work, net seconds, mismatches and further fields of each test."""
 
     def __init__(self, of: str, stage: str, begun: float) -> None:
         self.of, self.stage, self.begun = of, stage, begun
         self.tests: Dict[str, Dict[str, Any]] = {}
 
     def add(self, test: str, unit: str, work: float, seconds: float, mismatches: Optional[int] = None) -> None:
-        """Add work to a test; `mismatches` is set if the test verifies."""
+        """Add an amount of work to a test; `mismatches` is set if the test verifies its results."""
         values = self.tests.setdefault(test, {"unit": unit, "work": 0, "seconds": 0.0})
         values["work"] += work
         values["seconds"] += seconds
@@ -44,11 +44,11 @@ class GpuTally:
             values["mismatches"] = values.get("mismatches", 0) + mismatches
 
     def add_fields(self, test: str, **more: Any) -> None:
-        """Add fields to a test's record."""
+        """Add further fields to a test's record."""
         self.tests[test].update(more)
 
     def emit(self, emit: Callable[..., None], why: str) -> None:
-        """Write a record for each test with work; with `why`, the stage did not complete and counts as not tested."""
+        """Write a record for each test that did work; with `why`, each record has the status `not tested`."""
         for test, values in self.tests.items():
             more = {"rate": values["work"] / values["seconds"]} if values["seconds"] > 0 else {}
             more.update({"status": "not tested", "why": why} if why else {"status": "done"})
@@ -66,7 +66,7 @@ class GpuRecordWriter:
         self._known: Set[Tuple[Any, ...]] = set()
 
     def error(self, stage: str, test: str, name: str, key: Tuple[Any, ...], **more: Any) -> None:
-        """Report a finding, unless one with this name and key was reported; `wrong` collects the stages at fault."""
+        """Report a finding once for each stage, name and key; `wrong` collects the stages that had wrong results."""
         if name in ("mismatch", "disagree", "not finite", "alias"):
             self.wrong.add(stage)
         if (stage, name) + key in self._known:
@@ -80,7 +80,7 @@ class GpuRecordWriter:
 
 
 class GpuSlot:
-    """A slot for one launch: its report in the GPU's and the node's memory, and its events."""
+    """A slot for one launch: its report in the GPU's memory and in the node's memory, and its events."""
 
     def __init__(self, bench: "GpuBench", size: int) -> None:
         self.size, self.reports = size, False
@@ -89,7 +89,7 @@ class GpuSlot:
 
 
 class GpuBench:
-    """A GPU that this process works on. Raises CudaTrouble where it is not available."""
+    """A GPU on which this process runs tests. Raises CudaTrouble if the GPU is not available."""
 
     def __init__(
         self, driver: "CudaDriver", index: int, blobs: Dict[str, bytes], clock: Callable[[], float], stop: "Event",
@@ -112,7 +112,7 @@ class GpuBench:
         }
 
     def _load(self, blobs: Dict[str, bytes], major: int) -> Tuple[Any, str]:
-        """Load the machine code for this chip's generation; without it, the driver translates PTX."""
+        """Load the machine code for this GPU's generation; for other generations the driver compiles the PTX."""
         from_ptx = ctypes.create_string_buffer(blobs["ptx"])  # adds the terminating zero byte
         made = "sm_%d0" % major
         if made in blobs:
@@ -128,7 +128,7 @@ class GpuBench:
         self.driver.call("cuCtxSetCurrent", self.context)
 
     def slots(self, count: int) -> List[GpuSlot]:
-        """Create slots, one for each launch that is in flight at the same time."""
+        """Create slots, one for each launch that may be in flight at the same time."""
         return [GpuSlot(self, self._report) for _ in range(count)]
 
     def _own(self, freed_by: str, thing: Any) -> Any:
@@ -158,7 +158,7 @@ class GpuBench:
             self.driver.call(*self._owned.pop())
 
     def go(self, slot: GpuSlot, stream: Any, name: str, *given: Any, grid: int = 0, report: bool = True) -> None:
-        """Launch a kernel; with `report`, the address of the slot's report is the kernel's last argument."""
+        """Launch a kernel; with `report`, the address of the slot's report is appended to the kernel's arguments."""
         driver = self.driver
         words = given + ((ctypes.c_uint64(slot.report),) if report else ())
         if report:
@@ -178,7 +178,7 @@ class GpuBench:
         return seconds, ctypes.string_at(slot.host, slot.size) if slot.reports else b""
 
     def until_come(self, event: Any, what: str) -> GpuWork:
-        """Yield until an event is complete. Raises GpuHang if that takes too long."""
+        """Yield until an event is complete. Raises GpuHang if the event takes too long."""
         since = self.clock()
         yield  # other jobs run after each launch
         while not self.driver.come(event):
@@ -187,7 +187,7 @@ class GpuBench:
             yield
 
     def work(self, jobs: List[GpuWork]) -> bool:
-        """Run jobs concurrently until they are done or `stop` is set; return whether all are done."""
+        """Run jobs concurrently until they are complete or `stop` is set; return whether all are complete."""
         while jobs and not self.stop.is_set():
             for job in list(jobs):
                 try:
@@ -203,16 +203,16 @@ class GpuBench:
 
 
 class GpuPace:
-    """The amount of work of the next launch, chosen so that a launch takes GPU_SLICE."""
+    """The amount of work for the next launch, chosen so that the launch takes GPU_SLICE."""
 
     def __init__(self, first: int, most: int) -> None:
         self._now, self._most = min(first, most), most
 
     def next(self) -> int:
-        """Return the amount, at least 1."""
+        """Return the amount of work for the next launch, at least 1."""
         return self._now
 
     def took(self, amount: int, seconds: float) -> None:
-        """Adjust the amount to the duration of a launch; it grows at most fourfold at a time."""
+        """Adjust the amount of work to the duration of the last launch; it grows at most fourfold per launch."""
         fit = int(amount * GPU_SLICE / seconds)
         self._now = max(1, min(fit, amount * 4, self._most))

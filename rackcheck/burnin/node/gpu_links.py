@@ -1,5 +1,8 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""The GPU's links, on the node, all verified: to the host's memory and, unverified on hardware, to other GPUs."""
+"""Tests the GPU's links, on the node: to the host's memory and, unverified on hardware, to other GPUs.
+
+All copied data is verified.
+"""
 
 import ctypes
 import struct
@@ -14,7 +17,7 @@ GPU_COPY = 64 << 20
 
 
 def gpu_copy_size(bench: "GpuBench") -> int:
-    """Return the size of a copy in bytes: four copies fit in a quarter of the free memory."""
+    """Return the size of one copy in bytes, so that four copies fit in a quarter of the free memory."""
     free, _ = bench.driver.memory()
     return min(GPU_COPY, free // 16) // 4096 * 4096
 
@@ -56,7 +59,7 @@ def gpu_host_work(
     }
 
     def verified(test: str, now: int, between: Any) -> "GpuWork":
-        """Check the returned copy; the copy in the host's memory shows in which direction a line was damaged."""
+        """Verify the returned copy; the copy in the host's memory shows which direction damaged a line."""
         words = [ctypes.c_uint64(target), ctypes.c_uint64(0), places, ctypes.c_uint64(now), ctypes.c_uint64(0)]
         bench.go(slot, up.stream, "verify", *words)
         _, report = yield from bench.wait(slot, "verify")
@@ -96,7 +99,7 @@ def gpu_host_work(
 
 
 def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, size: int, ring: "List[Any]") -> None:
-    """Report the lines that a copy changed, by their address in the copy."""
+    """Report the memory lines that a copy changed, by their address within the copy."""
     for stray in gpu_strays(seed, 0, size // GPU_LINE, ring):
         name = stray.pop("name")
         stray.pop("held", None)
@@ -107,7 +110,7 @@ def report_gpu_copy(writer: "GpuRecordWriter", stage: str, way: str, seed: int, 
 def gpu_peer_work(
     bench: "GpuBench", peer: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Copy a pattern to another GPU repeatedly, and verify it there; meanwhile this process uses both GPUs."""
+    """Copy a pattern to another GPU repeatedly, and verify it there; this process uses both GPUs for that."""
     driver, size = bench.driver, gpu_copy_size(bench)
     places = ctypes.c_uint64(size // GPU_LINE)
     bench.use()

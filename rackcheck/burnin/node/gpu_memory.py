@@ -1,5 +1,5 @@
 # ruff: noqa: UP031  for a node: Python 3.6, and one namespace for all files
-"""Tests nearly all memory of a GPU on the node, with one seed after another."""
+"""Tests nearly all memory of a GPU on the node, repeatedly, with a new seed each time."""
 
 import ctypes
 import struct
@@ -19,7 +19,7 @@ GPU_STRETCH = 1 << 12
 
 
 class GpuMemory:
-    """Nearly all free memory of a GPU, if possible in one piece; a piece is (pointer, first place, places)."""
+    """Nearly all free memory of a GPU, in one piece if possible; a piece is (pointer, first place, place count)."""
 
     def __init__(self, driver: "CudaDriver", share: float = 1.0) -> None:
         """Allocate this share of the free memory; raises CudaTrouble if nothing can be allocated."""
@@ -57,13 +57,13 @@ class GpuMemory:
 def gpu_memory_work(
     bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Fill, march and verify all memory with one seed after another; report the place of each wrong line."""
+    """Fill, march and verify all memory repeatedly, with a new seed each time; report the place of each wrong line."""
     stream, slots = bench.stream(), bench.slots(2)
     pace = {name: GpuPace(1 << 20, memory.places) for name in ("fill", "march", "verify", "copy")}
     rounds, begun = 0, bench.clock()
 
     def over(name: str, now: int, flip: int) -> "GpuWork":
-        """Run one pass over all memory; return whether the pass was complete."""
+        """Run one kernel over all memory; return whether all memory was covered."""
         pending: Deque[Tuple[Any, int]] = deque()
         free = list(slots)
         todo = [(at, first, places) for at, first, places in memory.pieces]
@@ -116,7 +116,7 @@ def gpu_memory_work(
 def gpu_copy_work(
     bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any, pace: "GpuPace"
 ) -> "GpuWork":
-    """Copy inside the largest piece, in four launches: the reference rate for fill, march and verify."""
+    """Copy within the largest piece in four launches; its rate is the reference for fill, march and verify."""
     at, _, places = max(memory.pieces, key=lambda piece: piece[2])
     half = places // 2 // GPU_STRETCH * GPU_STRETCH or places // 2
     for _ in range(4):
@@ -129,7 +129,7 @@ def gpu_copy_work(
 
 
 def gpu_sum_work(bench: "GpuBench", memory: "GpuMemory", tally: "GpuTally", slot: Any, stream: Any) -> "GpuWork":
-    """Compute the checksum of the first 16 MiB of the pattern: it is the same on every GPU with the same seed."""
+    """Compute the checksum of the first 16 MiB of the pattern; it must be the same on every GPU with the same seed."""
     at, _, places = memory.pieces[0]
     count = min(places, 1 << 20)
     bench.go(slot, stream, "checksum", ctypes.c_uint64(at), ctypes.c_uint64(count))

@@ -1,8 +1,8 @@
 # ruff: noqa: B905, C401, UP031  for a node: Python 3.6, and one namespace for all files
-"""The expected results of the GPU kernels, computed with integers only; and the classification of findings. No I/O.
+"""Computes the expected results of the GPU kernels, with integers only, and classifies findings. No I/O.
 
-Every number is exact: the memory's pattern; the tiles of the matrix units (integers from -127 to 127 in bf16, with sums
-below 2^24); the chains of FP64, FP32 and INT32. kernels/gpu.cu is the only other implementation.
+Every expected number is exact: the memory pattern; the tiles of the matrix units (integers from -127 to 127 in bf16,
+with sums below 2^24); the chains of FP64, FP32 and INT32. The only other implementation is kernels/gpu.cu.
 """
 
 import struct
@@ -28,7 +28,7 @@ GPU_REPORT = GPU_BLOCKS_AT + GPU_BLOCKS * GPU_BLOCK.size
 
 
 def gpu_mix(x: int) -> int:
-    """Mix 64 bits; the function is a bijection."""
+    """Mix 64 bits with a function that is a bijection."""
     x ^= x >> 32
     x = x * _TURN & GPU_MASK
     return x ^ (x >> 32)
@@ -58,7 +58,7 @@ def gpu_place_of(seed: int, low: int, high: int, places: int) -> Optional[int]:
 
 
 def gpu_checksum(lines: Iterable[Tuple[int, int]]) -> int:
-    """Multiply every half line by an odd number that depends on its place, and add them all, modulo 2^64."""
+    """Multiply each half line by an odd number that depends on its place, and return the sum modulo 2^64."""
     return sum(low * (4 * k + 1) + high * (4 * k + 3) for k, (low, high) in enumerate(lines)) & GPU_MASK
 
 
@@ -77,7 +77,7 @@ def gpu_operands(tile: int) -> Tuple[List[List[int]], List[List[int]]]:
 def gpu_tile(tile: int) -> List[List[int]]:
     """Return the 64 rows of 32 integers that the matrix units must compute for a tile.
 
-    Each is a sum of 1024 products: the four groups of B's columns rotate with alternating signs, sixteen times.
+    Each integer is a sum of 1024 products: the four groups of B's columns rotate with alternating signs, sixteen times.
     """
     left, right = gpu_operands(tile)
     turned = [
@@ -116,7 +116,7 @@ def _rounded(m: int, e: int, bits: int) -> Tuple[int, int]:
 
 
 def _chain(x: int, bits: int, rate: int) -> Tuple[int, int]:
-    """Compute 64 steps of x <- rate (x - x x), each operation rounded once to `bits` bits."""
+    """Compute 64 steps of x <- rate (x - x x), and round each operation once to `bits` bits."""
     m, e = x, -bits
     for _ in range(64):
         m, e = _rounded((m << -e) - m * m, 2 * e, bits)
@@ -133,7 +133,7 @@ def _single(m: int, e: int) -> int:
 
 
 def _end_of(kind: str, h: int) -> int:
-    """Return the final bits of a chain that starts from these 64 bits."""
+    """Return the bits of the last value of a chain that starts from the 64 bits `h`."""
     if kind == "fp64":
         return _double(*_chain((1 << 52) | h >> 12, 53, 0x1FE6B7318FC505))
     if kind == "fp32":
@@ -146,7 +146,7 @@ def _end_of(kind: str, h: int) -> int:
 
 
 def gpu_chains(kind: str, seed: int) -> List[List[int]]:
-    """Return the sums of four chains' ends, for eight classes of threads (outer) and four of rounds (inner).
+    """Return the weighted sums of four chains' last values, for eight thread classes and four round classes.
 
     `kind` is fp64, fp32 or int32; the approximate units have no exact result.
     """
@@ -163,16 +163,16 @@ def gpu_chains(kind: str, seed: int) -> List[List[int]]:
 
 
 def gpu_chain_hash(sums: Sequence[Sequence[int]], rounds: int, threads: int) -> int:
-    """Return the hash that each block of this many threads must have after this many rounds."""
+    """Return the hash that each block must have, for this number of threads and rounds."""
     turns = [(rounds + 3 - turn) // 4 for turn in range(4)]
     each = [sum(n * s for n, s in zip(turns, group)) for group in sums]
     return sum((2 * thread + 1) * each[thread & 7] for thread in range(threads)) & GPU_MASK
 
 
 def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], List[Tuple[int, int]]]:
-    """Return the hash of more than half of the SMs, and each (SM, hash) that differs; `answers` has one per block.
+    """Return the hash of more than half of the SMs, and each (SM, hash) that differs. `answers` has one hash per block.
 
-    Without a majority the hash is None, and no SM is at fault.
+    Without a majority the hash is None, and no SM is reported.
     """
     values: Dict[int, Dict[int, int]] = {}
     for sm, answer in answers:
@@ -188,10 +188,10 @@ def gpu_odd_ones(answers: Sequence[Tuple[int, int]]) -> Tuple[Optional[int], Lis
 
 
 def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]]) -> List[Dict[str, Any]]:
-    """Classify wrong lines: lines that belong to another place are an `alias`, sequences of other lines a `mismatch`.
+    """Classify wrong lines: a line that belongs to another place is an `alias`, a run of other lines a `mismatch`.
 
-    A row of the ring is (place, got low, got high, low and high when read again, _, _, SM, warp); addresses are bytes
-    from the beginning of the tested memory.
+    A row of the ring is (place, low, high, low and high when read again, _, _, SM, warp). Addresses are bytes from the
+    beginning of the tested memory.
     """
     aliases: Dict[int, Dict[str, Any]] = {}
     runs: List[Dict[str, Any]] = []
@@ -223,7 +223,7 @@ def gpu_strays(seed: int, flip: int, places: int, ring: Iterable[Sequence[int]])
 
 
 def gpu_ring(report: bytes) -> Tuple[int, List[Tuple[int, ...]]]:
-    """Return the number of a launch's findings, and the first of them."""
+    """Return the number of wrong lines that a launch found, and the first of these lines."""
     found, _, logged = struct.unpack_from("<3Q", report)
     size = GPU_FINDING.size
     return found, [GPU_FINDING.unpack_from(report, GPU_RING_AT + n * size) for n in range(min(logged, GPU_RING))]
@@ -235,7 +235,10 @@ def gpu_blocks(report: bytes, blocks: int) -> List[Tuple[int, ...]]:
 
 
 def gpu_pairs(gpus: int, slot: int) -> List[Tuple[int, int]]:
-    """Return the pairs of GPUs for a slot, by the circle method: over all slots, each GPU meets each other GPU once."""
+    """Return the pairs of GPUs for a slot, by the circle method.
+
+    Over all slots, each GPU is paired with each other GPU once.
+    """
     seats = gpus + gpus % 2
     if seats < 2 or slot >= seats - 1:
         return []

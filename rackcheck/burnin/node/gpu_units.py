@@ -24,7 +24,7 @@ GPU_POOL = 8
 
 
 def gpu_faults(bench: "GpuBench") -> "List[Any]":
-    """Return the SM with an injected error, and its wrong bits; no error is injected except in tests."""
+    """Return the SM with an injected error and its wrong bits; errors are injected only in tests."""
     return [ctypes.c_uint32(bench.inject.get("sm", 0xFFFFFFFF)), ctypes.c_uint32(bench.inject.get("bits", 0))]
 
 
@@ -41,14 +41,14 @@ def report_gpu_sm(
 
 
 class GpuSms:
-    """The fewest ticks that each SM needed for a unit of work, to find slow SMs."""
+    """The fewest ticks that each SM needed for one unit of work; this shows slow SMs."""
 
     def __init__(self) -> None:
         self.best: Dict[int, float] = {}
         self._ticks, self._seconds = 0, 0.0
 
     def add(self, blocks: "Sequence[Sequence[int]]", seconds: float) -> None:
-        """Add the ticks of a launch's blocks; all blocks began when the launch began."""
+        """Add the ticks of a launch's blocks; all blocks started together."""
         self._ticks += max(block[1] for block in blocks)
         self._seconds += seconds
         for _, ticks, work, sm, _ in blocks:
@@ -56,7 +56,7 @@ class GpuSms:
                 self.best[sm] = min(self.best.get(sm, float("inf")), float(ticks) / work)
 
     def fields(self) -> "Dict[str, Any]":
-        """Return the SMs' clock (Hz), how many worked, the slowest SM, and the ratio of its ticks to the median."""
+        """Return the SMs' clock (Hz), their number, the slowest SM, and the ratio of its ticks to the median."""
         ticks = sorted(self.best.values())
         if not ticks or not ticks[len(ticks) // 2]:
             return {"sms": len(ticks)}
@@ -69,10 +69,10 @@ class GpuSms:
 def gpu_tensor_work(
     bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float, beside: int = 2
 ) -> "GpuWork":
-    """Multiply tiles of exact integers on every SM, and compare with the CPU's results; tiles are replaced throughout.
+    """Multiply tiles of exact integers on every SM and compare with the CPU's results; replace tiles during the test.
 
-    `beside` is how many blocks run in parallel on an SM: two fill its registers, one leaves registers for other
-    work.
+    `beside` is the number of blocks that run on one SM at the same time: two fill its registers, one leaves registers
+    for other work.
     """
     driver, stream, slots = bench.driver, bench.stream(), bench.slots(2)
     golden, tiles = bench.take(GPU_POOL * 8192), bench.take(GPU_POOL * 8)
@@ -83,7 +83,7 @@ def gpu_tensor_work(
     pending: Deque[Tuple[Any, int, int]] = deque()
 
     def exchange(number: int, side: int) -> None:
-        """Replace the oldest tile by a new one, and read it back; the stream does this between two launches."""
+        """Replace the oldest tile by a new one and read the new one back; the stream does this between two launches."""
         tile, slot = gpu_mix((seed + number) & GPU_MASK), number % GPU_POOL
         sent[side] = gpu_golden(tile) + struct.pack("<Q", tile)
         ctypes.memmove(staging[side], sent[side], 8200)
@@ -92,7 +92,7 @@ def gpu_tensor_work(
             driver.call("cuMemcpyDtoHAsync_v2", back[side].value + offset, at, size, stream)
 
     def arrived(side: int) -> None:
-        """Check that a tile arrived unchanged: an SM is not at fault for a damaged copy."""
+        """Check that a tile arrived unchanged on the GPU, so that no SM is reported for a damaged copy."""
         was, now = sent[side], ctypes.string_at(back[side], 8200)
         if was != now:
             spoiled.add(struct.unpack_from("<Q", was, 8192)[0])
@@ -162,7 +162,7 @@ GPU_CHAIN_WORK = {"fp64": ("FLOP", 4), "fp32": ("FLOP", 4), "int32": ("OP", 4), 
 def gpu_scalar_work(
     bench: "GpuBench", tally: "GpuTally", writer: "GpuRecordWriter", seed: int, until: float
 ) -> "GpuWork":
-    """Run chains of FP64, FP32, INT32 and the approximate units on every SM in turn, with one seed after another."""
+    """Run FP64, FP32, INT32 and approximate-unit chains in turn on every SM, with one seed after another."""
     stream, slot = bench.stream(), bench.slots(1)[0]
     grid, launches = min(bench.sms * 2, 1024), 0
     pace = {kind: GpuPace(64, 1 << 24) for kind in GPU_CHAIN_WORK}
@@ -192,7 +192,7 @@ def gpu_scalar_work(
 def report_gpu_votes(
     writer: "GpuRecordWriter", stage: str, kind: str, blocks: "Sequence[Any]", golden: "Any", seed: int
 ) -> int:
-    """Compare the SMs with the golden result, else with their majority; return the number of wrong blocks."""
+    """Compare each SM with the golden result, or else with the SMs' majority; return the number of wrong blocks."""
     answers = [(block[3], block[0]) for block in blocks]
     sms = len(set(sm for sm, _ in answers))
     if golden is not None:

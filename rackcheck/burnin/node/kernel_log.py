@@ -12,7 +12,7 @@ XID_NAME = re.compile(r", name=.{0,20}?(?=, |$)")
 
 
 class KernelLog:
-    """The Xids that the kernel logs from now on; `readable` is false if only root may read the log."""
+    """The Xids that the kernel logs after this object is created; `readable` is false if only root may read the log."""
 
     def __init__(self, path: "str") -> "None":
         self._rest = b""
@@ -24,7 +24,7 @@ class KernelLog:
             self.readable = False
 
     def xids(self) -> "Any":
-        """Return the new Xids: PCI address, Xid number and log line of each, without the process's name."""
+        """Return the PCI address, number and log line of each new Xid, without the name of the process."""
         found = []
         for line in self._lines():
             match = XID_LINE.search(line)

@@ -17,7 +17,7 @@ LAST = 0.5
 
 
 def sample(line: Any, stop: threading.Event, source: bytes, wanted: bool, root: str = "") -> None:
-    """Run as the sampler's process: describe the GPUs, refuse GPUs that other processes use, then sample."""
+    """Run the sampler: describe the GPUs, refuse GPUs that other processes use, then take samples."""
     nvml: Optional[Any] = None
     if source:
         nvml = types.ModuleType("pynvml")

@@ -28,12 +28,12 @@ def node_number(path: "Any") -> "Any":
 
 
 def node_numbers(paths: "Any") -> "Any":
-    """Return the numbers of those files that contain one."""
+    """Return the numbers in these files; files without a number are omitted."""
     return [number for number in map(node_number, paths) if number is not None]
 
 
 def node_paths(root: "str", where: "str", pattern: "str") -> "Any":
-    """Return the matching files, in order; none if the folder cannot be listed."""
+    """Return the files that match a pattern, sorted; none if the folder cannot be listed."""
     try:
         return sorted(str(path) for path in Path(root + where).glob(pattern))
     except OSError:

@@ -19,7 +19,10 @@ IB_RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 
 
 class NodeReader:
-    """The node's own values: CPUs, memory, RDMA ports. The files are searched for once, and then only read."""
+    """The node's own values: CPUs, memory, RDMA ports.
+
+    The files are found once, at the start; each later read uses these files.
+    """
 
     def __init__(self, clock: "Any", root: "str" = "") -> "None":
         self._clock, self._root = clock, root
@@ -43,7 +46,7 @@ class NodeReader:
         ]
 
     def _zones(self) -> "Any":
-        """Return the CPUs' thermal zones: Intel's package zones, and zones with the name in Grace's firmware."""
+        """Return the CPUs' thermal zones: Intel's package zones, and zones with the name that Grace's firmware sets."""
         found = []
         for kind in node_paths(self._root, "/sys/class/thermal", "thermal_zone*/type"):
             zone = kind[: -len("/type")]
@@ -55,8 +58,8 @@ class NodeReader:
     def read(self, last: "bool" = False) -> "Any":
         """Return the values that are due as pairs of a part and its columns: `("node", {"temp": 61.0})`.
 
-        The last reading has all counters. Values that are slow to read are read less often, which limits the load of
-        reading.
+        The last call returns all counters. Values that are slow to read are read less often, to limit the load on the
+        node.
         """
         node: Any = {}
         for reader in (self._temp, self._clock_mean, self._load, self._mce, self._counts):

@@ -89,7 +89,7 @@ def _nvml_mode(gpus: "Gpus", index: "int") -> "Any":
 
 
 def _nvml_links(gpus: "Gpus", index: "int") -> "Any":
-    """Return the number of NVLinks that are up, and the sum of their rates per direction (B/s); None if unknown."""
+    """Return the number of NVLinks that are up, and their total rate per direction (B/s); None for an unknown value."""
     nvml = gpus.nvml
     count = gpus.fields(index, [(nvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 0)])
     most = min(next(iter(count.values()), LINKS_MOST), LINKS_MOST)

@@ -1,4 +1,4 @@
-"""Decides on the node whether NVML may be called: only if that loads no driver and creates no device file."""
+"""Decides on the node whether NVML may be called: only if the call loads no driver and creates no device file."""
 
 import os
 from pathlib import Path

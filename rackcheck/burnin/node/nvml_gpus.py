@@ -1,4 +1,4 @@
-"""Queries the node's GPUs with NVML: one query after the other; a query without an answer is not repeated.
+"""Queries the node's GPUs with NVML, one query at a time; a query that got no response is not repeated.
 
 NVML is only read: nothing is set, cleared or written. Values that a GPU does not report are omitted, and a query that
 NVML refused is not sent again.
@@ -24,8 +24,8 @@ NVML_KINDS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 class Gpus:
     """The node's NVIDIA GPUs, by NVML index.
 
-    `nvml` is pynvml, or None; `root` is prefixed to /proc, /sys and /dev. `troubles` has the reasons for missing
-    values. `asking` is the query that NVML has not answered yet: index, function, start.
+    `nvml` is pynvml, or None; `root` is prepended to the paths /proc, /sys and /dev. `troubles` lists the reasons for
+    missing values. `asking` is the query in progress, as (index, function, start).
     """
 
     def __init__(self, nvml: "Any", emit: "Any", clock: "Any", root: "str" = "") -> "None":
@@ -47,7 +47,7 @@ class Gpus:
         self._open()
 
     def _open(self) -> "None":
-        """Start NVML, unless that could load a driver."""
+        """Initialise NVML, unless this could load a driver."""
         on_bus, why = nvml_on_bus(self.root), nvml_unasked(self.nvml, self.root)
         if why:
             if on_bus != 0:
@@ -72,7 +72,7 @@ class Gpus:
                 self.troubles.append({"of": f"gpu/{index}", "why": nvml_why(nvml, error)})
 
     def begin(self) -> "None":
-        """Report errors as records from now on: the first record has been sent."""
+        """Report later errors as records, because the first record has been sent."""
         self._aloud = True
         for index in sorted(self.lost):
             self.error(index, "lost", said=self.lost[index])
@@ -112,7 +112,7 @@ class Gpus:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
     def _refuses(self, index: "int", name: "str", error: "Any") -> "bool":
-        """Handle an NVML error; return whether this query will never have an answer."""
+        """Handle an NVML error; return whether this query will never return a value."""
         nvml, code = self.nvml, error.value
         if code in (
             nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND, nvml.NVML_ERROR_INVALID_ARGUMENT,
@@ -131,7 +131,7 @@ class Gpus:
         return False
 
     def _lose(self, index: "int", message: "str") -> "None":
-        """Mark a GPU as lost: it gets no more queries."""
+        """Mark a GPU as lost: no more queries are sent to it."""
         if index not in self.lost:
             self.lost[index] = message
             if self._aloud:
@@ -161,7 +161,7 @@ class Gpus:
         return {str(index): found[str(index)] for index in self.alive()}
 
     def order(self) -> "Any":
-        """Return the NVML index of each GPU, by its position in PCI order (CUDA's order, if it is set to PCI_BUS_ID).
+        """Return each GPU's NVML index by its position in PCI order, which is CUDA's order with PCI_BUS_ID.
 
         Keys are positions as text. The result is empty if a PCI address is unknown, since then GPUs cannot be matched.
         Call hello() first.
@@ -172,10 +172,10 @@ class Gpus:
         return {str(place): index for place, index in enumerate(sorted(alive, key=lambda each: self.places[each]))}
 
     def foreign(self, mine: "Any") -> "Any":
-        """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; `mine` has our own pids.
+        """Return the other processes on each GPU in use: {0: "pid 123 (python3)"}; `mine` has the burn-in's own pids.
 
-        Call this only before the load: it takes milliseconds, and holds a lock of the whole driver. A GPU that does not
-        report its processes is added to `troubles`.
+        Call this only before the load: it takes milliseconds, and it holds a lock of the whole driver. A GPU that does
+        not report its processes is added to `troubles`.
         """
         nvml, found = self.nvml, {}
         for index in self.alive():

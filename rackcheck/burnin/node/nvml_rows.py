@@ -40,22 +40,22 @@ def _nvml_or(gpus: "Gpus", value: "Any", index: "int", question: "Any") -> "Any"
 
 
 def _nvml_reasons(gpus: "Gpus", index: "int") -> "Any":
-    """Query the clocks' event reasons; drivers before 535 use another name for them."""
+    """Query the clocks' event reasons; drivers before 535 use another name for the query."""
     found = gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksEventReasons)
     return gpus.ask(index, gpus.nvml.nvmlDeviceGetCurrentClocksThrottleReasons) if found is None else found
 
 
 def _nvml_state(gpus: "Gpus", index: "int") -> "Any":
-    """Query the performance state, 0 is the fastest; None if NVML reports it as unknown."""
+    """Query the performance state, where 0 is the fastest; None if NVML reports it as unknown."""
     state = gpus.ask(index, gpus.nvml.nvmlDeviceGetPerformanceState)
     return None if state == gpus.nvml.NVML_PSTATE_UNKNOWN else state
 
 
 def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
-    """Return how many degrees C the GPU is below the hardware's slowdown; None if unknown.
+    """Return how many degrees C the GPU is below its hardware slowdown temperature; None if unknown.
 
-    Newer GPUs do not report the slowdown temperature. They report the distance to their limit, and the distance from
-    the limit to the slowdown as a negative margin.
+    Newer GPUs do not report the slowdown temperature. Newer GPUs report the distance to their limit, and the distance
+    from the limit to the slowdown as a negative margin.
     """
     if index in gpus.slowdown:
         return gpus.slowdown[index] - temp
@@ -64,7 +64,7 @@ def nvml_below_slowdown(gpus: "Gpus", index: "int", temp: "float") -> "Any":
 
 
 def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
-    """Read the error counters, the energy and the PCIe link: once a second is enough.
+    """Read the error counters, the energy and the PCIe link, which need to be read only once a second.
 
     One reading of the energy takes 3.2 ms of a core on an H100, more than all quick samples together (driver 580).
     """
@@ -87,9 +87,9 @@ def nvml_counters(gpus: "Gpus", index: "int") -> "Any":
 
 
 def _nvml_link_errors(gpus: "Gpus", index: "int") -> "Any":
-    """Return the sum of the error counters of all NVLinks: per GPU up to NVLink 4, link by link since NVLink 5.
+    """Return the sum of the error counters of all NVLinks: read per GPU up to NVLink 4, and per link since NVLink 5.
 
-    None if a counter that was reported before is now missing: a sum without it is not comparable.
+    The sum is None if a counter that was reported before is now missing: a sum without it is not comparable.
     """
     nvml = gpus.nvml
     found = gpus.fields(index, [(field, 0) for field in (

@@ -1,8 +1,8 @@
 """Runs on the node: one supervisor without threads, a child process for each part under load, records to the output.
 
-The supervisor does no work itself: it forwards its children's records and sends keep-alives. It ends all children
-within a second if the connection to the controller is cut, silent or closed, if a signal arrives, or if the time limit
-is reached. A child that crashes, hangs or is lost affects only its own stages.
+The supervisor runs no tests itself: it forwards its children's records and sends keep-alives. The supervisor ends all
+children within a second if the connection to the controller is cut, silent or closed, if a signal arrives, or if the
+time limit is reached. A child that crashes, hangs or is lost affects only its own stages.
 """
 
 import json
@@ -38,7 +38,10 @@ Work = Callable[[Any, threading.Event], None]
 
 
 class Supervisor:
-    """Runs a plan. `carried` has the payload's kernels; `source` and `out` are the descriptors of input and output."""
+    """Runs a plan.
+
+    `carried` has the payload's kernels; `source` and `out` are the file descriptors of input and output.
+    """
 
     def __init__(self, plan: PlanDict, carried: Dict[str, Any], began: float, out: int, source: int) -> None:
         self.plan, self.carried, self.began = plan, carried, began
