@@ -134,7 +134,7 @@ class Cpu:
         self.emit("stage", of=of, stage=stage, status="not tested", why=why, **fields)
 
     def fault(self, of: str, stage: str, name: str, **fields: Any) -> None:
-        """Report a finding: at most 64 records for one name and part; further findings are only counted."""
+        """Report a finding: at most 64 records for one part, stage and name; further findings are only counted."""
         with self._lock:
             self._faults[of, stage, name] += 1
             known = self._faults[of, stage, name] <= 64

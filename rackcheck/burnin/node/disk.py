@@ -33,7 +33,10 @@ class DiskWork:
         self._wanted = bytearray(_noise(seed))
 
     def run(self, size: int, until: float) -> None:
-        """Write, read and compare this many bytes, or fewer if the time ends; then remove the file."""
+        """Write, read and compare this many bytes, or fewer if the time ends.
+
+        The file's name is removed when the file is created, so the file disappears even if this process is killed.
+        """
         blocks = max(1, size // DISK_BLOCK)
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC, 0o600)

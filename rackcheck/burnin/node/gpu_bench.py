@@ -66,7 +66,10 @@ class GpuRecordWriter:
         self._known: Set[Tuple[Any, ...]] = set()
 
     def error(self, stage: str, test: str, name: str, key: Tuple[Any, ...], **more: Any) -> None:
-        """Report a finding once for each stage, name and key; `wrong` collects the stages that had wrong results."""
+        """Report a finding once for each stage, name and key, and at most GPU_ERRORS findings of one name.
+
+        `wrong` collects the stages that had wrong results.
+        """
         if name in ("mismatch", "disagree", "not finite", "alias"):
             self.wrong.add(stage)
         if (stage, name) + key in self._known:

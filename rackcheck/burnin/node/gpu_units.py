@@ -56,7 +56,7 @@ class GpuSms:
                 self.best[sm] = min(self.best.get(sm, float("inf")), float(ticks) / work)
 
     def fields(self) -> "Dict[str, Any]":
-        """Return the SMs' clock (Hz), their number, the slowest SM, and the ratio of its ticks to the median."""
+        """Return the SMs' clock (Hz), the number of SMs that ran, the slowest SM, and its ticks over the median."""
         ticks = sorted(self.best.values())
         if not ticks or not ticks[len(ticks) // 2]:
             return {"sms": len(ticks)}
