@@ -81,7 +81,9 @@ class AuditOptions:
 @options.again_option
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")
-@click.option("--fragment", is_flag=True, help="Use a fragment on purpose; it gives no verdict on a machine.")
+@click.option(
+    "--fragment", is_flag=True, help="Allow a fragment as the profile; the run then has no verdict on a machine."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @options.json_option
 @options.collected(AuditOptions)
@@ -117,7 +119,7 @@ def audit(given: AuditOptions) -> int:
     if given.fragment and not fragment:
         raise click.UsageError(f"--fragment: {given.profile} is not a fragment")
     if fragment and not given.fragment and joined is None:
-        meant = "--fragment uses it on purpose"
+        meant = "--fragment allows it"
         note(f"rackcheck: {given.profile} is a fragment and gives no verdict on a machine; {meant}")
     request = Request(
         given.profile, planes, given.values, given.folders, files, given.output, given.seconds,

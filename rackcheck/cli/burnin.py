@@ -66,7 +66,7 @@ class BurninOptions:
 @options.set_option
 @options.profile_path_option
 @options.waivers_option
-@click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Repeat the work of another run, by its seed.")
+@click.option("--seed", type=click.IntRange(1, 2**31 - 1), help="Seed of another run, to repeat its work.")
 @click.option("--no-gpu", is_flag=True, help="Do not use GPUs.")
 @click.option(
     "--with",
@@ -81,8 +81,7 @@ class BurninOptions:
 )
 @click.option(
     "--scratch", default="", metavar="FILE",
-    help="Test the disk that this file would be on: write, read and remove the file, which must not exist yet. No "
-    "other disk is tested.",
+    help="Test only the disk of this file: write, read and remove the file. The file must not exist yet.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit 1 on any warning, 3 on any unknown.")
 @click.option("--all", "every", is_flag=True, help="Also show rules that pass or do not apply.")

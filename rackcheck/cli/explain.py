@@ -41,7 +41,7 @@ def _rules(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 @options.profile_path_option
 @options.json_option
 def command(rule: str, profile: str, values: tuple[str, ...], folders: tuple[Path, ...], as_json: bool) -> None:
-    """Show one rule completely: what it takes to pass, and the file and line of each of its keys.
+    """Show one rule completely: its condition, and the file and line of each of its keys.
 
     Also shows the value that each key replaced, where each param comes from, the facts that the rule reads and the
     probe of each fact, and the rule's sources. For a dropped rule it shows the reason.

@@ -48,7 +48,7 @@ class _Read:
 )  # fmt: skip
 @click.option("--nodes", metavar="NODES", help="Only these nodes of the runs, as a node set (dgx[01-04]).")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write (default: stdout).")
-@click.option("--at-least", is_flag=True, help="Also accept later versions, where versions have an order.")
+@click.option("--at-least", is_flag=True, help="Accept later versions too, for facts whose versions can be ordered.")
 @click.option("--name", metavar="NAME", help="The profile's name (default: the file's name, else `learned`).")
 def command(runs: tuple[str, ...], nodes: str | None, output: Path | None, at_least: bool, name: str | None) -> int:
     """Write a profile from machines that are known to be good.

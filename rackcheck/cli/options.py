@@ -100,9 +100,13 @@ def set_option(command: F) -> F:
 def profile_path_option(command: F) -> F:
     """`--profile-path FOLDER`."""
     kind = click.Path(exists=True, file_okay=False, path_type=Path)
-    return click.option("--profile-path", "folders", multiple=True, type=kind, help="Look for profiles here first.")(
-        command
-    )
+    return click.option(
+        "--profile-path",
+        "folders",
+        multiple=True,
+        type=kind,
+        help="Folder to search for profiles first (may be repeated).",
+    )(command)
 
 
 def inventory_option(command: F) -> F:

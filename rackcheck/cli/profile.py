@@ -48,7 +48,7 @@ def show(name: str, values: tuple[str, ...], folders: tuple[Path, ...]) -> None:
 
 @profile.command("check")
 @click.argument("names", nargs=-1, required=True, shell_complete=options.complete_profiles)
-@click.option("--strict", is_flag=True, help="Also print hints, and reject a profile for any finding.")
+@click.option("--strict", is_flag=True, help="Also print hints, and exit 2 on any finding.")
 @options.set_option
 @options.profile_path_option
 @options.json_option

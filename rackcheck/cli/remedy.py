@@ -43,9 +43,9 @@ URL = re.compile(r"https://[A-Za-z0-9._~:\[\]-]{1,253}/?\Z")
 def remedy(run: str, nodes: str | None, rules: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Write fixes for the findings of a run or an acceptance, for review. Nothing is ever applied.
 
-    Writes shell commands for nodes, Redfish request bodies for BMCs if a BIOS setting is wrong, and for all other
-    findings the fix text of the rule. Each value is the profile's; if a rule allows several values, the output states
-    the chosen value and why.
+    Writes shell commands for nodes, and a Redfish request body for each BMC with a wrong BIOS setting. All other
+    findings get the fix text of the rule. Each value comes from the profile; if a rule allows several values, the
+    output gives the chosen value and the reason.
 
     \b
     rackcheck remedy last

@@ -56,7 +56,9 @@ class ReportOptions:
 @click.option(
     "-o", "--output", metavar="PATH", type=click.Path(path_type=Path), help="File, or folder for a bundle; - is stdout."
 )
-@click.option("--bill", "bill_file", metavar="FILE", type=_FILE, help="Bill of materials (CSV) to compare with.")
+@click.option(
+    "--bill", "bill_file", metavar="FILE", type=_FILE, help="Bill of materials (CSV) to compare the hardware with."
+)
 @click.option("--brand", "brand_file", metavar="FILE", type=_FILE, help="Names, parties and logo for the cover (YAML).")
 @click.option(
     "--template", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False), help="Your own typst template."

@@ -85,7 +85,7 @@ def mark(status: Status) -> str:
 @bundle_argument
 @click.option(
     "--key", required=True, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-    help="Private SSH key; or the .pub of a key in an agent or on a token.",
+    help="Private SSH key, or the .pub file of a key in an agent or on a token.",
 )  # fmt: skip
 @click.option("--as", "party", metavar="PARTY", default=DEFAULT, show_default=True, help="Party you sign for.")
 @click.option("--name", metavar="NAME", help="Name of the signer (default: the key's comment, else your login).")

@@ -53,7 +53,7 @@ class TuiOptions:
     "--against",
     metavar="RUN|NODE",
     default="peers",
-    help="What `d` first compares a node with; `D` changes it.",
+    help="Initial baseline of the `d` key, which compares a node; the `D` key changes it.",
 )
 @click.option(
     "--link", type=click.Choice(["auto", "slow"]), default="auto", show_default=True,

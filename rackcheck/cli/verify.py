@@ -39,7 +39,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @click.option(
     "--require", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N",
-    help="Number of different trusted keys that must have signed.",
+    help="How many different trusted keys must have signed the bundle.",
 )  # fmt: skip
 @click.option(
     "--at", "at", metavar="TIME", help="Time at which keys must be valid, like 2026-11-21T10:00:00Z (default: now)."

@@ -68,9 +68,9 @@ class WaiveOptions:
 def waive(given: WaiveOptions) -> int:
     """Add a waiver of a finding to a file, and show the change; commit the file with your profiles.
 
-    The waiver pins the finding of a stored run: the rule's current definition, the nodes, the item and its value. The
-    waiver lapses when one of these changes, and ends on its date; then the rule fails again, and every output states
-    why.
+    The waiver pins the finding of a stored run: the rule's current definition, the nodes, the item and its value. If
+    the rule, the item or the value changes, the waiver lapses; after its last day, it expires. The rule then fails
+    again, and every output gives the reason.
 
     \b
     rackcheck waive nic.rate --nodes dgx02 --until 2027-01-31 \\
