@@ -5,6 +5,7 @@ addition, each plane that was collected has a path like `plane/os`, which is unk
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -26,6 +27,9 @@ STEADY = (Class.IDENTITY, Class.VERSION, Class.CONFIG)
 
 THERE = "there"
 """The value that represents a whole item, or all facts of a plane or collection that returned nothing."""
+
+PCI_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+"""The address of a PCI function as the kernel spells it, which keys some collections."""
 
 
 class ChangeKind(StrEnum):
@@ -53,7 +57,10 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that differs; `under` is the item, plane or collection that caused the difference."""
+    """One fact that differs; `under` is the item, plane or collection that caused the difference.
+
+    `also` are the other items that are gone, or new, together with this item: those of the same PCI function.
+    """
 
     path: str
     cls: Class
@@ -63,6 +70,7 @@ class Change:
     unit: str = ""
     under: str = ""
     plane: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,17 +191,42 @@ def kind_of(before: Reading, after: Reading, *, other: bool = False) -> ChangeKi
 
 
 def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Merge changes that have the same cause (an item that is gone, a plane that was silent), by class and path."""
+    """Merge changes that have the same cause (a part that is gone, a plane that was silent), by class and path."""
     found: dict[str, Change] = {}
+    addresses: dict[str, str] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
+        if change.under and change.path == f"{change.under}.pci":
+            addresses[change.under] = str(change.before if change.kind is ChangeKind.GONE else change.after)
         if change.under in {"", change.path}:
             found.setdefault(change.path, change)
         elif change.under not in found:
             before, after = (r if isinstance(r, Absent | Unknown) else THERE for r in (change.before, change.after))
             found[change.under] = replace(change, path=change.under, before=before, after=after, unit="")
     items = {collection for path, change in found.items() if change.under for collection in _collections(path)}
-    rows = (change for path, change in found.items() if path not in items or change.under)
-    return tuple(sorted(rows, key=_order))
+    rows = [change for path, change in found.items() if path not in items or change.under]
+    return tuple(sorted(_parts(rows, addresses), key=_order))
+
+
+def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[Change]:
+    """Yield one change for all items of one PCI function that are gone, or that appeared, and every other change.
+
+    The item that is named, not keyed by the address, and whose collection has the shortest path represents the part.
+    """
+    parts: dict[tuple[str, ChangeKind], list[Change]] = {}
+    for change in changes:
+        key = paths.parse(change.path).segments[-1].key
+        address = addresses.get(change.path) or (key if key is not None and PCI_ADDRESS.fullmatch(key) else None)
+        if (
+            address is not None
+            and change.under == change.path
+            and change.kind in {ChangeKind.GONE, ChangeKind.APPEARED}
+        ):
+            parts.setdefault((address, change.kind), []).append(change)
+        else:
+            yield change
+    for (address, _), some in parts.items():
+        first, *rest = sorted(some, key=lambda c: (address in c.path, c.path.count("."), natural(c.path)))
+        yield replace(first, also=tuple(sorted((c.path for c in rest), key=natural)))
 
 
 def _collections(path: str) -> Iterator[str]:
@@ -263,7 +296,7 @@ def folded(changes: Mapping[str, Iterable[Change]]) -> tuple[Folded, ...]:
 
 
 def _key(change: Change) -> tuple[object, ...]:
-    head = (change.cls, change.path, change.kind)
+    head = (change.cls, change.path, change.kind, change.also)
     match change.kind:
         case ChangeKind.UNKNOWN_NOW:
             return (*head, change.after)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -121,6 +121,38 @@ def off_the_bus(station: Station, gone: str) -> Station:
         return replace(answer, out="\n".join(kept)) if len(kept) < answer.out.count("\n") + 1 else answer
 
     return files(outputs(station, without), dict.fromkeys(below(station, f"{FUNCTIONS}{gone}")))
+
+
+_SECTION = re.compile(r"==> |port \S+/ports/|hca_id:")
+"""The beginning of a section about one device, which also ends the section before it."""
+
+_SECTION_END = re.compile(r"<== [0-9]|end$")
+
+
+def without_device(station: Station, names: frozenset[str]) -> Station:
+    """Remove a device from every output and every file; `names` are its names, addresses and network interfaces."""
+
+    def left(_: str, answer: Output) -> Output:
+        if answer.out.startswith("[{"):
+            items = json.loads(answer.out)
+            kept = [one for one in items if one.get("ifname") not in names]
+            return replace(answer, out=json.dumps(kept) + "\n") if len(kept) < len(items) else answer
+        return replace(answer, out="\n".join(_rows_without(answer.out.split("\n"), names)))
+
+    paths = [path for path in station.machine.host.files if not names.isdisjoint(path.split("/"))]
+    return files(outputs(station, left), dict.fromkeys(paths))
+
+
+def _rows_without(rows: Iterable[str], names: frozenset[str]) -> Iterator[str]:
+    """Yield the rows that are not about a device: neither in a section about it nor with one of its names as a word."""
+    dropping = False
+    for row in rows:
+        named = not names.isdisjoint(word.rstrip(":") for word in re.split(r"[\s/]+", row))
+        if _SECTION.match(row):
+            dropping = named
+        if not (named or dropping):
+            yield row
+        dropping = dropping and not _SECTION_END.match(row)
 
 
 def capture(station: Station) -> NodeCapture:

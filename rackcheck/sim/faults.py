@@ -253,6 +253,18 @@ def _gpu_width(station: Station, given: FaultWords) -> Station:
     return edit.files(narrow, {f"{edit.FUNCTIONS}{edit.address(one)}/current_link_width": f"{width}\n"})
 
 
+@_fault("nic-missing", "an RDMA device is missing on the bus and in the driver", nic=None)
+def _nic_missing(station: Station, given: FaultWords) -> Station:
+    edit.below(station, f"/sys/class/infiniband/{given['nic']}")
+    paths = "\n".join(edit.capture(station).files)
+    found = re.search(rf"/drivers/[^/\n]+/([^/\n]+)/infiniband/{re.escape(given['nic'])}/", paths)
+    if found is None:
+        raise UserError(f"the machine of {station.name} has no PCI address of {given['nic']}")
+    address = found[1]
+    interfaces = set(re.findall(rf"/{re.escape(address)}/net/([^/\n]+)/", paths))
+    return edit.without_device(edit.off_the_bus(station, address), frozenset({given["nic"], address} | interfaces))
+
+
 @_fault("nic-down", "an RDMA port has lost its signal", nic=None, port="1")
 def _nic_down(station: Station, given: FaultWords) -> Station:
     folder = f"/sys/class/infiniband/{given['nic']}"

@@ -134,7 +134,8 @@ def _differing(changes: Sequence[Change], covering: Covering | None, verdicts: M
     covered = covering.of(names[0]) if covering is not None else ()
     known = {rule: verdicts[rule] for rule in covered if rule in verdicts}
     name = ", ".join(folded(names)) if len(names) > 1 else names[0]
-    return Differing(name, names, changes[0], covered, known)
+    also = tuple(path for change in changes for path in change.also)
+    return Differing(name, names, replace(changes[0], also=also), covered, known)
 
 
 def word_difference(before: Reading, after: Reading) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

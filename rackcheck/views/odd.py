@@ -4,12 +4,13 @@ A fact makes no node an outlier if it is known on fewer than three nodes of the 
 half of the nodes. A fact that a node does not report does not make it an outlier; such facts are counted separately.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rackcheck.evaluate.consensus import FEWEST
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Type
+from rackcheck.model.change import PCI_ADDRESS
 from rackcheck.model.fact import Class, Reading, Unknown
 from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
@@ -18,6 +19,10 @@ from rackcheck.views.items import folded
 
 HELD = frozenset({Class.VERSION, Class.CONFIG})
 """Classes of facts that should have the same value on all nodes of a role."""
+
+
+LONG = 80
+"""Maximum number of characters of a usual list; of a longer list, its number of items is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
         why = f"{of} node{'' if of == 1 else 's'}; at least {FEWEST} must be known to find outliers"
         return RoleMajority(role, names, 0, 0, 0, (), (), (), why)
     found: dict[_Key, tuple[list[str], float]] = {}
+    lost: dict[_Key, _Lost] = {}
     dark: dict[int, int] = {}
     agreed = split = missing = 0
     for path in census.facts():
@@ -134,6 +140,11 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
                 key = (str(paths.parse(path).pattern), kind.cls, message, usual, here, held.count)
                 several, most = found.get(key, ([], 0.0))
                 found[key] = ([*several, path], max(most, weight))
+                if kind.type is Type.COLLECTION and isinstance(value, tuple) and isinstance(held.value, tuple):
+                    parts = _lost(census, role, path, value, held.value)
+                    lost |= {key: parts} if parts is not None else {}
+    for key in tuple(_repeated(lost)):
+        del found[key]
     deviations = _ordered(
         (Deviation(role, tuple(some), message, usual, count, of, census.names(here), weight, cls), here)
         for (_, cls, message, usual, here, count), (some, weight) in found.items()
@@ -143,6 +154,37 @@ def _peers(census: Census, role: str, whole: int) -> RoleMajority:
     ranked = _ranked(role, names, [each for each, _ in deviations], silent)
     rows = tuple((name, silent[name]) for name in names if name in silent)
     return RoleMajority(role, names, agreed, split, missing, ranked, tuple(each for each, _ in deviations), rows, why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """The PCI functions of the items that nodes lack; `keyed` is set if the collection is keyed by their addresses."""
+
+    addresses: frozenset[str]
+    keyed: bool
+
+
+def _lost(census: Census, role: str, path: str, value: tuple[str, ...], usual: tuple[str, ...]) -> _Lost | None:
+    """Return the PCI functions of the items that nodes lack; None if an item has none, or if they have other items."""
+    items = set(usual) - set(value)
+    facts = (census.majority(f"{paths.parse(path).item(item)}.pci", role) for item in items)
+    addresses = {str(held.value) if held is not None else item for held, item in zip(facts, items, strict=True)}
+    if set(value) - set(usual) or not all(map(PCI_ADDRESS.fullmatch, addresses)):
+        return None
+    return _Lost(frozenset(addresses), addresses == items)
+
+
+def _repeated(lost: Mapping[_Key, _Lost]) -> Iterator[_Key]:
+    """Yield the deviations whose missing PCI functions are in another deviation of the same nodes.
+
+    Of several collections, one that is not keyed by address is kept, and then the one with the shortest path: nic, but
+    not nic.interface, nic.adapter or pcie.
+    """
+    ranked = sorted(lost, key=lambda key: (lost[key].keyed, key[0].count("."), key[0]))
+    for place, key in enumerate(ranked):
+        before = (lost[other].addresses for other in ranked[:place] if other[4] == key[4])
+        if any(lost[key].addresses <= addresses for addresses in before):
+            yield key
 
 
 def _ordered(found: Iterable[tuple[Deviation, int]]) -> list[tuple[Deviation, int]]:
@@ -181,4 +223,7 @@ def _words(census: Census, path: str, value: Reading, usual: Reading) -> tuple[s
     less = [each for each in usual if each not in value]
     more = [each for each in value if each not in usual]
     parts = [f"lacks {write(less)}"] * bool(less) + [f"also has {write(more)}"] * bool(more)
-    return " and ".join(parts) or f"is {write(value)}", write(usual) or "none"
+    shown = write(usual) or "none"
+    if parts and len(shown) > LONG:
+        shown = f"{len(usual):,} items"
+    return " and ".join(parts) or f"is {write(value)}", shown

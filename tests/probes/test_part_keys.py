@@ -12,11 +12,16 @@ from gpu_driver import SMI, driver_leaves
 from hypothesis import given
 from hypothesis import strategies as st
 from recordings import shared_text
+from sim_replies import captures_of, node
 
 from rackcheck.evaluate.verdict import Status
 from rackcheck.model.change import STEADY, Change, ChangeKind, compare, gathered
 from rackcheck.model.fact import Class
+from rackcheck.sim.behaviour import Station
+from rackcheck.sim.faults import KINDS
 from rackcheck.views.against import facts_of
+from rackcheck.views.census import Census
+from rackcheck.views.odd import odd
 from rackcheck_probes.gpu.nvml import part_keys
 
 BUS_QUESTION = "/sys/bus/pci/devices"
@@ -92,21 +97,57 @@ def _names(one: object, pattern: str) -> bool:
     return isinstance(one, Mapping) and re.search(pattern, str(one.get("@odata.id", ""))) is not None
 
 
-@pytest.mark.parametrize(
-    ("part", "answers"),
-    [
-        ("bmc.dimm/DevType2_DIMM5", lambda: without_resources(r"/Memory/DevType2_DIMM5$")),
-        ("psu/PSU2", lambda: without_resources(r"/PSU2$")),
-        ("nvme/nvme3", lambda: clean().without(r"nvme/nvme3(/|$)|nvme3n1")),
-    ],
-    ids=["DIMM", "supply", "drive"],
-)
+def faulty(fault: str, **words: str) -> Answers:
+    """The clean machine with a fault of the simulator."""
+    return Answers(*captures_of(KINDS[fault].lay(Station("n01", 1, node()), words).machine))
+
+
+MISSING: Mapping[str, tuple[str, Callable[[], Answers]]] = {
+    "GPU": ("gpu/module-3", lambda: faulty("gpu-missing", gpu="5")),
+    "GPU, still on the bus": ("gpu/module-3", lambda: without(5, on_bus=True)),
+    "NIC": ("nic/mlx5_3", lambda: faulty("nic-missing", nic="mlx5_3")),
+    "DIMM": ("bmc.dimm/DevType2_DIMM5", lambda: without_resources(r"/Memory/DevType2_DIMM5$")),
+    "supply": ("psu/PSU2", lambda: without_resources(r"/PSU2$")),
+    "drive": ("nvme/nvme3", lambda: clean().without(r"nvme/nvme3(/|$)|nvme3n1")),
+}
+"""A part missing on one node: its name, and the answers of the node."""
+
+
+@pytest.mark.parametrize(("part", "answers"), MISSING.values(), ids=MISSING)
 def test_one_missing_part_is_named_with_at_most_two_findings_beside_it(
     part: str, answers: Callable[[], Answers]
 ) -> None:
     changes = differing(answers())
     assert (ChangeKind.GONE, part) in {(change.kind, change.path) for change in changes}
     assert len(changes) <= 3, [change.path for change in changes]
+
+
+@pytest.mark.parametrize(("part", "answers"), MISSING.values(), ids=MISSING)
+def test_one_node_of_eight_that_lacks_a_part_is_odd_for_it_and_at_most_two_facts_more(
+    part: str, answers: Callable[[], Answers]
+) -> None:
+    trees = [clean().tree()] * 7 + [answers().tree()]
+    fleet = Census()
+    for number, tree in enumerate(trees):
+        fleet.take(f"n{number}", "compute", tree, {})
+    (one,) = odd(fleet)
+    collection, _, key = part.partition("/")
+    assert one.node == "n7"
+    assert [each.text for each in one.deviations if each.text.startswith(f"{collection} lacks {key}, 7 of 8 have ")]
+    assert len(one.deviations) <= 3, [each.text for each in one.deviations]
+    assert all(len(each.text) < 200 for each in one.deviations)
+
+
+def test_all_items_of_a_missing_function_are_named_with_the_part() -> None:
+    (nic,) = (each for each in differing(faulty("nic-missing", nic="mlx5_3")) if each.path == "nic/mlx5_3")
+    assert nic.also == ('nic.adapter/"0000:40:00.0"', "nic.interface/ibp64s0", 'pcie/"0000:40:00.0"')
+
+
+def test_two_missing_functions_are_two_parts() -> None:
+    station = KINDS["nic-missing"].lay(Station("n01", 1, node()), {"nic": "mlx5_3"})
+    both = Answers(*captures_of(KINDS["nic-missing"].lay(station, {"nic": "mlx5_9"}).machine))
+    gone = [each.path for each in differing(both) if each.kind is ChangeKind.GONE]
+    assert gone == ["nic/mlx5_3", "nic/mlx5_9"]
 
 
 @pytest.mark.parametrize("place", [0, 7])
@@ -175,3 +216,13 @@ def test_the_others_keep_their_names_whichever_gpus_are_gone(modules: list[int],
     kept = [one for place, one in enumerate(whole) if place not in gone]
     names = [key for place, key in enumerate(part_keys(whole, bus(8))) if place not in gone]
     assert list(part_keys(kept, bus(8))) == names
+
+
+def test_a_drive_on_the_bus_that_its_driver_dropped_fails_the_machine() -> None:
+    """As after "nvme3: Device not ready; aborting initialisation": the function stays, without a driver."""
+    dropped = clean().without(r"nvme/nvme3(/|$)|nvme3n1").files(r".*/0000:2d:00\.0/uevent", _without_driver)
+    assert "nvme.driven" in dropped.failing()
+
+
+def _without_driver(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("DRIVER="))

@@ -239,7 +239,7 @@ def bus(gpu: str, switch: str, switches: int) -> dict[str, Reading]:
             at = f'pcie/"{device[2:]}:{n:02}:00.0"'
             facts |= {f"{at}.device": device, f"{at}.class": kind, f"{at}.link.width": width}
             facts |= {f"{at}.link.max_width": 16 if device == switch else width, f"{at}.acs.redirect": False}
-            facts |= {f"{at}.max_read_request": 4096.0}
+            facts |= {f"{at}.max_read_request": 4096.0, f"{at}.driver": "some"}
             facts |= {f"{at}.{fact}": reading for fact, reading in NO_ERROR.items()}
     return facts
 
@@ -603,7 +603,7 @@ WAITING = {
     "/proc/sys/kernel/tainted": "kernel.no_machine_check kernel.no_oops kernel.no_lockup",
     "/proc/sys/vm/swappiness": "kernel.addresses_random memory.swappiness memory.overcommit memory.mappings "
     "memory.reserve net.accept_queue net.receive_buffer net.send_buffer net.nfs_requests net.neighbours",
-    "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus gpu.none_missing gpu.near_nic "
+    "/sys/bus/pci/devices": "gpu.on_bus nvswitch.count nic.on_bus nic.lanes nvme.on_bus nvme.driven gpu.none_missing gpu.near_nic "
     "gpu.path_width gpu.path_speed nic.read_request pcie.no_uncorrected pcie.no_error_status pcie.no_other_status "
     "pcie.no_power_fault",
     "/sys/bus/pci/drivers/mlx5_core": "links.module_clean nic.outstanding_reads nic.ber nic.module_temperature "

@@ -47,9 +47,12 @@ WORDS = tuple(near.value for near in Near)
         ),
         "nic/*.role": text(
             "compute: below the same PCIe switches as a GPU; network: any other function; virtual: a virtual function.",
+            Class.MEASUREMENT,
             words=ROLES,
         ),
-        "nic/*.port/*.role": text("The role of the port's device: compute, network, virtual.", words=ROLES),
+        "nic/*.port/*.role": text(
+            "The role of the port's device: compute, network, virtual.", Class.MEASUREMENT, words=ROLES
+        ),
         "nic/*.port/*.active_rate": quantity("Gb/s", "The rate of an active port; 0 for a port that is not active."),
         "nic/*.rail": integer(
             "The GPU on this NIC's rail, by index: the NIC's only nearest GPU, "

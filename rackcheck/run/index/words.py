@@ -45,7 +45,8 @@ def change_text(change: Change, *, alike: bool = True) -> str:
         case ChangeKind.GONE | ChangeKind.APPEARED:
             known = before if change.kind is ChangeKind.GONE else after
             extra = "" if known == "there" or not alike else f" ({known})"
-            return f"{change.path} {change.kind}{extra}"
+            also = f", with {', '.join(change.also)}" if change.also else ""
+            return f"{change.path} {change.kind}{extra}{also}"
         case ChangeKind.UNKNOWN_NOW:
             return f"{change.path} unknown now: {_why(change.after)}" + (
                 f" (was {before})" if _is_shown(before, alike) else ""
@@ -100,7 +101,8 @@ def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
     doc: dict[str, Any] = {"fact": change.path, "class": change.cls.value, "kind": change.kind.value}
     if alike:
         doc |= {"before": reading_json(change.before), "after": reading_json(change.after)}
-    return doc | ({"unit": change.unit} if change.unit else {})
+    also = {"also": list(change.also)} if change.also else {}
+    return doc | ({"unit": change.unit} if change.unit else {}) | also
 
 
 def change_doc(one: Folded) -> dict[str, Any]:
