@@ -199,7 +199,11 @@ def bus() -> dict[str, Reading]:
         for n in range(count):
             at = f'pcie/"{device[2:]}:{n:02}:00.0"'
             facts |= {f"{at}.device": device, f"{at}.class": kind, f"{at}.link.width": width}
-            facts |= {f"{at}.link.max_width": 16 if device == "0x22a3" else width, f"{at}.acs.redirect": False, f"{at}.driver": "some"}
+            facts |= {
+                f"{at}.link.max_width": 16 if device == "0x22a3" else width,
+                f"{at}.acs.redirect": False,
+                f"{at}.driver": "some",
+            }
             facts |= {f"{at}.max_read_request": 4096.0} if device == "0x1021" else {}
             facts |= {f"{at}.{fact}": reading for fact, reading in NO_ERROR.items()}
     return facts
