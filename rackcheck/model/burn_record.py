@@ -189,7 +189,7 @@ class Burn:
 
 
 class _Found:
-    """What has been read so far."""
+    """The records read so far."""
 
     def __init__(self) -> None:
         self.hello: Mapping[str, Any] = {}
@@ -242,7 +242,7 @@ class _Found:
         self._learn(record)
 
     def _learn(self, record: Mapping[str, Any]) -> None:
-        """Keep what a node reports about itself; the first report wins."""
+        """Keep what a node reports about itself, from its first report."""
         values: dict[str, Any] = {key: v for key, v in record.items() if isinstance(v, str | int | float)}
         known = self.hello.get("gpus", {})
         if "gpus" in record:

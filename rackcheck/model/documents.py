@@ -281,9 +281,9 @@ def wanted(links: Iterable[LinkPattern], bodies: Mapping[str, Body | Unknown]) -
 
 
 def _is_collection(body: Body) -> bool:
-    """True for a collection, by its type, or where that is missing, by its members.
+    """Whether the resource is a collection: by its type, or, if it has no type, by its members.
 
-    A count of members alone is no sign: a BlueField-3 returns one in each entry of its firmware inventory, and a
+    A count of members alone proves nothing: a BlueField-3 returns one in each entry of its firmware inventory, and a
     GB200 returns `Members` in the entries of a log.
     """
     kind = body.get("@odata.type")

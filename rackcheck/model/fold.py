@@ -1,4 +1,4 @@
-"""Report once for many nodes: fold names, group identical results, name the nodes that differ."""
+"""Combines results of many nodes: folds names, groups identical results, names the nodes that differ."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

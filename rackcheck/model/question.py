@@ -125,8 +125,8 @@ class Redfish:
 
     `Systems/*/Bios` follows Systems, every member, then its Bios link; with a `Walk`, a reader chooses the links. URIs
     are never guessed. A `dear` question needs a GET for each of hundreds of parts: it is collected only if one of its
-    facts is named, but not if all facts are requested. The links of `whole` need as many, and are followed only on a
-    BMC that returns whole collections.
+    facts is named, but not if all facts are requested. The links of `whole` also need a GET for each part, and are
+    followed only on a BMC that returns whole collections.
     """
 
     links: tuple[LinkPattern, ...]

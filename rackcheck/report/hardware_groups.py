@@ -90,8 +90,8 @@ def firmware(versions: Iterable[Versions]) -> Matrix:
 class PartShelf:
     """Parts of one model on one node; `items` are fact paths, each with its identity.
 
-    `identity` is the sort of identity (serial, uuid, ...). If none was reported, it and the identities are empty, and
-    `why` is the reason, if known.
+    `identity` is the sort of identity (serial, uuid, ...). If no identity was reported, `identity` and the identities
+    are empty, and `why` is the reason, if known.
     """
 
     node: str

@@ -177,7 +177,7 @@ def homeless(text: str) -> str:
 def nameless(text: str, *, dates: bool = False) -> str:
     """Remove text that looks like the identity of a part or of a person, and every path except system paths.
 
-    With `dates`, three groups of four digits with dots are kept: they may be a version (`2024.0912.0001`) or a MAC.
+    With `dates`, a text like `2024.0912.0001` is kept: it may be a version, although some MACs have this form.
     """
     text = _MAIL.sub(PERSON, text) if "@" in text else text
     text = _IDS.sub(lambda m: m[0] if dates and re.fullmatch(r"[0-9.]+", m[0]) else ID, text)

@@ -51,7 +51,8 @@ def settle(
     """Merge readings, which are sorted: the oldest is first.
 
     `agreed` are the planes of an acceptance, `seats` its nodes: a fact of these planes and nodes that no reading
-    collected is unknown. A single run has neither: facts that the run did not have to collect are not in its scope.
+    collected is unknown. For a single run both are empty: facts that the run did not have to collect are not in its
+    scope.
     """
     rules = profile.rules
     known = {rule.id: rule for rule in rules}

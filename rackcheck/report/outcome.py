@@ -144,10 +144,10 @@ def punch(
 ) -> Iterator[Punch]:  # fmt: skip
     """Return the remaining work: A blocks the sign-off, B is to be fixed by a date or is minor, C is a note.
 
-    `owners` contains, by rule and node, who is responsible for a waiver, and until when. Wherever the outcome is not
-    PASS there is an A: also for nodes that were not read or judged, for an interrupted run (`cut`), and for nodes that
-    are INCOMPLETE without a rule to fix. For machines that the profile is not for, no rule is listed, because no rule
-    decides.
+    `owners` contains, by rule and node, who is responsible for a waiver, and until when. If the outcome is not PASS, at
+    least one entry has class A: also for nodes that were not read or judged, for an interrupted run (`cut`), and for
+    nodes that are INCOMPLETE without a rule to fix. For machines that the profile is not for, no rule is listed,
+    because no rule decides.
     """
     others = frozenset(node.node for node in judged if node.fit.match is Match.OTHER)
     common, single = causes(deciding(findings, others), silent)

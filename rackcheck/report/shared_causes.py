@@ -130,7 +130,7 @@ _NAMED = frozenset({"plane", "phase", "node"})
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was not checked for one reason; `whats` are the things, `count` is the number of verdicts or rules."""
+    """What was not checked for one reason; `whats` are its names, `count` is the number of verdicts or rules."""
 
     kind: str
     whats: tuple[str, ...]
@@ -140,7 +140,7 @@ class Gap:
 
     @property
     def what(self) -> str:
-        """The things as one text."""
+        """The names of what was not checked, as one text."""
         return ", ".join(self.whats)
 
     @property

@@ -115,7 +115,7 @@ def _silences(findings: Sequence[Finding], silent: Silent) -> tuple[list[Cause],
 def _silenced(finding: Finding, silent: Silent, covered: Mapping[tuple[str, str], Plane]) -> Mapping[str, Plane]:
     """Return, by node, the plane whose silence makes a finding unknown; empty if one node has another reason.
 
-    A rule that compares planes states the reason in its own words; it is unknown on a node with any of them silent.
+    A rule that compares planes has its own reason; it is unknown on a node on which one of its planes is silent.
     """
     if finding.status is not Status.UNKNOWN:
         return {}

@@ -38,8 +38,8 @@ ANYBODY = '"$USER"'
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:
     """Format the command that reads a fact at its source, as one line or, for a script, several.
 
-    `probe` is the probe that returns the fact. It shows whether a command is ours, and whether it needs root.
-    Lines that begin with `#` are comments for people.
+    `probe` is the probe that returns the fact. The probe determines whether the command is one of ours, and whether it
+    needs root. Lines that begin with `#` are comments for people.
     """
     if plane is Plane.DERIVED:
         return f"# derived from other facts: {clean(source.removeprefix('from '))}"

@@ -30,7 +30,7 @@ _TELLING = ({Status.FAIL, Status.WARN}, {Status.UNKNOWN}, set(Status))
 class FindingGroup:
     """Nodes, or racks, with the same finding; if many rules share one cause, `rule` is empty and `about` is the cause.
 
-    A group of nodes that are INCOMPLETE for another reason than a rule has no rule; `got` is the reason.
+    If the nodes are INCOMPLETE for a reason other than a rule, the group has no rule, and `got` is the reason.
     """
 
     number: int
@@ -83,7 +83,7 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
     """Number all groups from 1.
 
     Order: nodes that are INCOMPLETE whatever their verdicts are, by reason; failures; causes that make many rules
-    unknown; all others. Machines that the profile is not for are only in the first kind of group. Findings that are
+    unknown; all others. A machine that the profile is not for is only in groups of the first kind. Findings that are
     minor while unknown are in no group.
     """
     hints, judged = Hints(census), _judged(summary, census)

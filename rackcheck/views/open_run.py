@@ -71,7 +71,7 @@ class EventSource(Protocol):
 
     @property
     def troubles(self) -> Sequence[str]:
-        """Errors so far while the current reading is stored."""
+        """Errors that have occurred so far in storing the current run."""
 
     def events(self) -> Iterator[Event]:
         """Yield the run's events: a stored run is judged again, a live run is followed; raises UserError."""

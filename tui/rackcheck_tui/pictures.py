@@ -2,7 +2,7 @@
 
 A simulated rack is audited and burnt in, both runs are stored in a folder, and the screens are opened on the runs
 without a terminal. Everything that differs between builds is replaced by fixed values: the ids and times in the stored
-runs, and the moments of the pictures during a running audit. The rest is what the screens show.
+runs, and the moments of the pictures during a running audit. Everything else is as the screens show it.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Settings of Textual for a slow link. They are made before Textual is loaded, so this module must not import it."""
+"""Settings of Textual for a slow link. The settings are made before Textual is loaded, so this module must not import
+Textual."""
 
 from collections.abc import MutableMapping
 from typing import Literal

@@ -20,7 +20,7 @@ class Signature:
     """One party's signature; `trouble` is why it does not count, `time` the time that the signer claims.
 
     `principal` is the key's name in the verifier's list of signers; `kind` and `fingerprint` are as ssh-keygen prints
-    them. All three are empty if not known.
+    them. `principal`, `kind` and `fingerprint` are empty if not known.
     """
 
     party: str

@@ -121,7 +121,7 @@ class Rested:
     since: str = ""
 
     def lines(self, signs: Signs, width: int) -> Sequence[Line]:
-        """Format it for a width."""
+        """Format the page for a width."""
         made = _proof(self, self.found, signs) if isinstance(self.found, Proof) else _piece(self.found, signs)
         return [row for line in made for row in within(line, width, 6)]
 

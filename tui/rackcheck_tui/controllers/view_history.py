@@ -45,7 +45,7 @@ class Trail:
         self.places[self.at] = here if row is None else replace(here, row=row)
 
     def go(self, place: ViewState) -> None:
-        """Go to a new view and drop all views after the current one; the current view again adds no step."""
+        """Go to a view and drop all views after the current one; going to the current view adds no step."""
         if self.shows(place):
             self.places[self.at] = replace(self.here, where=place.where, key=place.key)
             return

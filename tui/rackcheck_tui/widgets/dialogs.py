@@ -49,7 +49,7 @@ class ConfirmDialog(ModalScreen[bool]):
 
 
 class LeaveDialog(ConfirmDialog):
-    """Asks the user whether to leave; ctrl+c is a yes here too, because it is hardly typed twice by mistake."""
+    """Asks the user whether to leave; ctrl+c is a yes here too, because it is rarely typed twice by mistake."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "answer(True)", "yes", show=False)]
 
