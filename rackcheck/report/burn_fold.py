@@ -55,10 +55,10 @@ def fold(runs: Sequence[tuple[str, Mapping[str, Burnt]]]) -> Burned | None:
 
 
 def folded(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Fold sentences that differ only in numbers; numbers that differ become a range. Each sentence is paired with its
-    node.
+    """Fold sentences that differ only in numbers; numbers that differ become a range.
 
-    Yields each folded sentence, the number of sentences, and their nodes; the most frequent first.
+    Each sentence is paired with its node. Yields each folded sentence, the number of sentences, and their nodes; the
+    most frequent first.
     """
     found: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
     for sentence, node in rows:

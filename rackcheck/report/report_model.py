@@ -130,8 +130,7 @@ class VerdictTally:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node; `count` is the number of verdicts
-    or rules."""
+    """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node; `count` counts verdicts."""
 
     kind: str
     what: str

@@ -29,11 +29,10 @@ NO_VERDICTS: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """One fact that differs, or several items with the same difference: `paths` are the facts, `path` is their folded
-    form.
+    """One fact that differs, or several items with the same difference: `paths` are the facts.
 
-    `change` is the change of the first path; `covered` are the rules that read the fact, `verdicts` the verdicts of
-    these rules on this node, if they were judged.
+    `path` is the folded form of `paths`; `change` is the change of the first path; `covered` are the rules that read
+    the fact, `verdicts` the verdicts of these rules on this node, if they were judged.
     """
 
     path: str

@@ -137,8 +137,7 @@ def _sent(x: int, y: int, cells: list[_Cell]) -> str:
 
 
 class ScreenDiff(CompositorUpdate):
-    """An update by Textual, sent as its changes. The changes are computed when they are sent, because some updates are
-    never sent."""
+    """An update by Textual, sent as its changes, which are computed then, because some updates are never sent."""
 
     def __init__(self, update: LayoutUpdate | ChopsUpdate, shown: TerminalState, size: tuple[int, int]) -> None:
         self.update, self.shown, self.size = update, shown, size

@@ -1,5 +1,4 @@
-"""Settings of Textual for a slow link. The settings are made before Textual is loaded, so this module must not import
-Textual."""
+"""Settings of Textual for a slow link, made before Textual is loaded: this module must not import Textual."""
 
 from collections.abc import MutableMapping
 from typing import Literal

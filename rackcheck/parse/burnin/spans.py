@@ -1,14 +1,14 @@
 """Split a table that should be complete, so that a missing value cannot reverse a verdict. Pure.
 
 A hole is a missing value and may have any value. So every result is a range: the lowest and the highest result over all
-values of the holes. Without holes both ends are identical; a hole can only widen the range. A rule blames only if the
-whole range is beyond the limit, and clears only if no part of the range is beyond the limit. A missing value never
+values of the holes. Without holes both ends are identical; a hole can only widen the range. A rule fails only if the
+whole range is beyond the limit, and passes only if no part of the range is beyond the limit. A missing value never
 reverses the verdict of such a rule.
 
 The level of a short line (a row or a column) is the mean of the middle half of its cells, which varies less than the
 median; a quarter of the cells may be outliers or holes. The level of a long line is the median, which varies little
-enough; up to half of the cells may be outliers. For a row's effect, one cell of 0 is added for every four cells of the
-row: rows are taken as identical unless most of a row differs.
+enough; up to half of the cells may be outliers. The effect of a row is computed with
+one further cell of value 0 for every four cells of the row: rows are taken as identical unless most of a row differs.
 """
 
 import math
@@ -27,7 +27,7 @@ SHORT = range(4, 33)
 """Numbers of cells for which the mean of the middle half varies less than the median."""
 
 DRAWN = 4
-"""Number of cells of a row for each 0 that is added."""
+"""Number of cells of a row for which one further cell of value 0 is added."""
 
 
 @dataclass(frozen=True, slots=True)

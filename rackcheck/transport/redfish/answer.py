@@ -133,7 +133,7 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
     """Return a body if it is the requested resource; it is unparsable if it is a sibling resource.
 
-    On HPE, letter case and slashes differ; aliases below other paths are common. No recorded BMC returns siblings by
+    On HPE, letter case and slashes differ; aliases below other paths are common. No recorded BMC returns a sibling by
     mistake.
     """
     value = None if isinstance(body, Unknown) else body.get("@odata.id")

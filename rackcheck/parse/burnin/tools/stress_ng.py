@@ -45,7 +45,7 @@ def read(record: Mapping[str, Any]) -> ToolFacts:
         return
     asked = [name for name in STRESSORS if f"--{name}" in tool_record.argv]
     if not asked:
-        raise Unreadable(f"stress-ng ran no stressor that is read: {clean(' '.join(tool_record.argv), 120)!r}")
+        raise Unreadable(f"stress-ng ran none of the known stressors: {clean(' '.join(tool_record.argv), 120)!r}")
     against = _against(tool_record)
     ran = {} if tool_record.status == FAILED else _metrics(tool_record)
     results = {name: _result(name, tool_record, against, ran) for name in asked}

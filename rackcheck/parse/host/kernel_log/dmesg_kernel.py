@@ -1,7 +1,7 @@
 """Lines of the kernel's log about the kernel itself and its programs: its own faults, stalls, and crashed programs.
 
-Each tuple is in the order in which its kinds are tried. None names a device; stalls and crashed programs name a
-process, whose name is not shown.
+Each tuple is in the order in which its kinds are tried. These lines name no device; lines about stalls and crashed
+programs name a process, whose name is not shown.
 
 Every fault of the kernel has one line `TEXT: NUMBER [#N]`, where N counts the faults of this boot. TEXT is `Oops`,
 `divide error`, `general protection fault` and others, and on arm64 `Internal error: TEXT` (the kernel's

@@ -48,7 +48,7 @@ def code(content: str) -> str:
 
 
 def driver(content: str) -> str:
-    """Read the driver of a function's uevent; empty if it has none. Every kernel prints the address there too."""
+    """Read the driver of a function's uevent, which also has the function's address; empty if it has no driver."""
     table = key_values("\n".join(rows(content)), separator="=")
     if "PCI_SLOT_NAME" not in table:
         raise Unreadable("no PCI_SLOT_NAME")
