@@ -77,7 +77,7 @@ AREAS: Mapping[str, str] = {
     "sensor": "Temperatures, as the BMC measures them.",
     "service": "Services of systemd.",
     "storage": "Block devices, arrays, pools, and clients of network filesystems.",
-    "sysctl": "The kernel's tunables. Any other can be read by its name: it is collected if a profile uses it.",
+    "sysctl": "The kernel's tunables. A tunable that is not listed is collected if a profile names it.",
     "time": "The clock, and its synchronisation.",
 }
 """Areas by the prefix of their facts, each with a description; if two prefixes match, the longer prefix counts."""
@@ -101,7 +101,7 @@ WORDS = {
     FILES: "Read with `head`; a pattern without a match is not an error.",
     REDFISH: "Read by following links from the service root, with GET requests only.",
     LOAD: "Measured by `rackcheck burnin`, which puts a load on the node; an audit never reads these.",
-    DERIVED: "No request is sent: these follow from other facts.",
+    DERIVED: "No request is sent: these facts are derived from other facts.",
 }
 
 
