@@ -25,7 +25,7 @@ class Trouble(StrEnum):
     KEY_FILE = "the key file cannot be used"
     LOGIN = "login refused"
     SLOW = "it answers too slowly"
-    CUT = "the shell's answer broke off"
+    CUT = "the shell's output ended early"
     NO_FRAME = "timeout, head or tail is missing"
     NO_TOOL = "a tool is missing"
     NO_PYTHON = "python3 is missing"

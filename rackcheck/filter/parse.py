@@ -38,7 +38,7 @@ class FilterError(Exception):
 def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
     """Parse the terms of a filter over these keys; raises FilterError, and nothing else."""
     if len(text) > LETTERS:
-        raise FilterError(f"a filter has at most {LETTERS:,} letters; this one has {len(text):,}", LETTERS + 1)
+        raise FilterError(f"a filter has at most {LETTERS:,} characters; this one has {len(text):,}", LETTERS + 1)
     words = list(_words(text))
     if len(words) > TERMS:
         raise FilterError(f"a filter has at most {TERMS} terms; this one has {len(words)}", words[TERMS][1])
@@ -46,7 +46,7 @@ def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
         term = _term(word, column, kind_of)
         if term.body.key not in keys:
             there = ", ".join(f"{key}:" for key in WORDS if key in keys)
-            raise FilterError(f"`{clean(word, 60)}`: the keys here are {there} and text", column)
+            raise FilterError(f"`{clean(word, 60)}`: the valid keys are {there} and text", column)
         yield term
 
 

@@ -27,14 +27,14 @@ def _number(value: Any) -> float:
 def _count(value: Any) -> float:
     """Read an integer that is not negative."""
     if _number(value) < 0 or value != int(value):
-        raise ValueError("expected a whole number from zero on")
+        raise ValueError("expected a whole number of at least zero")
     return int(value)
 
 
 def _amount(value: Any) -> float:
     """Read a number that is not negative."""
     if _number(value) < 0:
-        raise ValueError("expected a number from zero on")
+        raise ValueError("expected a number of at least zero")
     return value  # type: ignore[no-any-return]  # it is a number
 
 
@@ -106,7 +106,7 @@ def gpus(answer: Any) -> dict[str, dict[str, Any]]:
         or not all(isinstance(each, dict) for each in answer.values())
         or len(answer) > GPUS
     ):
-        raise TypeError("gpus are objects by index")
+        raise TypeError("gpus must map indexes to objects")
     if not all(re.fullmatch(r"[0-9]{1,6}", index) for index in answer):
         raise ValueError("a GPU's index is a number")
     return {index: {key: _plain(value) for key, value in each.items() if _plain(value) is not None}
@@ -146,7 +146,7 @@ def fields(record: Mapping[str, Any]) -> tuple[float, str, dict[str, float], dic
         if read is None:
             if key == "fans":
                 if not isinstance(value, dict):
-                    raise TypeError("fans are speeds by name")
+                    raise TypeError("fans must map names to speeds")
                 found.update({f"fan {text(fan)}": _number(speed) for fan, speed in value.items()})
             continue
         result = read(value)

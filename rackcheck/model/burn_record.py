@@ -211,7 +211,7 @@ class _Found:
             case "stage":
                 stage = Stage(*fields.fields(record))
                 if stage.word("status") not in {"done", "not tested"} or not stage.stage:
-                    raise ValueError("a stage is done or not tested")
+                    raise ValueError("a stage must be done or not tested")
                 idle = stage.done and next((name for name in DID if stage.number(name) == 0), "")
                 self.stages.append(_undone(stage, idle) if idle else stage)
             case "sample":
@@ -236,7 +236,7 @@ class _Found:
 
     def _greet(self, record: Mapping[str, Any]) -> None:
         if record.get("wire") != WIRE:
-            raise ValueError(f"records of form {WIRE} are read")
+            raise ValueError(f"only records of format {WIRE} are supported")
         if self.hello:
             raise ValueError("a second hello")
         self._learn(record)

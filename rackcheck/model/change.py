@@ -104,7 +104,7 @@ def reading(doc: Doc) -> Reading:
 def _text(doc: Doc) -> str:
     detail = doc.get("detail", "")
     if not isinstance(detail, str):
-        raise TypeError("a detail is no text")
+        raise TypeError("a detail is not a text")
     return detail
 
 

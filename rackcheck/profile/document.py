@@ -213,7 +213,7 @@ class _Builder:
         keys: dict[str, SourcePlace] = {}
         for key, value in zip(nodes[::2], nodes[1::2], strict=True):
             if not isinstance(key, Scalar):
-                self.problems.append(Problem(key.place, "a key must be a plain text"))
+                self.problems.append(Problem(key.place, "a key must be a single text"))
             elif key.text == "<<":
                 self.problems.append(Problem(key.place, "a merge key; write the keys out"))
             elif key.text in items:

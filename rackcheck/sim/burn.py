@@ -69,7 +69,7 @@ def plan_of(payload: bytes) -> Mapping[str, Any]:
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError) as error:
         raise ValueError(f"the plan cannot be read: {type(error).__name__}") from None
     if plan.get("wire") != WIRE or not isinstance(plan.get("seed"), int) or not isinstance(stages, list):
-        raise ValueError(f"no plan of form {WIRE}")
+        raise ValueError(f"no plan of format {WIRE}")
     if (
         len(stages) > STAGES
         or len(words) > 3 * STAGES

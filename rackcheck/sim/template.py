@@ -181,5 +181,5 @@ def _output(reader: SheetReader, node: yaml.Node) -> Output:
 
 def _add(reader: SheetReader, at: yaml.Node, part: TemplatePart[T], key: str, answer: T) -> None:
     if part.has(key):
-        raise reader.wrong(at, f"`{key}` has an answer already")
+        raise reader.wrong(at, f"`{key}` already has a reply")
     part.add(key, answer)

@@ -97,7 +97,7 @@ def test_endless_and_hostile_words_are_bounded_and_made_fit_for_a_terminal() -> 
 
     found = judged(WHOLE, endless)
     assert (found.status, len(found.evidence)) == (Status.UNKNOWN, 1)
-    assert "more than 10000 things wrong" in found.reason
+    assert "more than 10000 findings" in found.reason
 
     @rule(facts=["node.product"])
     def hostile(_: Inputs) -> Iterator[Wrong]:
@@ -238,8 +238,8 @@ def test_a_run_that_was_judged_by_another_version_of_the_package_is_not_judged_a
         ("call: lost", "rule lost reads no.such.fact, which no probe provides"),
         ("call: nothing", "acme:nothing of acme 1.2 is not a rule"),
         ("call: gone", "rule gone of acme 1.2 cannot be loaded: AttributeError"),
-        ("call: memory-by-thread, is: 5", "`is` does not go with `call`"),
-        ("call: memory-by-thread, each: gpu", "`each` does not go with `call`"),
+        ("call: memory-by-thread, is: 5", "`is` cannot be combined with `call`"),
+        ("call: memory-by-thread, each: gpu", "`each` cannot be combined with `call`"),
         ("call: memory-by-thread, scope: rack", "cpu.threads is a fact of a node, and the rule's scope is `rack`"),
     ],
 )

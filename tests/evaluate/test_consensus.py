@@ -194,7 +194,7 @@ def test_facts_pinned_by_the_profile_are_not_compared_across_nodes(pin: str, lef
         ("{ across: { facts: ['bois.*'] }, agree: { quorum: 75 % } }", "no probe provides configuration or versions below bois; did you mean bios?"),
         ("{ across: { facts: [bios.smt], except: [bios.smt] }, agree: { quorum: 75 % } }", "`except` leaves no fact to agree on"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, severity: blocker }", "at most `major`"),
-        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, is: x }", "`is` does not go with `across`"),
+        ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, is: x }", "`is` cannot be combined with `across`"),
         ("{ across: { facts: [bios.smt] }, agree: { quorum: 75 % }, scope: rack }", "its scope must be `node`"),
         ("{ across: { facts: [gpu] }, agree: { quorum: 75 % } }", "gpu is a collection"),
         ("{ fact: bios.smt, is: x, agree: { quorum: 75 % } }", "`agree` goes with `across`"),

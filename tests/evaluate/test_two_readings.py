@@ -124,11 +124,11 @@ WRONG = {
     "{ fact: size, rate: { at-most: 1/h } }": "`rate` applies to counters",
     "{ fact: errors, rate: { at-most: 5 } }": "a rate is a number per hour, minute or second, as 5/h",
     "{ fact: errors, rate: { at-most: 5 W } }": "a rate is a number per hour, minute or second, as 5/h",
-    "{ fact: errors, rate: { at-most: -1/h } }": "a counter does not fall",
+    "{ fact: errors, rate: { at-most: -1/h } }": "a counter never decreases",
     "{ fact: mode, is: on, when: { fact: errors, steady: true } }": "`when` is evaluated on one",
     "{ each: port, where: { fact: errors, steady: true }, fact: errors, is: 0 }": "`where` is evaluated on one",
     "{ no: port, fact: errors, steady: true }": "`no` is evaluated on one",
-    "{ count: port, steady: true }": "`steady` does not go with `count`",
+    "{ count: port, steady: true }": "`steady` cannot be combined with `count`",
 }
 
 

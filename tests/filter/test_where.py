@@ -242,7 +242,7 @@ def test_nodes_are_chosen_by_the_terms_about_nodes_and_findings_by_the_rest() ->
         ("driver.version<x", 16, "not dotted numbers"),
         ("kernel.tainted=yes", 16, "did you mean true?"),
         ("x " * 65, 129, "at most 64 terms; this one has 65"),
-        ("x" * 4001, 4001, "at most 4,000 letters"),
+        ("x" * 4001, 4001, "at most 4,000 characters"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(asked: str, column: int, message: str) -> None:
@@ -253,7 +253,7 @@ def test_what_is_wrong_is_named_with_its_place(asked: str, column: int, message:
 
 
 def test_a_term_that_the_rows_cannot_answer_is_wrong() -> None:
-    with pytest.raises(FilterError, match="`group:7`: the keys here are rule: and text") as caught:
+    with pytest.raises(FilterError, match="`group:7`: the valid keys are rule: and text") as caught:
         parse("a group:7", kind_of, frozenset({"rule", "text"}))
     assert caught.value.column == 3
 
@@ -440,7 +440,7 @@ def test_two_runs_are_compared_only_in_the_filtered_facts() -> None:
     assert message('"10 -> 60"') == [*gone, "sysctl.vm.swappiness 10 -> 60 on 2 of 2: n[1-2]"]
     refused = rackcheck("diff", "r1", "r2", "--where", "driver.version<570.86")
     assert refused.status == 2
-    assert "the keys here are class:, fact:, node:, plane:, rule:, state: and text" in refused.err
+    assert "the valid keys are class:, fact:, node:, plane:, rule:, state: and text" in refused.err
 
 
 def test_two_nodes_are_compared_only_in_the_filtered_facts() -> None:
@@ -480,8 +480,8 @@ def test_a_history_has_only_the_filtered_runs_and_verdicts() -> None:
     assert runs("b", "--where", "state:fail") == ["r3", "r2"]
     assert [line for line in values("b", "--where", "state:fail node:n2") if ":" in line] == ["fail: n2"]
     assert runs("b", "--where", "run:r[1-2]") == ["r2", "r1"]
-    assert "the keys here are" in rackcheck("history", "n1", "--where", "node:n1").err
-    assert "the keys here are" in rackcheck("history", "b", "--where", "rule:b").err
+    assert "the valid keys are" in rackcheck("history", "n1", "--where", "node:n1").err
+    assert "the valid keys are" in rackcheck("history", "b", "--where", "rule:b").err
 
 
 def test_a_moved_part_is_shown_to_filters_that_match_it() -> None:

@@ -41,7 +41,7 @@ def test_every_scalar_has_its_place() -> None:
         ("a: !!python/object/apply:os.system [id]\n", "a tag"),
         ("a: !!int 3\n", "a tag"),
         ("<<: {a: 1}\n", "a merge key"),
-        ("? [a, b]\n: c\n", "a key must be a plain text"),
+        ("? [a, b]\n: c\n", "a key must be a single text"),
         ("a:\n\t- b\n", "f.yaml:2:1: a tab; YAML requires spaces here"),
         ("a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document"),
         ("", "an empty file"),

@@ -563,7 +563,7 @@ def test_bodies_have_the_types_of_json_and_their_own_uri(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("host", "text"),
     [
-        ("files:\n  /a: x\n  /[a,b]: y\n", "host/all.yaml:3:3: `/a` has an answer already"),
+        ("files:\n  /a: x\n  /[a,b]: y\n", "host/all.yaml:3:3: `/a` already has a reply"),
         ("files:\n  /a: '@{1}'\n", "host/all.yaml:2:7: `@{1}`, but there are 0 brackets"),
         ("files:\n  /a[2-1]: x\n", "host/all.yaml:2:3: [2-1] runs backwards"),
         ("files:\n  /a: [{each: [0], item: x}]\n", "host/all.yaml:2:15: `each` is a bracket"),

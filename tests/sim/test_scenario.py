@@ -176,8 +176,8 @@ def test_a_number_of_nodes_for_a_rack_that_does_not_grow_is_reported_with_those_
     for name, shown in (("clean:5", "sim:clean"), (f"{file}:3", str(file))):
         with pytest.raises(UserError) as caught:
             scenario.find(name)
-        assert str(caught.value).startswith(f"{shown} does not grow")
-        assert "racks that grow: hall" in str(caught.value)
+        assert str(caught.value).startswith(f"{shown} has a fixed number of nodes")
+        assert "racks of variable size: hall" in str(caught.value)
 
 
 def test_a_stored_run_has_its_own_nodes_and_a_tree_as_many_as_requested(tmp_path: Path) -> None:

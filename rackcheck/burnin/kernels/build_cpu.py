@@ -33,8 +33,8 @@ VARIANTS = {
     ),
     "aarch64": (("-DPLAIN", "-Os"), ("-mcpu=generic+aes+crc",)),
 }
-"""The compiler options of each variant, by architecture as platform.machine() returns it. They enable no instructions
-that `best` in the source does not check for.
+"""The compiler options of each variant, by architecture as platform.machine() returns it. The options enable only
+instruction sets that `best` in the source checks for.
 """
 
 

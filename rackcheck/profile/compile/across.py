@@ -26,7 +26,7 @@ def across_of(ctx: CompileContext, table: YamlMapping) -> Across | None:
         return None
     for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS):
         if key in table.items:
-            ctx.note(table.keys[key], f"`{key}` does not go with `across`: it has `facts`, `except` and `agree`")
+            ctx.note(table.keys[key], f"`{key}` cannot be combined with `across`: it has `facts`, `except` and `agree`")
     if ctx.scope is not Scope.NODE:
         ctx.note(table.items["scope"].place, "`across` compares nodes: its scope must be `node`")
     if word(table, "severity", "major") == "blocker":

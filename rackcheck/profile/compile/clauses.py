@@ -56,7 +56,7 @@ def _count(ctx: CompileContext, table: YamlMapping, operators: list[str], given:
     kind = Kind(Type.INTEGER, "how many items")
     for op in operators:
         if op in WARNING | SIBLINGS | TWICE | {"mask", "same-as", "present"}:
-            ctx.note(table.keys[op], f"`{op}` does not go with `count`")
+            ctx.note(table.keys[op], f"`{op}` cannot be combined with `count`")
     tests = tuple(t for op in operators if (t := test_of(ctx, op, table.items[op], kind)) is not None)
     return (Clause(Path(()), kind, Plane.DERIVED, tests),)
 
@@ -74,7 +74,7 @@ def clause_of(ctx: CompileContext, table: YamlMapping, within: Path | None, *, p
     other_plane, at_item, inputs = entry.plane, False, entry.inputs
     for op in (op for op in WORDS if op in table.items):
         if op in WARNING and plain_only:
-            ctx.note(table.keys[op], f"`{op}` does not go with `{plain_only}`, which cannot warn")
+            ctx.note(table.keys[op], f"`{op}` cannot be combined with `{plain_only}`, which cannot warn")
             continue
         if op in TWICE and (plain_only or ctx.scope is not Scope.NODE):
             place = f"`{plain_only}`" if plain_only else f"a rule of a {ctx.scope}"

@@ -70,7 +70,7 @@ def _compound(ctx: CompileContext, op: str, node: YamlMapping, kind: Kind) -> Op
     if math.inf in (of, by):
         raise BadOperand("`unlimited` has no band around it")
     if by < 0:
-        raise BadOperand("a band is not negative")
+        raise BadOperand("a band must not be negative")
     return operator.Within(float(of), float(by), share)
 
 
@@ -80,7 +80,7 @@ def _rate(text: str) -> float:
     except unit.BadUnit as error:
         raise BadOperand(f"a rate is a number per hour, minute or second, as 5/h: {error}") from None
     if most < 0:
-        raise BadOperand(f"a counter does not fall: {text!r} can never pass")
+        raise BadOperand(f"a counter never decreases: {text!r} can never pass")
     return most
 
 

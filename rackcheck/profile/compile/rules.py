@@ -80,7 +80,7 @@ def look_of(ctx: CompileContext, table: YamlMapping) -> RuleSelection | None:
     for key in narrowing:
         fits = {"where": True, "expect-count": mode in {"each", "any"}, "allow-failing": mode == "each"}
         if not fits.get(key, mode in {"each", "any"}):
-            ctx.note(table.keys[key], f"`{key}` does not go with `{mode}`")
+            ctx.note(table.keys[key], f"`{key}` cannot be combined with `{mode}`")
     where = table.get("where")
     expect = _whole(ctx, table, "expect-count")
     if expect == 0:
@@ -146,7 +146,7 @@ def called_of(ctx: CompileContext, table: YamlMapping) -> Called | None:
         return None
     for key in (*LOOKS, *NARROWING, *LEAVES, *WORDS, "across"):
         if key in table.items:
-            ctx.note(table.keys[key], f"`{key}` does not go with `call`: the called rule declares what it reads")
+            ctx.note(table.keys[key], f"`{key}` cannot be combined with `call`: the called rule declares what it reads")
     try:
         found = installed.called(node.text).bound(ctx.catalogue)
     except LookupError as error:

@@ -204,7 +204,7 @@ def _operand(claim: Claim, kind: Kind) -> operator.Operand:
         case tuple() as members:
             return tuple(map(operator.member, members))
         case text if any("\ud800" <= character <= "\udfff" for character in text):
-            raise BadOperand("half a character, which a profile cannot contain")
+            raise BadOperand("a lone surrogate, which a profile cannot contain")
         case text if claim.op == "matches":
             return text
         case text:

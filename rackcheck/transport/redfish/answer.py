@@ -37,7 +37,7 @@ QUOTED = 4096
 """Number of characters that are read from a body that is not JSON, to quote its beginning."""
 
 NOTHING = Hiding()
-"""Hides nothing: for replies before any credentials exist."""
+"""Removes nothing: used for replies before any credentials exist."""
 
 
 class HttpReply(Protocol):

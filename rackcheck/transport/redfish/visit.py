@@ -15,9 +15,10 @@ from rackcheck.transport.redfish.session import Session
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
 ONE_BY_ONE = Unknown(
-    Reason.NOT_READ_FURTHER, "read only where collections come whole: one by one, there may be hundreds of resources"
+    Reason.NOT_READ_FURTHER,
+    "read only from a BMC that returns whole collections: one by one, there may be hundreds of resources",
 )
-"""Why a resource is unknown that only serves rules that are minor while it is."""
+"""Why a resource is unknown if it is read only for rules that are minor while unknown."""
 
 
 class BmcVisit:
