@@ -105,7 +105,7 @@ def _folder(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 @click.argument("name", required=False, shell_complete=options.complete_racks)
 @click.option(
     "--machine", metavar="DIR", shell_complete=_machines,
-    help="Simulate this instead: a machine folder, a stored run (id, folder or `last`), a capture or a Redfish tree.",
+    help="A machine folder, stored run (id, folder or `last`), capture or Redfish tree to simulate instead of a rack.",
 )  # fmt: skip
 @click.option(
     "--nodes", type=click.IntRange(1, 5000), help="Number of nodes (for --machine, and for racks of variable size)."

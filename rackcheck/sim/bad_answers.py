@@ -47,7 +47,7 @@ def _loop(uri: str, body: bytes) -> TwistedReply:
 
 
 def _endless(uri: str, body: bytes) -> TwistedReply:
-    """Link to a further page on every page."""
+    """On every page, link to a further page."""
     return _page(body, _numbered(uri, "$skip"))
 
 
