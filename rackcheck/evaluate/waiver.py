@@ -157,6 +157,6 @@ def _pin_stands(pin: Pin, seen: Evidence | None, verdict: Verdict) -> tuple[Waiv
 
 
 BY_INDEX = re.compile(r"gpu/\d+(?![^.])")
-"""Matches the name of a GPU in waivers of releases that named GPUs by the driver's index."""
+"""Matches the name of a GPU in waivers and bills of releases that named GPUs by the driver's index."""
 
 NAMED_NOW = "GPUs are named by module or PCI address now: waive the finding again"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rackcheck.evaluate.waiver import BY_INDEX
 from rackcheck.model import path as paths
 from rackcheck.model.catalogue import Type
 from rackcheck.model.fact import Absent, Class, Plane, Unknown
@@ -79,7 +80,7 @@ def compared(
     kinds: set[str] = set()
     for line in ordered.lines:
         holders = by_serial.get(line.serial, [])
-        right = [part for part in holders if line.node in {"", part.node} and line.item in {"", part.item}]
+        right = [part for part in holders if line.node in {"", part.node} and _is_at(part, line.item)]
         kinds |= {part.kind for part in holders} | {line.kind or _kind(line.item)}
         other = _another(line, right)
         if line.serial and right and not other:
@@ -104,6 +105,12 @@ def compared(
     order = ("missing", "swapped", "extra", "unread")
     ranked = sorted(differences, key=lambda d: (order.index(d.kind), natural(d.node), natural(d.item), d.line))
     return BomComparison(ordered.name, ordered.digest, len(ordered.lines), len(matched), tuple(ranked))
+
+
+def _is_at(part: Hardware, item: str) -> bool:
+    """Whether a part is at an item of a bill; the index in an older bill's `gpu/3` identifies no GPU of today."""
+    indexed = [BY_INDEX.fullmatch(name) is not None for name in (item, part.item)]
+    return item in {"", part.item} or (indexed == [True, False] and part.kind == _kind(item))
 
 
 def _zeros(line: BomLine, by_serial: Mapping[str, Sequence[Hardware]]) -> Sequence[Hardware]:

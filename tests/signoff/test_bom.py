@@ -133,6 +133,15 @@ def test_what_is_elsewhere_is_swapped_and_no_extra() -> None:
     assert held(trees, ("n1", "gpu/1", "", "B"), ("n2", "", "", "A")) == [("swapped", "B")]
 
 
+def test_a_bill_of_an_earlier_release_names_a_gpu_by_its_index_which_is_no_position() -> None:
+    gpus: dict[str, Reading] = {"gpu": ("module-3", "module-5"), "gpu_module-3": "A", "gpu_module-5": "B"}
+    today = {"n1": tree(**gpus)}
+    assert held(today, ("n1", "gpu/0", "", "A"), ("n1", "gpu/1", "", "B")) == []
+    assert held(today, ("n2", "gpu/0", "", "A"), ("n1", "gpu/1", "", "B")) == [("swapped", "A")]
+    assert held(today, ("n1", "gpu/module-5", "", "A"), ("n1", "gpu/1", "", "B")) == [("swapped", "A")]
+    assert held(today, ("n1", "nic/0", "", "A"), ("n1", "gpu/1", "", "B")) == [("swapped", "A")]
+
+
 def test_one_part_reported_by_two_planes_is_one_part() -> None:
     trees = {"n1": tree(node="S", **{"bmc.system": ("1",)}, bmc_1="S")}
     assert held(trees, ("n1", "node", "system", "S")) == []
