@@ -196,7 +196,7 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
     addresses: dict[str, str] = {}
     for change in sorted(changes, key=lambda c: (c.under != "", _order(c))):
         if change.under and change.path == f"{change.under}.pci":
-            addresses[change.under] = str(change.before if change.kind is ChangeKind.GONE else change.after)
+            addresses[change.under] = str(change.after if isinstance(change.before, Absent) else change.before)
         if change.under in {"", change.path}:
             found.setdefault(change.path, change)
         elif change.under not in found:
@@ -212,21 +212,20 @@ def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[
 
     The item that is named, not keyed by the address, and whose collection has the shortest path represents the part.
     """
-    parts: dict[tuple[str, ChangeKind], list[Change]] = {}
+    parts: dict[tuple[str, bool], list[Change]] = {}
     for change in changes:
-        key = paths.parse(change.path).segments[-1].key
-        address = addresses.get(change.path) or (key if key is not None and PCI_ADDRESS.fullmatch(key) else None)
-        if (
-            address is not None
-            and change.under == change.path
-            and change.kind in {ChangeKind.GONE, ChangeKind.APPEARED}
-        ):
-            parts.setdefault((address, change.kind), []).append(change)
+        address = addresses.get(change.path, paths.parse(change.path).segments[-1].key or "")
+        if change.under == change.path and change.kind in _LEFT | _CAME and PCI_ADDRESS.fullmatch(address):
+            parts.setdefault((address, change.kind in _LEFT), []).append(change)
         else:
             yield change
     for (address, _), some in parts.items():
         first, *rest = sorted(some, key=lambda c: (address in c.path, c.path.count("."), natural(c.path)))
         yield replace(first, also=tuple(sorted((c.path for c in rest), key=natural)))
+
+
+_LEFT = frozenset({ChangeKind.GONE, ChangeKind.LEFT})
+_CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
 
 
 def _collections(path: str) -> Iterator[str]:

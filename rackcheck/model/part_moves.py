@@ -204,6 +204,8 @@ def _rest(node: str, changes: tuple[Change, ...], ends: _Ends) -> Iterator[Chang
         if change.under in items:
             if change.under in moved and names_a_part(change) and _item(change.path) == change.under:
                 yield from _identity(node, replace(change, under=""), ends)
+            elif change.under not in moved and change.path == f"{change.under}.pci":
+                yield change  # `gathered` finds the other items of the same PCI function by it
         elif names_a_part(change):
             yield from _identity(node, change, ends)
         elif change.kind is ChangeKind.CHANGED and change.path in listings:

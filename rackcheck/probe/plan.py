@@ -143,7 +143,8 @@ def plan(
     names: dict[str, None] = {}
     needed: set[str] = set()
     spared = frozenset(spare)
-    paths = tuple(sorted({*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}, key=str))
+    asked_for = {*wanted, *(p for p in ALWAYS if catalogue.find(p) is not None)}
+    paths = tuple(sorted(asked_for | _functions(asked_for, catalogue), key=str))
     for path in (*paths, *_followed(paths, catalogue, (*joins, *gatherings, *comparisons))):
         for asked in (path, *path.collections):
             entry = catalogue.find(asked)
@@ -157,6 +158,13 @@ def plan(
         tuple(c for c in comparisons if c.name in names),
         frozenset(p.name for p in probes if p.name in names and p.name not in needed and _dear(p)),
     )  # fmt: skip
+
+
+def _functions(paths: Iterable[Path], catalogue: Catalogue) -> set[Path]:
+    """Return the facts with the PCI functions of the items of these collections: they join the items of one part."""
+    collections = {collection for path in paths for collection in path.collections}
+    functions = (parse_path(f"{collection.item('*')}.pci") for collection in collections)
+    return {path for path in functions if catalogue.find(path) is not None}
 
 
 def _beside(

@@ -41,11 +41,11 @@ def where(nodes: Sequence[str], of: int) -> str:
 def change_text(change: Change, *, alike: bool = True) -> str:
     """Format one change without its nodes: `sysctl.vm.swappiness 10 -> 60`."""
     before, after = spelt(change.before, change.unit), spelt(change.after, change.unit)
+    also = f", with {', '.join(change.also)}" if change.also else ""
     match change.kind:
         case ChangeKind.GONE | ChangeKind.APPEARED:
             known = before if change.kind is ChangeKind.GONE else after
             extra = "" if known == "there" or not alike else f" ({known})"
-            also = f", with {', '.join(change.also)}" if change.also else ""
             return f"{change.path} {change.kind}{extra}{also}"
         case ChangeKind.UNKNOWN_NOW:
             return f"{change.path} unknown now: {_why(change.after)}" + (
@@ -56,11 +56,11 @@ def change_text(change: Change, *, alike: bool = True) -> str:
                 f": {after}" if _is_shown(after, alike) else ""
             )
         case ChangeKind.NEW:
-            return f"{change.path} new" + (f": {after}" if alike else "")
+            return f"{change.path} new" + (f": {after}" if alike else "") + also
         case ChangeKind.CAME:
-            return f"{change.path} now{f' {after}' if alike else ' another'} (which may have been elsewhere)"
+            return f"{change.path} now{f' {after}' if alike else ' another'} (which may have been elsewhere){also}"
         case ChangeKind.LEFT:
-            return f"{change.path} no longer{f' {before}' if alike else ' the same'} (which may be elsewhere now)"
+            return f"{change.path} no longer{f' {before}' if alike else ' the same'} (which may be elsewhere now){also}"
     verb = " swapped" if change.kind is ChangeKind.SWAPPED else ""
     if not alike:
         word = ("rose" if _rose(change) else "fell") if change.cls is Class.MEASUREMENT else "changed"
