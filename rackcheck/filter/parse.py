@@ -1,4 +1,7 @@
-"""Parser of filters: returns the terms with their columns, or raises the error in the text. Pure."""
+"""The parser of filters: it returns the terms of a filter, or raises an error with the column of the invalid term.
+
+Pure.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -24,8 +27,9 @@ KindOf = Callable[[str], Kind | None]
 class FilterError(Exception):
     """An invalid filter; the message names the term.
 
-    `column` counts characters of the text from 1. `word` is the text in place of which one of `known` is expected;
-    `fact` is a path that no probe provides. The caller adds the nearest valid word or path to the message.
+    `column` is the position of the error in the filter, in characters from 1. `word` is the invalid word, and `known`
+    are the valid words. `fact` is the path of a fact that cannot be compared. The caller adds the nearest valid word or
+    path to the message.
     """
 
     def __init__(
@@ -36,7 +40,7 @@ class FilterError(Exception):
 
 
 def terms(text: str, kind_of: KindOf, keys: frozenset[str]) -> Iterator[Term]:
-    """Parse the terms of a filter over these keys; raises FilterError, and nothing else."""
+    """Parse the terms of a filter; raises FilterError, also for a term whose key is not in `keys`."""
     if len(text) > LETTERS:
         raise FilterError(f"a filter has at most {LETTERS:,} letters; this one has {len(text):,}", LETTERS + 1)
     words = list(_words(text))
@@ -101,7 +105,7 @@ def _body(word: str, column: int, kind_of: KindOf) -> TermBody:
 
 
 def _values(text: str, word: str, column: int, skipped: int) -> tuple[str, ...]:
-    """Parse comma-separated values: bare, or in quotes."""
+    """Parse comma-separated values; a value may be in quotes."""
     found, at = [], column + skipped
     for piece in pieces(text):
         if not piece or piece == '""':
@@ -125,7 +129,7 @@ def _named(word: str, head: str, column: int) -> Named:
 
 
 def _value(key: str, value: str, word: str, column: int) -> str:
-    """Check one value of a key: it is a word of a closed set, a number, or a set of names that is not too large."""
+    """Check one value of a key, and return it; raises FilterError if the key does not accept this value."""
     shown = clean(word, 60)
     if key in TREES:
         return value
@@ -175,7 +179,7 @@ def _compared(word: str, found: re.Match[str], column: int, kind_of: KindOf) -> 
 
 
 def _meant(value: str, kind: Kind) -> str:
-    """Append the unit to a value without one: the user sees this unit on the screen while typing."""
+    """Append the fact's unit to a number without a unit."""
     if kind.type is not Type.QUANTITY:
         return value
     close = "".join(value.split())

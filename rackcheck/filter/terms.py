@@ -1,6 +1,6 @@
 """The terms of a filter: the condition of each term on a row, in three-valued logic. Pure.
 
-The result of a term is True, False, or None for unknown. Only comparisons of facts can be None, since the names and the
+The result of a term is True, False, or None for unknown. Only the comparison of a fact can be None: the names and the
 text of a row are always known.
 """
 
@@ -26,11 +26,11 @@ _LIKE_PATH = re.compile(r"[a-z*][^/.*]*[/.*]|[*]")
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A row that a filter may select: its words by key, the text that it shows, and a function that reads its facts.
+    """A row that a filter may select: its values by key, its visible text, and a function that reads its facts.
 
-    `words` maps a key of `WORDS` to all values of the row; a key without values has no entry. `read` returns all
-    readings of a fact pattern: Unknown for unknown facts, and nothing if there is no such item. Without `read`,
-    comparisons are unknown.
+    `words` maps a key of `WORDS` to all values of the row; a key without values has no entry. `read` returns the values
+    of all facts that match a pattern: an unknown fact has the value Unknown. If no fact matches, `read` returns no
+    values. If `read` is None, comparisons are unknown.
     """
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class TextTerm:
-    """`~sriov`: the row's text contains one of these texts; case is ignored."""
+    """`~sriov`: the row's text contains one of these texts, in upper or lower case."""
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
@@ -72,14 +72,15 @@ class TextTerm:
 class Bare:
     """A word without a key: the name of a node; else, if it has the form of a path, a rule or fact; else text.
 
-    Rules and facts are matched by glob or by the beginning of their name.
+    A word in the form of a path matches rules and facts by glob or by the beginning of their name; any other word
+    matches the row's text.
     """
 
     values: tuple[str, ...]
     key: str = field(default=TEXT, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether the row has any of the words as a name, or contains it as text."""
+        """Whether any of the words matches a name in the row, or the row's text."""
         return any(self._one(value, subject) for value in self.values)
 
     def _one(self, value: str, subject: FilterRow) -> bool:
@@ -106,7 +107,7 @@ class ComparisonTerm:
     key: str = field(default=COMPARED, init=False)
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether any fact meets the comparison; an absent fact never does."""
+        """Whether any fact meets the comparison; an absent fact never meets it."""
         if subject.read is None:
             return None
         return any_of(self._one(reading) for reading in subject.read(self.path))
@@ -139,7 +140,7 @@ class Term:
     denies: bool = False
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Evaluate one row; the negation of an unknown is unknown."""
+        """Evaluate the condition for one row; if the condition is unknown, its negation is unknown too."""
         found = self.body.holds(subject)
         return denied(found) if self.denies else found
 
@@ -174,7 +175,7 @@ def _in_list(value: str, held: tuple[str, ...]) -> bool:
 
 
 def _fits(reading: Reading, kind: Kind) -> bool:
-    """Whether a reading has the type of its kind; a value stored by an older release may have another type."""
+    """Whether the value of a fact has the fact's type; a value stored by an older release may have another type."""
     if kind.type is Type.LIST:
         return isinstance(reading, tuple)
     if kind.type is Type.FLAG:

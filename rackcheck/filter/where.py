@@ -2,8 +2,8 @@
 
     state:fail rack:r03 rule:bios.* os.kernel.release<6 !state:waived group:7 ~sriov dgx[01-08]
 
-All terms must be true. If a compared fact is unknown for a row, `holds` returns None: the row is not selected, and the
-caller shows the number of such rows.
+All terms must be true. If a compared fact of a row is unknown, `holds` returns None. Such a row is not selected, and
+the caller shows the number of such rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -68,7 +68,7 @@ class Where:
         return self if kept == self.terms else Where(kept, " ".join(map(str, kept)))
 
     def holds(self, subject: FilterRow) -> TriState:
-        """Whether a row is selected; None if a compared fact is unknown, or cannot be compared."""
+        """Whether a row is selected; None if a compared fact is unknown or its value has the wrong type."""
         answer: TriState = True
         for term in self.terms:
             answer = all_of((answer, term.holds(subject)))
@@ -104,8 +104,8 @@ def reader(tree: Tree, plane_of: Callable[[Path], Plane]) -> Callable[[Path], It
 
 
 def parse(text: str, kind_of: KindOf, keys: frozenset[str] = KEYS) -> Where:
-    """Parse a filter; `kind_of` returns the kind of a fact or a fact pattern, None if no probe provides it.
+    """Parse a filter; `kind_of` returns the type and unit of a fact, or None if no probe provides the fact.
 
-    `keys` are the keys that the rows have. Raises FilterError, and nothing else, for an invalid filter.
+    `keys` are the keys that the rows have. Raises FilterError for an invalid filter, and no other exception.
     """
     return Where(tuple(terms(text, kind_of, keys)), text)

@@ -1,4 +1,4 @@
-"""The words of a filter: keys, names with node sets and globs; their parsing and formatting. Pure."""
+"""Parses and formats the words of a filter: keys, and names with node sets and globs. Pure."""
 
 import math
 import re
@@ -51,7 +51,7 @@ _PIECE = re.compile(r'(?:"[^"]*"|\[[0-9,-]*\]|[^,"])+')
 
 
 def named(key: str, value: str, word: str) -> bool:
-    """Whether a value of a filter matches this word of a row."""
+    """Whether a value in a filter matches a value of a row; `word` is the value of the row."""
     if key in TREES:
         return operator.glob(value, word) or (word.startswith(value) and word[len(value)] in "./")
     try:
@@ -69,7 +69,7 @@ def _plain(number: str) -> str:
 
 @lru_cache(maxsize=64)
 def unfolded(value: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Unfold a node set like `dgx[01-08,10]` into names and globs; raises ValueError for more than the maximum."""
+    """Expand a node set like `dgx[01-08,10]` to names and globs; raises ValueError if these are too many."""
     *pieces, tail = _SET.split(value)
     spans = [_spans(ranges) for ranges in pieces[1::2]]
     count, starred = math.prod(sum(map(_size, some)) for some in spans), any(star in value for star in "*?")

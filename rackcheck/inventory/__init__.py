@@ -1,4 +1,4 @@
-"""Nodes, their BMCs, racks and positions, from an inventory file or from bare names; secrets by reference."""
+"""Reads nodes, their BMCs and their rack positions from an inventory file or from a list of names."""
 
 from rackcheck.inventory.credential import secret
 from rackcheck.inventory.node import LOCAL, BmcAccess, Inventory, Node, Rack, RackSlot, Ssh

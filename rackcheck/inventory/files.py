@@ -1,4 +1,4 @@
-"""Files on this machine that an inventory names: why a key or a CA file cannot be used."""
+"""Checks the key files and CA files that an inventory names."""
 
 import ssl
 from functools import lru_cache
@@ -12,10 +12,10 @@ LOCKED = "encrypted, and no `passphrase` is set"
 
 @lru_cache(maxsize=256)
 def key_trouble(file: str, passphrase: str | None = None) -> str:
-    """Return why a private key's file cannot be used; empty if it can.
+    """Return why a private key file cannot be used; the text is empty if the file can be used.
 
-    `passphrase` is the secret itself; None if the inventory names a passphrase that is not available. A key is
-    decrypted only once for all nodes that name it.
+    `passphrase` is the secret itself, or None if the inventory names a passphrase that was not fetched. If several
+    nodes use the same key, the key is decrypted only once.
     """
     import paramiko  # noqa: PLC0415  a fifth of a second
 
@@ -46,7 +46,7 @@ def _opens(path: Path, passphrase: str) -> str:
 
 @lru_cache(maxsize=256)
 def ca_trouble(file: str) -> str:
-    """Return why a CA file cannot be used; empty if it contains a certificate."""
+    """Return why a CA file cannot be used; the text is empty if the file contains a certificate."""
     path = Path(file).expanduser()
     try:
         if not path.is_file():

@@ -26,7 +26,7 @@ class NodesEntry:
 
 
 def words_of(table: YamlMapping) -> dict[str, Scalar]:
-    """Flatten a table of at most two levels."""
+    """Flatten a table of at most two levels: `{ssh: {user: x}}` becomes `ssh.user`."""
     found: dict[str, Scalar] = {}
     for key, node in table.items.items():
         if isinstance(node, Scalar):
@@ -37,7 +37,7 @@ def words_of(table: YamlMapping) -> dict[str, Scalar]:
 
 
 def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, ...]:
-    """Expand a node set of the file; empty if it is invalid."""
+    """Expand a node set of the file to its names; if the set is invalid, add a problem and return no names."""
     try:
         names = tuple(unfold(key))
     except UserError as error:
@@ -53,7 +53,7 @@ def named(key: str, place: SourcePlace, problems: list[Problem]) -> tuple[str, .
 
 
 def merged(entries: Collection[NodesEntry], problems: list[Problem]) -> dict[str, dict[str, Scalar]]:
-    """Merge values so that single names override node sets; a name in two sets is reported with both lines."""
+    """Merge the values of each node; single names override node sets, and a name in two node sets is a problem."""
     places: dict[tuple[str, bool], SourcePlace] = {}
     found: dict[str, dict[str, Scalar]] = {name: {} for entry in entries for name in entry.names}
     for entry in sorted(entries, key=lambda e: len(e.names) == 1):  # sets first, then the single names that refine them

@@ -13,8 +13,8 @@ LOCAL = "localhost"
 class Ssh:
     """How to reach a node's operating system.
 
-    `key` and `known_hosts` are files; `password` and `passphrase` are references, never the secrets themselves. Without
-    `sudo`, sudo is never called on this node.
+    `key` and `known_hosts` are files; `password` and `passphrase` are references, never the secrets themselves. If
+    `sudo` is false, rackcheck never runs sudo on this node.
     """
 
     user: str = ""
@@ -30,7 +30,7 @@ class Ssh:
 class BmcAccess:
     """How to reach a node's BMC; `password` is a reference, never the secret itself.
 
-    `width` is the number of concurrent GETs; without `expand`, collections are never requested with their members.
+    `width` is the number of concurrent GETs; if `expand` is false, `$expand` is never used.
     """
 
     url: str
@@ -104,7 +104,8 @@ class Rack:
 class Inventory:
     """All nodes by name, in the order of the file; `origin` describes where they come from.
 
-    `groups` are the groups of the file; `racks` are the racks that it declares, and a node may be in another rack.
+    `groups` are the groups of the file. `racks` are the racks that the file declares; if it declares none, nodes can
+    still name racks.
     """
 
     nodes: Mapping[str, Node]

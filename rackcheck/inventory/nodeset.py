@@ -1,4 +1,4 @@
-"""Node sets in the usual notation (`dgx[01-03]`); their expansion is limited in size."""
+"""Expands node sets like `dgx[01-03]`, up to a maximum number of names."""
 
 import re
 from typing import TYPE_CHECKING

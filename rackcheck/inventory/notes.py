@@ -1,4 +1,4 @@
-"""Notes on a valid inventory: shown by `rackcheck inventory check`, and not errors."""
+"""Notes on a valid inventory: `rackcheck inventory check` shows them as hints, not as errors."""
 
 import difflib
 import os
@@ -27,7 +27,7 @@ NEAR = 0.8
 
 
 def notes(inventory: Inventory) -> list[str]:
-    """Return the notes, each once for all nodes that it is about; this fetches every secret that needs no prompt."""
+    """Return the notes; each note lists all nodes that it applies to. Every secret that needs no prompt is fetched."""
     nodes = tuple(inventory.nodes.values())
     rows = (_roles, _planes, _twice, _keys, _authorities, _logins, _secrets)
     return [*(words for tell in rows for words in tell(nodes)), *_places(inventory)]
@@ -86,7 +86,7 @@ def _authorities(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _logins(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield notes on BMCs without a user or a password: without both, no login is tried."""
+    """Yield notes on BMCs without a user or without a password; rackcheck logs in only if both are set."""
     for what, missing in (
         ("user", [node.name for node in nodes if node.bmc is not None and not node.bmc.user]),
         ("password", [node.name for node in nodes if node.bmc is not None and not node.bmc.password]),

@@ -24,7 +24,7 @@ FOLDER = "rack-types"
 
 
 def types(beside: Path) -> dict[str, Path]:
-    """Return every rack type by name; types of the site take precedence over shipped types."""
+    """Return the file of every rack type by name; rack types of the site override shipped rack types."""
     found: dict[str, Path] = {}
     for folder in (beside / FOLDER, shipped("racks")):
         for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
@@ -67,7 +67,7 @@ def _outside(name: str, u: int, units: int, height: int, place: SourcePlace) -> 
 
 
 def racks(tables: Mapping[str, YamlMapping], beside: Path, problems: list[Problem]) -> dict[str, Rack]:
-    """Return the racks that a file declares, each with the values of the rack's type."""
+    """Return the racks that an inventory file declares; each has the height and the slots of its rack type."""
     known = types(beside) if tables else {}
     read_before: dict[str, Rack] = {}
     found: dict[str, Rack] = {}

@@ -1,4 +1,4 @@
-"""Reads an inventory file: shape, names, groups, racks; reports all problems together."""
+"""Reads an inventory file, validates it, and reports all problems together."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from rackcheck.profile.library import text_of
 
 
 def load(path: Path) -> Inventory:
-    """Read an inventory file; raises UserError if it cannot be read, BadFile with all problems in it."""
+    """Read an inventory file; raises UserError if it cannot be read, and BadFile with all problems if it is invalid."""
     with suppress(OSError, ValueError):  # an error is reported with the file's name when the file is read
         bounded(path.stat().st_size, str(path))
     return parse(text_of(path), str(path), path.parent)
@@ -70,7 +70,7 @@ def _entries(file: Shaped, problems: list[Problem]) -> tuple[list[NodesEntry], f
 
 
 class _Builder:
-    """Builds nodes from their values; files that many nodes name are read once."""
+    """Builds nodes from their values; a key file that many nodes use is checked once."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
@@ -79,7 +79,7 @@ class _Builder:
         self.wrong: set[SourcePlace] = set()
 
     def add(self, name: str, words: NodeVars, own: NodeVars, entry: NodesEntry) -> None:
-        """Add a node if it is not added yet; `own` contains the values of its entries, without defaults and groups."""
+        """Add a node, if it was not added before; `own` contains the node's own values, without defaults and groups."""
         if name in self.nodes:
             return
         texts = {key: scalar.text.replace("{node}", name) for key, scalar in words.items()}

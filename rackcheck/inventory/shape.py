@@ -18,14 +18,14 @@ ENTRIES = frozenset({"nodes", "groups", "racks"})
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """The file's table, the keys of its malformed entries (by table), and the problems."""
+    """A parsed inventory file: its root table, the keys of malformed entries by table, and the problems."""
 
     table: YamlMapping
     spoilt: Mapping[str, frozenset[str]]
     problems: tuple[Problem, ...]
 
     def entries(self, name: str) -> dict[str, YamlMapping]:
-        """Return the well-formed entries of one of the file's tables."""
+        """Return the well-formed entries of a table of the file."""
         listed = self.table.get(name)
         found = listed.items if isinstance(listed, YamlMapping) else {}
         return {k: v for k, v in found.items() if isinstance(v, YamlMapping) and k not in self.spoilt.get(name, ())}
@@ -58,7 +58,7 @@ def shaped(text: str, file: str) -> Shaped:
 
 
 def bounded(size: int, file: str) -> None:
-    """Raise BadFile, with how to make an inventory smaller, if it has too many bytes."""
+    """Raise BadFile if an inventory has too many bytes; the message explains how to make the inventory smaller."""
     if size > SIZE:
         words = (
             f"{size:,} bytes, and an inventory may have {SIZE:,}: write identical nodes as one set "
@@ -68,7 +68,7 @@ def bounded(size: int, file: str) -> None:
 
 
 def _discreet(problem: Problem, text: str) -> Problem:
-    """Return the problem without the value, if the value may be a secret."""
+    """Return a problem of the file; if its line may contain a secret, the message does not repeat the line."""
     lines = text.split("\n")
     line = lines[problem.place.line - 1] if problem.place.line <= len(lines) else ""
     if not any(word in line for word in SECRETS):

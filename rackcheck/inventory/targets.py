@@ -1,4 +1,4 @@
-"""The nodes that a command is for: node sets and groups of an inventory, or bare names."""
+"""Resolves the targets of a command to nodes: node sets and groups of an inventory, or plain node names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,9 +30,9 @@ def found(file: Path | None) -> Path | None:
 
 
 def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...], str]:
-    """Resolve targets to nodes, and describe where they come from; raises UserError or BadFile.
+    """Return the nodes of the targets, and a description of their origin; raises UserError or BadFile.
 
-    Without targets: every node of the inventory, else of `./inventory.yaml`, else this machine.
+    Without targets, return all nodes of the inventory; without an inventory, return this machine.
     """
     wanted = tuple(targets)
     given = found(file)
@@ -54,7 +54,7 @@ def choose(targets: Iterable[str], file: Path | None) -> tuple[tuple[Node, ...],
 def narrowed(targets: Iterable[str], inventory: Inventory) -> tuple[Node, ...]:
     """Return the nodes that the targets name, each node once; without targets, all nodes.
 
-    Raises UserError if no node is left, also if sets cancel each other out.
+    Raises UserError if the targets contain no node, for example if they exclude each other.
     """
     wanted = tuple(targets)
     names = [name for target in wanted for name in _matching(target, inventory)] if wanted else list(inventory.nodes)
@@ -93,7 +93,7 @@ def _matching(target: str, inventory: Inventory) -> list[str]:
 
 
 def _unknown(name: str, inventory: Inventory) -> UserError:
-    """Return the error for an unknown node, with the nearest name, or the list of nodes."""
+    """Return the error for an unknown node; the message contains the most similar name, or the list of all nodes."""
     names = list(inventory.nodes)
     near = did_you_mean(name, names) or f"; it has {clean(fold(names), FOLDED)}"
     return UserError(f"no node {name} in {inventory.origin}{near}")

@@ -1,4 +1,4 @@
-"""Addresses that can never work from any machine; the inventory's loader reports them with file, line and column."""
+"""Detects invalid hosts, BMC URLs and fingerprints; the inventory loader reports them with file, line and column."""
 
 import ipaddress
 import re
@@ -10,7 +10,7 @@ from rackcheck.model.fact import clean
 
 
 def mistakes(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield values that cannot work: the key (`host`, `bmc.url`, `bmc.fingerprint`), and the error in the value."""
+    """Yield invalid values of a node: the key (`host`, `bmc.url` or `bmc.fingerprint`), and the error."""
     if node.host and (wrong := host(node.host)):
         yield "host", f"`host` of {node.name}: {wrong}"
     if node.bmc is None:
@@ -22,7 +22,7 @@ def mistakes(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def host(text: str) -> str:
-    """Return why a text is not a host; empty if it may be a host."""
+    """Return why a text is not a valid host; the text returned is empty if the host is valid."""
     shown = clean(text, 80)
     if "://" in text:
         return f"{shown!r} is a URL; a host is a name or an address alone"
@@ -42,9 +42,9 @@ def host(text: str) -> str:
 
 
 def url(text: str) -> str:
-    """Return why a text is not a BMC's `url`, as the end of a message; empty if it is valid.
+    """Return why a text is not a valid `url` of a BMC, as the end of a message, or an empty text if it is valid.
 
-    A text with an @ is not quoted, because the part before the @ may be a password.
+    If the text contains an @, the message does not repeat the text: the part before the @ may be a password.
     """
     if "@" in text:
         return " must not contain a user or a password"
@@ -63,7 +63,7 @@ def url(text: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Return why a text is not a certificate's SHA-256; empty if it is valid."""
+    """Return why a text is not the SHA-256 fingerprint of a certificate, or an empty text if it is valid."""
     bare = re.sub(r"[:\s]", "", text.strip().casefold().removeprefix("sha256:"))
     sound = re.fullmatch(r"[0-9a-f]{64}", bare)
     return "" if sound else f"{clean(text, 80)!r} is not a SHA-256 of 64 hex digits"

@@ -1,4 +1,4 @@
-"""Views of an inventory: nodes with identical values in one row, and racks from top to bottom."""
+"""Views of an inventory: a table with one row for nodes with identical values, and a drawing of each rack."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -77,7 +77,7 @@ def elevation(rack: Rack, nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def document(inventory: Inventory, nodes: Sequence[Node]) -> dict[str, Any]:
-    """Return an inventory as one JSON document; secrets are included as references only."""
+    """Return an inventory as one JSON document; it contains references to secrets, never the secrets themselves."""
     shown = {node.name for node in nodes}
     return {
         "inventory": inventory.name,

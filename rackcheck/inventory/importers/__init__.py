@@ -1,4 +1,4 @@
-"""Importers of other tools' inventories: functions that read a text and return values for an inventory."""
+"""Importers for the inventories of other tools: each reads a text, and returns the values for a rackcheck inventory."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ansible's inventory, as `ansible-inventory --list` prints it: JSON with `_meta.hostvars` and groups with children."""
+"""Imports the output of `ansible-inventory --list`: JSON with `_meta.hostvars`, and groups with child groups."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def _json(text: str, source: str) -> dict[str, Any]:
 
 
 def _group(body: object) -> tuple[list[str], list[str]]:
-    """Return the hosts listed in a group, and its child groups; old scripts print only a list of hosts."""
+    """Return the hosts and the child groups of a group; an old inventory script prints a group as a list of hosts."""
     if isinstance(body, list):
         return _strings(body), []
     if not isinstance(body, dict):

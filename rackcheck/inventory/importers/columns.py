@@ -1,4 +1,4 @@
-"""A table of nodes as CSV: a header with rackcheck's keys or common names for them, and one node per row."""
+"""Imports nodes from CSV: the header contains rackcheck's keys or common names for them, and each row is one node."""
 
 import csv
 import re
@@ -72,7 +72,7 @@ Starts = list[tuple[int, int]]
 
 
 def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, list[str]]]]:
-    """Return the header, and the rows with the position of each cell; rows use the separator of the header."""
+    """Return the header, and each row with the positions of its cells; the separator is detected in the first line."""
     lines = text.splitlines(keepends=True)
     mark = max(",;\t|", key=next((line for line in lines if line.strip()), "").count)
     reader = csv.reader(lines, delimiter=mark, strict=True)
@@ -114,9 +114,10 @@ def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
 
 
 def _keys(head: Sequence[str], source: str) -> tuple[list[str], bool]:
-    """Return the inventory key of each column, empty if the column has none, and whether hosts are used as node names.
+    """Return the inventory key of each column, and whether hosts are used as node names.
 
-    Raises BadFile if no column contains names.
+    An unknown column has an empty key. Raises BadFile if there is no column for names, or if two columns have the same
+    key.
     """
     keys = [_WORDS.get(re.sub(r"[\s_-]+", "_", cell.casefold()), "") for cell in head]
     place = SourcePlace(source, 1, 1)

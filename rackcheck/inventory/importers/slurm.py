@@ -1,4 +1,4 @@
-"""Slurm's nodes, as `scontrol show nodes` prints them: records over several lines, or one line each with `-o`."""
+"""Imports the output of `scontrol show nodes`: one record per node, on several lines, or on one line with `-o`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,8 @@ def _records(text: str) -> Iterator[Mapping[str, str]]:
     """Yield the fields of each record.
 
     Values contain blanks (`OS=Linux 6.8.0 #1 SMP`), and a reason may contain any text, even `NodeAddr=`. If a field
-    occurs twice, the first one is used: Slurm prints reasons and comments after the fields that are read here.
+    name occurs twice, the first value is used: Slurm prints reasons and comments after all fields that rackcheck
+    imports.
     """
     record: dict[str, str] = {}
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Values imported from another tool's inventory, collected node by node, with notes on values that were left out."""
+"""Collects the values of another tool's inventory node by node, with notes on values that are not imported."""
 
 import ipaddress
 import re
@@ -107,7 +107,7 @@ class ImportedNodes:
             raise UserError(f"{self.source}: more than {MEMBERS} memberships in groups")
 
     def leave(self, key: str, name: str) -> None:
-        """Note a key of the source for which an inventory has no equivalent; its value is ignored."""
+        """Note a key of the source that has no equivalent in an inventory; the value of this key is ignored."""
         self.left.setdefault(clean(key, 60), {})[name] = None
 
     def note(self, words: str, name: str) -> None:
@@ -115,7 +115,7 @@ class ImportedNodes:
         self.odd.setdefault(words, {})[name] = None
 
     def finish(self) -> Taken:
-        """Return what was collected; raises UserError if there is no node."""
+        """Return the collected nodes, groups and notes; raises UserError if there is no node."""
         if not self.nodes:
             raise UserError(f"{self.source} contains no node")
         for name, words in self.nodes.items():

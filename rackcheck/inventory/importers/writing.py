@@ -1,4 +1,4 @@
-"""Writes an imported inventory in rackcheck's form: identical nodes are folded, shared values become defaults."""
+"""Formats an imported inventory as YAML: identical nodes are written as one node set, and shared values as defaults."""
 
 import json
 import re
@@ -20,7 +20,10 @@ NodeWords = Mapping[str, str]
 
 
 def written(taken: Taken, source: str) -> str:
-    """Format an inventory; reading it returns the same nodes. `source` describes where the nodes come from."""
+    """Format an inventory as YAML text, which rackcheck reads as the same nodes.
+
+    `source` describes where the nodes come from.
+    """
     shared = _shared(taken)
     own = {name: {k: v for k, v in words.items() if k not in shared} for name, words in taken.nodes.items()}
     lines = [f"# Imported from {clean(source)}."]
@@ -49,7 +52,7 @@ def _shared(taken: Taken) -> dict[str, str]:
 
 
 def _sets(nodes: Mapping[str, NodeWords]) -> Iterator[tuple[tuple[tuple[str, str], ...], list[str]]]:
-    """Yield groups of nodes with identical values, apart from the nodes' names in them."""
+    """Yield sets of nodes whose values differ only in the node's name."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, words in nodes.items():
         bare = {key: _nameless(value, name) if key in {"host", "bmc.url"} else value for key, value in words.items()}
@@ -62,14 +65,17 @@ def _rank(word: tuple[str, str]) -> tuple[int, str]:
 
 
 def _nameless(text: str, name: str) -> str:
-    """Replace a node's name in a text by `{node}`, as a whole word; a number stays, as addresses contain numbers."""
+    """Replace a node's name in a text by `{node}` where it is a whole word.
+
+    A name of digits is not replaced, because addresses contain numbers.
+    """
     if name.isdigit():
         return text
     return re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", "{node}", text)
 
 
 def _set_keys(names: Sequence[str]) -> Iterator[str]:
-    """Yield names as one node set, or as several sets if one would be too long for a key."""
+    """Yield names as one node set, or as several node sets if one set would be too long for a YAML key."""
     key = fold(names)
     if len(key) > KEY and len(names) > 1:
         half = len(names) // 2
@@ -100,5 +106,5 @@ def _value(value: str | Mapping[str, str | dict[str, str]] | Mapping[str, str]) 
 
 
 def _text(text: str) -> str:
-    """Format a scalar: plain if every YAML reader takes it as text, else in JSON quotes."""
+    """Format a YAML scalar: without quotes if it has only safe characters, else as a JSON string."""
     return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
