@@ -70,7 +70,7 @@ class TextTerm:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """A word without a key: the name of a node; else, if it has the form of a path, a rule or fact; else text.
+    """A word without a key, such as `dgx01` or `bios.*`: it matches a node, a rule, a fact, or the text of a row.
 
     A word in the form of a path matches rules and facts by glob or by the beginning of their name; any other word
     matches the row's text.

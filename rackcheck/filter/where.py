@@ -58,7 +58,7 @@ class Where:
 
     @property
     def facts(self) -> tuple[Path, ...]:
-        """The patterns of the compared facts: these must be read to apply the filter to a node."""
+        """The patterns of the facts that the filter compares; the caller must read these facts of each node."""
         return tuple(dict.fromkeys(term.body.path for term in self.terms if isinstance(term.body, ComparisonTerm)))
 
     def about(self, keys: Iterable[str]) -> "Where":

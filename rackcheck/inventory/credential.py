@@ -1,4 +1,4 @@
-"""Secrets by reference: fetched when needed, and never part of any output."""
+"""Fetches secrets by their references in the inventory; a secret is fetched when needed, and is never printed."""
 
 import os
 import stat

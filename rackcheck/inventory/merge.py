@@ -1,4 +1,4 @@
-"""Merges the values of a node; values of defaults are overridden by groups, then node sets, then single names."""
+"""Merges the values of a node: groups override defaults, node sets override groups, single names override sets."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

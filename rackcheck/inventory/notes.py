@@ -112,7 +112,7 @@ def _secrets(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _places(inventory: Inventory) -> Iterator[str]:
-    """Yield notes on nodes without a position in a rack of known height: an elevation would not show them."""
+    """Yield notes on nodes without a position in a rack of known height; the rack elevation cannot show such nodes."""
     for rack in inventory.racks.values():
         lost = [n.name for n in inventory.nodes.values() if n.rack == rack.name and not n.u]
         if rack.height and lost:

@@ -124,7 +124,7 @@ def placed(
 
 
 def _in_slot(node: Node, values: NodeVars, found: Mapping[str, Rack], declared: Collection[str]) -> Node:
-    """Return a node with the position of its slot, if it has one; raises BadFile if the position is invalid."""
+    """Return a node with the position of its slot, if it names a slot; raises BadFile if the position is invalid."""
     if "rack" in values and declared and node.rack not in declared:
         near = did_you_mean(node.rack, list(declared)) if len(declared) <= NEAR else ""
         raise BadFile([Problem(values["rack"].place, f"{node.name}: no rack {node.rack}{near}")])

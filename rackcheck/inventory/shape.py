@@ -32,7 +32,10 @@ class Shaped:
 
 
 def shaped(text: str, file: str) -> Shaped:
-    """Read an inventory's text; raises BadFile if the head is invalid, since nothing else can be checked then."""
+    """Parse an inventory and check it against the schema.
+
+    Raises BadFile if any part outside `nodes`, `groups` and `racks` is invalid.
+    """
     bounded(len(text), file)
     try:
         root = read(text, file)

@@ -24,7 +24,7 @@ _AT = re.compile(r"(?:^|[,!&^\s])@")
 
 
 def found(file: Path | None) -> Path | None:
-    """Return the inventory that a command reads: the named file, else `./inventory.yaml`, else None."""
+    """Return the inventory that a command reads: `file` if it is set, else `./inventory.yaml` if it exists."""
     beside = Path("inventory.yaml")
     return file or (beside if beside.is_file() else None)
 
@@ -130,7 +130,7 @@ def _check(kind: str | None, text: str, members: Members, origin: str) -> None:
 
 
 def _resolver(members: Members) -> "GroupResolver":
-    """Return a resolver that finds only these groups, and no groups configured on this machine."""
+    """Return a ClusterShell resolver that finds only these groups; groups configured on this machine are ignored."""
     from ClusterShell.NodeUtils import GroupResolver, GroupSource  # noqa: PLC0415  slow to load
 
     def source(kind: str) -> GroupSource:

@@ -15,7 +15,7 @@ InventoryRow = tuple[str, ...]
 
 
 def rows(nodes: Iterable[Node]) -> list[InventoryRow]:
-    """Return one row for all nodes that differ only in name and position; a name in a host is shown as `{node}`."""
+    """Return one row for all nodes that differ only in name and position; `{node}` replaces a node's name in a host."""
     shapes: dict[tuple[object, ...], list[Node]] = {}
     for node in nodes:
         bmc = node.bmc
@@ -44,7 +44,7 @@ def units(nodes: Iterable[Node]) -> str:
 
 
 def racks(inventory: Inventory, nodes: Sequence[Node]) -> Iterator[tuple[Rack, list[Node]]]:
-    """Yield each rack with its nodes: first the racks that the file declares, then the racks that only nodes name."""
+    """Yield each rack with its nodes: first the racks declared under `racks`, then racks that only nodes refer to."""
     names = dict.fromkeys([*inventory.racks, *(node.rack for node in nodes if node.rack)])
     for name in names:
         inside = [node for node in nodes if node.rack == name]

@@ -86,7 +86,10 @@ def _strings(value: object) -> list[str]:
 
 
 def _members(name: str, groups: Mapping[str, tuple[list[str], list[str]]]) -> list[str]:
-    """Return the hosts of a group and of all groups below it; each group of a cycle is visited once."""
+    """Return the hosts of a group and of all groups below it.
+
+    Each group is visited only once, even if groups form a cycle.
+    """
     seen, todo = {name}, [name]
     hosts: dict[str, None] = {}
     while todo:

@@ -97,7 +97,10 @@ def _table(text: str, source: str) -> tuple[list[str], Iterator[tuple[Starts, li
 
 
 def _starts(lines: Sequence[str], first: int, mark: str) -> Starts:
-    """Return the positions of a row's cells; as in `csv`, a quote is special only at the beginning of a cell."""
+    """Return the positions of a row's cells.
+
+    As in Python's `csv`, only a quote at the beginning of a cell opens a quoted cell.
+    """
     found, state = [(first, 1)], "start"
     for number, line in enumerate(lines, first):
         for column, letter in enumerate(line, 1):

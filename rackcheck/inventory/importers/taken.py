@@ -38,7 +38,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})(?::[0-9]{1,5})?")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Nodes with their values (`host`, `ssh.user`, `bmc.url`, …), their groups, and what was left out."""
+    """The imported nodes with their values (`host`, `ssh.user`, `bmc.url`, …), groups, and notes on values left out."""
 
     nodes: Mapping[str, Mapping[str, str]]
     groups: Mapping[str, tuple[str, ...]]
@@ -46,7 +46,7 @@ class Taken:
 
 
 class ImportedNodes:
-    """Collects nodes; values that an inventory cannot contain are noted, once for all nodes with such a value."""
+    """Collects nodes; if an inventory cannot contain a value, one note lists all nodes with this kind of value."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -142,7 +142,10 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(value: object) -> str | None:
-    """Return a value as text of one line, or None; also None for `{node}`, which an inventory would expand."""
+    """Return a value as text of one line, or None if it cannot be imported.
+
+    A text with `{` cannot be imported, because an inventory would expand `{node}`.
+    """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     if isinstance(value, int) and abs(value) > 10**9:
