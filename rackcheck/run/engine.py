@@ -182,7 +182,7 @@ def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str]
 
 
 def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
-    """Read one plane over the plane's transport; a `trace` records what a BMC's bodies do not contain."""
+    """Read one plane of a node; `trace` records the response headers and the duration of each GET of a BMC."""
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop, trace)
     mark = token_hex(16)

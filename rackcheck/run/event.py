@@ -83,7 +83,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """The outcome of a node while rules that depend on its siblings are pending; for progress display."""
+    """A preliminary outcome of a node, without rules that compare it with other nodes; for progress display."""
 
     judged: Judged
 

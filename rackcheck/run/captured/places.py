@@ -58,7 +58,7 @@ def uri(way: str) -> str:
 
 
 def ways(uris: Iterable[str]) -> dict[str, str]:
-    """Return the path of every URI that has one; of URIs that differ only in case, only the first has a path."""
+    """Return the paths of URIs by URI; of several URIs that differ only in letter case, only the first has a path."""
     spelt: dict[str, str] = {}
     found: dict[str, str] = {}
     for each in sorted(set(uris)):

@@ -63,7 +63,7 @@ class Captured:
         return found
 
     def answers(self, name: str | None = None) -> Iterator[Answered]:
-        """Yield every answer (of one node, if `name` is set) with its raw form; raises UserError if one is damaged."""
+        """Yield the captured replies of all nodes, or of the node `name`; raises UserError if a reply is damaged."""
         for node in self.nodes:
             if name is None or node.name == name:
                 for plane, value in sorted(self._answers[node.name]["planes"].items()):
@@ -233,7 +233,7 @@ def _refuse(word: str) -> float:
 
 
 def _held(place: Path, build: Callable[[], T]) -> T:
-    """Build an object from an untrusted file; raises a UserError of one line if the contents are invalid."""
+    """Build an object from an untrusted file; raises UserError with one line of text if the contents are invalid."""
     try:
         return build()
     except _DAMAGED as error:

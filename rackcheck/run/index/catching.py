@@ -84,7 +84,7 @@ def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done
 
 
 def barred(name: str) -> str:
-    """Format the error for a run that may not be read."""
+    """Format the error for a run that this user may not read."""
     return f"cannot read {visible(str(store.runs_folder() / name))}: {os.strerror(errno.EACCES)}"
 
 
@@ -131,7 +131,7 @@ class Rebuilt:
 
 
 def rebuild(path: Path, progress: OnProgress = lambda _done, _of: None) -> Rebuilt:
-    """Build a new index in the same folder, and replace the old index atomically; raises Unusable."""
+    """Build a new index, then replace the old index atomically; raises Unusable if this fails."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with opened(fresh) as connection:
