@@ -1,4 +1,4 @@
-"""The parameters of a run: the nodes and facts that it reads, the times, and what the answers are judged by."""
+"""The parameters of a run: its nodes, requests, profile, waivers and time limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from rackcheck.run.event import RunStarted
 
 
 def now() -> str:
-    """Return the time in UTC, to the second."""
+    """Return the current time in UTC, in seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -36,9 +36,10 @@ class Again:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: the nodes and facts that it reads, and what the answers are judged by.
+    """The parameters of one run: its nodes, requests, profile, waivers and time limits.
 
-    `expected` are all nodes of the inventory, including nodes that are not read; a quorum is a share of these nodes.
+    `expected` are all nodes of the inventory, also nodes that are not read. The quorum of a rule is a share of these
+    nodes.
     """
 
     plan: Plan
@@ -69,7 +70,7 @@ class Job:
         return self.held or self.time[:10]
 
     def started(self) -> RunStarted:
-        """Return the first event."""
+        """Return the event `run started`."""
         profile = self.profile
         names = tuple(node.name for node in self.nodes)
         planes = tuple(sorted(p.value for p in self.planes))

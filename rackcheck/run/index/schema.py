@@ -1,6 +1,6 @@
-"""The tables of the index, as a list of migration steps; a file of any earlier release is migrated to the last step.
+"""The tables of the index as a list of migration steps; a file of an older release is migrated to the last step.
 
-Numbers are stored instead of names, so that a node in a run takes about twenty bytes. Hashed rows are immutable and
+Row ids are stored instead of names, so that a node in a run takes about twenty bytes. Hashed rows are immutable and
 shared:
 
 - `part`: facts of one class, shared by any number of nodes and runs; `base` is set if only the difference from another
