@@ -38,7 +38,7 @@ class NodeRequested:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A plane of a node answered, or the reason why it did not; `capture` contains the raw answers.
+    """A plane of a node was read: `capture` contains the raw reply, `trouble` why the reply is missing or incomplete.
 
     `reading` is 2 for the second reading of a run, else 1. For a second reading, `apart` is the minimum and the maximum
     time between both readings, in seconds by the monotonic clock.

@@ -21,14 +21,14 @@ def now() -> str:
 
 
 def new_id() -> str:
-    """Return a run's name: its start, milliseconds in hexadecimal, and two random digits against collisions."""
+    """Return a new run id: date and time, milliseconds in hexadecimal, and two random digits to avoid collisions."""
     moment = datetime.now(UTC)
     return f"{moment:%Y%m%dT%H%M%SZ}-{moment.microsecond // 1000:03x}{token_hex(1)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A second reading of each node: its delay after the first in seconds, and its plan."""
+    """A second reading of each node: the delay after the first reading, in seconds, and the requests to send."""
 
     seconds: float
     plan: Plan
@@ -66,7 +66,7 @@ class Job:
 
     @property
     def day(self) -> str:
-        """The day for checking waivers: the day of the run, or of the newer reading into which the run is merged."""
+        """The date on which waivers must be valid: the date of the run, or of the newest run that it is merged with."""
         return self.held or self.time[:10]
 
     def started(self) -> RunStarted:

@@ -73,7 +73,7 @@ def ways(uris: Iterable[str]) -> dict[str, str]:
 
 
 def rooms(names: Iterable[str]) -> Mapping[str, str]:
-    """Return the folder of every node, by the node's name: the name itself if it is valid, else a number."""
+    """Return a folder name for each node: the encoded node name, or `%node` and a number if that name is unusable."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for number, name in enumerate(names, start=1):

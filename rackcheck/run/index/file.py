@@ -22,7 +22,7 @@ class Unusable(UserError):
 
 
 def place() -> Path:
-    """Return the path of the index: in the folder of runs, or RACKCHECK_INDEX."""
+    """Return the path of the index: RACKCHECK_INDEX if it is set, else `index.sqlite` beside the folder of runs."""
     named = os.environ.get("RACKCHECK_INDEX")
     return Path(named) if named else store.runs_folder().parent / "index.sqlite"
 
@@ -62,7 +62,7 @@ _ELSEWHERE = "use a path on a local disk: RACKCHECK_INDEX=/local/path/index.sqli
 
 
 def _local(path: Path) -> None:
-    """Reject a file system that several machines share: two machines would damage the index."""
+    """Raise Unusable if the path is on a network file system; two machines writing to the index would damage it."""
     if sys.platform != "linux":
         return
     try:
@@ -75,7 +75,10 @@ def _local(path: Path) -> None:
 
 
 def refused(path: Path, mountinfo: str) -> str:
-    """Return why the index may not be at this path, from the text of `/proc/self/mountinfo`; else an empty text."""
+    """Return why the index cannot be stored at this path, or an empty text.
+
+    `mountinfo` is the text of `/proc/self/mountinfo`.
+    """
     mount = mount_of(str(path.resolve()), mountinfo)
     if mount is None or not mount.network:
         return ""

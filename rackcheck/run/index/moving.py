@@ -38,7 +38,7 @@ def lines(moves: Iterable[Moved]) -> Iterator[str]:
 
 
 def _shift(one: Moved) -> tuple[str, int] | None:
-    """Return the collection, and the increase of a part's number; None if the part left its node or has no number."""
+    """Return a part's collection and the change of its number; None if the part left its node or has no number."""
     if one.was[0] != one.now[0]:
         return None
     was, now = _numbered(one.was), _numbered(one.now)

@@ -49,7 +49,7 @@ class RunPair:
     beside: Still = field(default_factory=Still)
 
     def both(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Count the facts of a node that are unknown on both sides, and record the planes silent on both sides."""
+        """Count a node's facts that are unknown in both runs, and record its planes without a reply in both runs."""
         count, planes = unknown_both(before, after, classes)
         self.unknown += count
         if planes:
@@ -61,13 +61,16 @@ class RunPair:
             self.turns[node] = turns
 
     def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Store the identities of a node with facts on only one side: its parts may have moved anywhere."""
+        """Store the identities of a node with facts in only one run.
+
+        They are needed to find parts that moved to or from this node.
+        """
         if Class.IDENTITY in classes:
             self.alone[node] = tuple(compare(before, after, (Class.IDENTITY,)))
 
     @property
     def follows(self) -> bool:
-        """Whether an identity of a part differs: then unchanged parts are needed, too, to find parts that moved."""
+        """Whether the identity of any part differs; only then unchanged parts are needed, to find parts that moved."""
         return any(names_a_part(change) for some in self.changes.values() for change in some)
 
     def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:

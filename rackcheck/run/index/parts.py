@@ -49,7 +49,7 @@ def part_of(docs: Docs) -> IndexPart:
 
 
 def akin(docs: Docs, base: Docs) -> bool:
-    """Whether two parts come from the same kind of machine: at most one in sixteen paths is in only one of them."""
+    """Whether two parts are from the same kind of machine: at most 1 in 16 fact paths is in only one of the parts."""
     return len(docs.keys() ^ base.keys()) * 16 <= len(docs.keys() | base.keys())
 
 
@@ -89,7 +89,7 @@ def _same(a: object, b: object) -> bool:
 
 
 def patched(base: Docs, doc: Any) -> Docs:
-    """Reverse `difference`; raises ValueError if the difference is invalid."""
+    """Apply a difference to the part `base`, and return the full part; raises ValueError if `doc` is invalid."""
     try:
         gone = frozenset(doc["gone"])
         docs: dict[str, Any] = {path: value for path, value in base.items() if path not in gone}

@@ -198,11 +198,11 @@ class Contents:
         self._changes = lru_cache(maxsize=4096)(self._changed)
 
     def facts(self, state: IndexedState) -> ComparedFacts:
-        """Return a node's steady facts; raises Unusable if the index is damaged."""
+        """Return a node's facts of the classes in `STEADY`; raises Unusable if the index is damaged."""
         return {cls: self.part(n) for cls, n in zip(STEADY, state.parts, strict=True) if n is not None}
 
     def turns(self, before: IndexedState, after: IndexedState) -> tuple[Turn, ...]:
-        """Return the verdicts of one node that changed; verdicts that passed in both runs are not read."""
+        """Return the changed verdicts of one node."""
         (was, old), (now, new) = self._bad(before.vector), self._bad(after.vector)
         bad = old.keys() | new.keys()
         if was == now:

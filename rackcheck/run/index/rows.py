@@ -141,7 +141,10 @@ def _name(text: object) -> str:
 
 
 def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return whether a plane answered; a truncated answer counts if it is from a node's system, but not from a BMC."""
+    """Return a fact that records whether a plane replied.
+
+    A truncated reply of a node counts as a reply, a truncated reply of a BMC does not.
+    """
     plane = Plane(doc["plane"])
     spoke = "unknown" not in doc or (plane is not Plane.BMC and "raw" in doc)
     values = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}

@@ -59,7 +59,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
-    """Migrate a file to the last step, all or nothing; raises UserError on a file of another program or release."""
+    """Migrate an index file in one transaction; raises UserError if another program or newer release created it."""
     # In one transaction: another rackcheck may migrate the file between two queries.
     connection.execute("BEGIN")
     try:

@@ -96,7 +96,7 @@ def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]
 
 
 def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
-    """Return a change without its nodes as a document; `before` and `after` are included if equal on all nodes."""
+    """Return a change without its nodes as a JSON document; if `alike` is false, `before` and `after` are left out."""
     doc: dict[str, Any] = {"fact": change.path, "class": change.cls.value, "kind": change.kind.value}
     if alike:
         doc |= {"before": reading_json(change.before), "after": reading_json(change.after)}
