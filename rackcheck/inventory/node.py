@@ -82,7 +82,7 @@ def references(node: Node, plane: Plane) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RackSlot:
-    """A named position in a rack type: its lowest unit, its height in units, and its role if it is for one role."""
+    """A slot of a rack type: its lowest unit, its height in units, and the role of its node if the type sets one."""
 
     u: int
     height: int = 1

@@ -1,1 +1,1 @@
-"""Runs: jobs, events, judging, stored forms, the index of runs."""
+"""Runs: parameters, events, judging, storage, and the index of runs."""

@@ -1,4 +1,4 @@
-"""Runs a plan on nodes and yields events: several threads read planes, a queue collects answers, one thread judges."""
+"""Reads nodes and yields events: several threads read planes, a queue collects their replies, and one thread judges."""
 
 import itertools
 import math
@@ -46,9 +46,10 @@ Collect = Callable[[Node, Plane, Job, threading.Event], Answered]
 
 
 def audit(job: Job, ask: Collect, stop: threading.Event) -> Iterator[Event]:
-    """Read every node, and judge it as soon as its planes have answered; setting `stop` ends the run and keeps answers.
+    """Read every node, and judge each node as soon as the replies of its planes are complete.
 
-    If the job has a deadline, the run ends then in the same way: facts that were not collected are unknown.
+    If `stop` is set or the deadline of the job passes, the run ends: replies that arrived are kept, and all other facts
+    are unknown.
     """
     yield job.started()
     answers: queue.Queue[Event] = queue.Queue()
@@ -105,7 +106,7 @@ def _outcome(done: Iterable[Judged], *, interrupted: bool) -> Outcome:
 
 
 def _wanted(node: Node, job: Job) -> frozenset[PlaneQueue]:
-    """Return the readings of a node: the planes that it has and that the job reads, each once or twice."""
+    """Return the planes of a node that the job reads, each with the number of its reading (1 or 2)."""
     has = {Plane.OS} if node.host else set()
     has |= {Plane.BMC} if node.bmc is not None else set()
     planes = has & job.plan.planes & job.planes
@@ -154,7 +155,10 @@ def _start(
 def _read_plane(
     ask: Collect, node: Node, plane: Plane, job: Job, stop: threading.Event, before: _Times | None
 ) -> tuple[Answered, _Times]:
-    """Read a plane; return the answer, its start and its end (monotonic clock). A second reading has `before` set."""
+    """Read a plane; return the reply, and the start and end of the reading by the monotonic clock.
+
+    For a second reading, `before` contains the times of the first reading.
+    """
     if job.again is not None and before is not None:
         job = replace(job, plan=job.again.plan)
     began = time.monotonic()
@@ -178,7 +182,7 @@ def _finish(job: Job, node: Node, came: Iterable[Answered], open_nodes: set[str]
 
 
 def ask_plane(node: Node, plane: Plane, job: Job, stop: threading.Event, trace: "Trace | None" = None) -> Answered:
-    """Read one plane over the plane's transport; a `trace` records what a BMC's bodies do not contain."""
+    """Read one plane of a node; `trace` records the response headers and the duration of each GET of a BMC."""
     if plane is Plane.BMC:
         return _ask_bmc(node, job, stop, trace)
     mark = token_hex(16)
@@ -218,7 +222,7 @@ def _ask_bmc(node: Node, job: Job, stop: threading.Event, trace: "Trace | None")
 
 
 def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
-    """Return the BMC of a node with its secret; raises ValueError on an invalid URL or pin."""
+    """Return the BMC of a node with its password; raises ValueError if the URL or the fingerprint is invalid."""
     from rackcheck.transport import redfish  # noqa: PLC0415
 
     assert node.bmc is not None
@@ -228,7 +232,7 @@ def bmc_of(node: Node, known: Mapping[str, str]) -> "redfish.Bmc":
 
 
 def replay(job: Job, answers: Iterable[Answered], ended: RunDone | None) -> Iterator[Event]:
-    """Judge stored answers again; yields the same events, without contacting any node."""
+    """Judge the stored replies of a run again, and yield the events; no node is contacted."""
     yield job.started()
     came: dict[str, list[Answered]] = {node.name: [] for node in job.nodes}
     seen: set[tuple[str, Plane, int]] = set()

@@ -1,4 +1,4 @@
-"""The events of a run, as frozen values; terminal, screens, reports and store all read this stream."""
+"""The events of a run; the terminal output, screens, reports and the store all process them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from rackcheck.model.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The parameters of a run: which nodes and facts it reads, with which profile, rackcheck version and law."""
+    """The run has started; the fields are its nodes, planes, profile, rackcheck version and law."""
 
     run: str
     time: str
@@ -38,10 +38,10 @@ class NodeRequested:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A plane of a node answered, or the reason why it did not; `capture` contains the raw answers.
+    """A plane of a node was read: `capture` contains the raw reply, `trouble` why the reply is missing or incomplete.
 
-    If a run reads twice, `reading` is 1 or 2; for the second reading, `apart` is the time between both in seconds,
-    minimum and maximum, by a monotonic clock.
+    `reading` is 2 for the second reading of a run, else 1. For a second reading, `apart` is the minimum and the maximum
+    time between both readings, in seconds by the monotonic clock.
     """
 
     node: str
@@ -57,7 +57,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class FactsRead:
-    """All facts of a node, typed."""
+    """All facts of a node, with their types."""
 
     node: str
     tree: Tree = field(repr=False)
@@ -67,8 +67,8 @@ class FactsRead:
 class Judged:
     """All verdicts of a node, and its outcome.
 
-    `reason` states in one line why a node is INCOMPLETE, and the next command; `fit` states whether the profile is for
-    this machine.
+    `reason` is one line: why the node is INCOMPLETE, and which command to run next. `fit` is the result of matching the
+    profile with the node's machine type.
     """
 
     node: str
@@ -83,7 +83,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """The outcome of a node while rules that depend on its siblings are pending; for progress display."""
+    """A preliminary outcome of a node, without rules that compare it with other nodes; for progress display."""
 
     judged: Judged
 
@@ -159,7 +159,7 @@ def _evidence_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def to_json(event: Event) -> dict[str, Any] | None:
-    """Return an event as JSON for the store; None for an event that only matters during the run."""
+    """Return an event as JSON for the store; None for an event that is only for progress display."""
     doc: dict[str, Any]
     match event:
         case RunStarted():
@@ -189,7 +189,7 @@ def to_json(event: Event) -> dict[str, Any] | None:
 
 
 def outcome_json(judged: Judged) -> dict[str, Any]:
-    """Return why a node is INCOMPLETE and whether the profile is for this machine, as far as these are set."""
+    """Return the fields `reason` and `fit` of a judged node as JSON; a field without a value is left out."""
     doc: dict[str, Any] = {"reason": judged.reason} if judged.reason else {}
     if judged.fit.match is not Match.NOT_STATED:
         doc["fit"] = {"match": judged.fit.match.value} | ({"words": judged.fit.words} if judged.fit.words else {})
@@ -223,5 +223,5 @@ def _evidence_from_json(doc: Mapping[str, Any]) -> Evidence:
 
 
 def trouble_from_json(doc: Mapping[str, Any]) -> Unknown | None:
-    """Read why a plane did not answer, from its stored event."""
+    """Return the reason in a stored event for a missing or incomplete reply; None if the event contains no reason."""
     return Unknown(Reason(doc["unknown"]), doc.get("detail", "")) if "unknown" in doc else None

@@ -1,4 +1,4 @@
-"""The parameters of a run: the nodes and facts that it reads, the times, and what the answers are judged by."""
+"""The parameters of a run: its nodes, requests, profile, waivers and time limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ from rackcheck.run.event import RunStarted
 
 
 def now() -> str:
-    """Return the time in UTC, to the second."""
+    """Return the current time in UTC, in seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def new_id() -> str:
-    """Return a run's name: its start, milliseconds in hexadecimal, and two random digits against collisions."""
+    """Return a new run id: date and time, milliseconds in hexadecimal, and two random digits to avoid collisions."""
     moment = datetime.now(UTC)
     return f"{moment:%Y%m%dT%H%M%SZ}-{moment.microsecond // 1000:03x}{token_hex(1)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A second reading of each node: its delay after the first in seconds, and its plan."""
+    """A second reading of each node: the delay after the first reading, in seconds, and the requests to send."""
 
     seconds: float
     plan: Plan
@@ -36,9 +36,10 @@ class Again:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: the nodes and facts that it reads, and what the answers are judged by.
+    """The parameters of one run: its nodes, requests, profile, waivers and time limits.
 
-    `expected` are all nodes of the inventory, including nodes that are not read; a quorum is a share of these nodes.
+    `expected` are all nodes of the inventory, also nodes that are not read. The quorum of a rule is a share of these
+    nodes.
     """
 
     plan: Plan
@@ -65,11 +66,11 @@ class Job:
 
     @property
     def day(self) -> str:
-        """The day for checking waivers: the day of the run, or of the newer reading into which the run is merged."""
+        """The date on which waivers must be valid: the date of the run, or of the newest run that it is merged with."""
         return self.held or self.time[:10]
 
     def started(self) -> RunStarted:
-        """Return the first event."""
+        """Return the event `run started`."""
         profile = self.profile
         names = tuple(node.name for node in self.nodes)
         planes = tuple(sorted(p.value for p in self.planes))

@@ -1,4 +1,7 @@
-"""From answers to verdicts: first each node alone, then the rules that compare several nodes. Contacts no node."""
+"""Judges the replies of nodes: first each node alone, then with the rules that compare several nodes.
+
+Contacts no node.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +31,7 @@ from rackcheck.run.job import Again, Job
 
 
 def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
-    """Read a node's answers into facts; a plane without facts has a reason.
+    """Parse the replies of a node, and return its facts; for a plane without facts, the reason is returned.
 
     Facts derived from a plane that the job does not read are left out.
     """
@@ -40,7 +43,7 @@ def tree_of(job: Job, node: Node, came: Iterable[Answered]) -> Tree:
 
 
 def _later(again: Again, node: Node, first: Tree, answers: Sequence[Answered]) -> Later:
-    """Read the answers of the second reading; a plane without a first answer was not read again."""
+    """Return the facts of the second reading; if a plane was not read again, its facts are unknown."""
     second = {answer.plane: answer for answer in answers if answer.reading > 1}
     once = {answer.plane for answer in answers} - second.keys()
     apart = {plane: answer.apart for plane, answer in second.items() if answer.apart is not None}
@@ -69,7 +72,7 @@ def _tree(plan: Plan, node: Node, came: Iterable[Answered]) -> Tree:
 
 
 class _Role:
-    """How nodes of a role are judged: their rules, and the facts that are kept for `gatherings`."""
+    """The rules that judge nodes of a role, and the facts that fleet and rack rules need from these nodes."""
 
     def __init__(self, rules: Sequence[Rule], left: int, gatherings: Iterable[Aggregate]) -> None:
         self.rules, self.left = rules, left
@@ -86,10 +89,10 @@ class _Role:
 
 
 class Judging:
-    """Judges nodes as their answers arrive; nodes that are compared with others are judged after all answers.
+    """Judges each node when its replies are complete; rules that compare nodes are judged after all replies.
 
-    For a pending node, only the facts that comparisons need are kept; for a finished node, only its outcome. `judged`
-    contains no verdicts; the consumer of the events may keep them.
+    To save memory, only the facts that comparisons need are kept of a pending node, and only the outcome of a finished
+    node. `judged` contains no verdicts: the caller gets them in the events.
     """
 
     def __init__(self, job: Job) -> None:
@@ -126,7 +129,7 @@ class Judging:
         return found
 
     def take(self, node: Node, tree: Tree) -> Iterator[Event]:
-        """Judge a node whose answers are complete; `close` yields its events if they depend on other nodes."""
+        """Judge a node whose replies are complete; if its verdicts depend on other nodes, `close` yields its events."""
         if self._comparisons:
             self._compared[node.name] = tree
         else:
@@ -157,7 +160,7 @@ class Judging:
         yield judged
 
     def close(self) -> Iterator[Event]:
-        """Judge the pending nodes, in the order of the job, then racks and the fleet."""
+        """Judge the pending nodes in the order of the job, then the racks, then the fleet."""
         yield from self._among()
         siblings: dict[int, tuple[Reads, Memo]] = {}
         for node in self.job.nodes:
@@ -208,7 +211,7 @@ class Judging:
         return granted(self.job.waivers, rules, name, self.job.day) if self.job.waivers else {}
 
     def _role(self, node: Node) -> _Role:
-        """Return the rules for a node of this role with these planes: for one node, and for the comparison of nodes."""
+        """Return the rules for nodes with the role and the planes of this node."""
         assert self.job.profile is not None
         planes = self._asked_of(node)
         key = node.role, planes
@@ -221,7 +224,7 @@ class Judging:
         return self._roles[key]
 
     def _asked_of(self, node: Node) -> frozenset[Plane]:
-        """Return the planes of a node that its inventory names and that this run reads."""
+        """Return the planes that this run reads on a node, among the planes that the inventory sets for the node."""
         has = {Plane.OS, Plane.BURNIN} if node.host else set[Plane]()
         return self._planes & (has | ({Plane.BMC} if node.bmc is not None else set()))
 
@@ -275,7 +278,7 @@ class Judging:
         return concluded(judged, role.known, profile.law)
 
     def _fit_of(self, group: NodeGroup) -> ProfileFit:
-        """Return the fit of a group: whether the profile is for any of its machines; if not, no rule decides."""
+        """Return the fit of a rack or of the fleet: whether the profile is for any of its nodes."""
         assert self.job.profile is not None
         fits = [self._fits[seat.name] for seat in group.seats if seat.name in self._fits]
         fits = [each for each in fits if each.match is not Match.NOT_STATED]
@@ -284,7 +287,7 @@ class Judging:
         return next((each for each in fits if each.match is Match.UNKNOWN), fits[0])
 
     def _nothing(self, node: Node) -> str:
-        """Return why a profile judges nothing on a node, and the next command."""
+        """Return why no rule of the profile applies to a node, and which command to run next."""
         profile = self.job.profile
         assert profile is not None
         phases = sorted(phase.value for phase in self.job.phases)
@@ -300,7 +303,7 @@ class Judging:
         return f"{message}; choose other --planes, or more nodes"
 
     def _fit(self, node: Node, tree: Tree) -> ProfileFit:
-        """Return whether the profile is for this machine; nodes of other roles never match."""
+        """Return whether the profile is for this machine; nodes with a role outside `applies-to` are not compared."""
         profile = self.job.profile
         assert profile is not None
         found = of_profile(profile)
@@ -323,7 +326,7 @@ COMPUTE = "compute"
 
 
 def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
-    """Return the judgement with the outcome that follows from its verdicts, and the reason."""
+    """Return a copy of `judged` with the outcome that follows from its verdicts, and the reason if it is INCOMPLETE."""
     found = conclude(judged.verdicts, rules, judged.fit, law=law, together=is_group(judged.node))
     own = any(not rules[verdict.rule].built_in for verdict in judged.verdicts)
     reason = judged.note if judged.note and judged.fit.decides and not own else found.reason
@@ -331,7 +334,7 @@ def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:
 
 
 def of_profile(profile: Profile) -> ProfileFit:
-    """Return the fit of all nodes if the profile is a fragment, which is not for any machine."""
+    """Return the default fit of a profile; if the profile is a fragment, it fits no machine."""
     if not profile.fragment:
         return ProfileFit()
     meant = f"; did you mean {profile.meant}?" if profile.meant else "; include it in a profile of your own"

@@ -86,7 +86,7 @@ class ImportedNodes:
             self.nodes[name]["bmc.url"] = url
 
     def password(self, name: str, key: str, value: object) -> None:
-        """Put a reference in place of a password; the password itself is never imported."""
+        """Set the reference to a password; a password in plain text is replaced by a reference and never imported."""
         if isinstance(value, str) and _REFERENCE.fullmatch(value) and len(value) <= LONGEST and value.isprintable():
             self.nodes[name][key] = value
             return

@@ -1,4 +1,4 @@
-"""A capture: all answers of nodes and their BMCs in one folder, for bug reports and test cases.
+"""A capture: all replies of nodes and their BMCs in one folder, for bug reports and test cases.
 
     capture.json                      nodes, planes, time and rackcheck version; written last
     NODE/host.json                    the operating system's answers: commands, files, refusals

@@ -1,9 +1,9 @@
-"""Paths in a capture: names of nodes and URIs as folder names that any filesystem accepts. Pure.
+"""Converts node names and URIs to the paths of a capture, with folder names that every filesystem accepts. Pure.
 
-A BMC chooses its URIs, and an inventory its nodes' names. In both, letters, digits and a few characters are kept;
-everything else is percent-encoded, so that it can be decoded unambiguously. If a URI is too long, or differs from
-another URI only in letter case (which some filesystems ignore), it has no path in a capture, and its body is stored
-elsewhere.
+URIs and node names may contain any character. Letters, digits and a few other characters are kept. All other characters
+are percent-encoded, so that the original text can be restored. Two kinds of URIs have no path in a capture: URIs that
+are too long, and URIs that differ from another URI only in letter case, which some filesystems ignore. The bodies of
+such URIs are stored in `bmc.json`.
 """
 
 import re
@@ -30,7 +30,10 @@ _TAKEN = re.compile(
 
 
 def folder(word: str) -> str:
-    """Return the folder name of one segment, which `unquote` decodes; raises ValueError for an empty segment."""
+    """Return the folder name of a URI segment or a node name; `unquote` decodes it.
+
+    Raises ValueError for an empty text.
+    """
     if not word:
         raise ValueError("no name")
     name = _ODD.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode("utf-8", "surrogatepass")), word)
@@ -40,7 +43,7 @@ def folder(word: str) -> str:
 
 
 def way(uri: str) -> str | None:
-    """Return the path of a URI, without a leading slash; None if it has none."""
+    """Return the path in a capture for a URI, without a leading slash; None if the URI cannot have a path."""
     words = uri.split("/")
     if not 2 <= len(words) <= DEPTH or words[0] or words[1] != "redfish" or not all(words[1:]):
         return None
@@ -50,12 +53,12 @@ def way(uri: str) -> str | None:
 
 
 def uri(way: str) -> str:
-    """Return the URI of a resource from its path."""
+    """Return the URI of a resource from its path in a capture."""
     return "/" + "/".join(unquote(name, errors="surrogatepass") for name in way.split("/"))
 
 
 def ways(uris: Iterable[str]) -> dict[str, str]:
-    """Return the path of every URI that has one; of URIs that differ only in case, only the first has a path."""
+    """Return the paths of URIs by URI; of several URIs that differ only in letter case, only the first has a path."""
     spelt: dict[str, str] = {}
     found: dict[str, str] = {}
     for each in sorted(set(uris)):
@@ -70,7 +73,7 @@ def ways(uris: Iterable[str]) -> dict[str, str]:
 
 
 def rooms(names: Iterable[str]) -> Mapping[str, str]:
-    """Return the folder of every node, by the node's name: the name itself if it is valid, else a number."""
+    """Return a folder name for each node: the encoded node name, or `%node` and a number if that name is unusable."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for number, name in enumerate(names, start=1):
@@ -83,5 +86,5 @@ def rooms(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def is_room(text: str) -> bool:
-    """Whether a text is a folder's name as `rooms` returns it, and not a path to another folder."""
+    """Whether a text is a valid folder name of a node, and not a path to another folder."""
     return len(text) <= NAME and re.fullmatch(r"[A-Za-z0-9._~$=,+@()&!%-]+", text) is not None and text[-1] != "."

@@ -1,4 +1,4 @@
-"""Reads a capture, which may come from a third party: sizes are limited, contents are validated, links are rejected."""
+"""Reads a capture. It may come from a third party: sizes are limited, contents are validated, links are rejected."""
 
 import json
 import os
@@ -41,7 +41,7 @@ _PLANES = {Plane.OS.value: Plane.OS, Plane.BMC.value: Plane.BMC}
 
 @dataclass(frozen=True)
 class Captured:
-    """A stored capture: its head, and its nodes as in their inventory."""
+    """A stored capture: the values of `capture.json`, and the captured nodes."""
 
     folder: Path
     id: str
@@ -54,7 +54,7 @@ class Captured:
     _answers: Mapping[str, Mapping[str, Any]]
 
     def node(self, name: str) -> Node:
-        """Return a node; raises UserError with the nearest name."""
+        """Return the node with this name; raises UserError with the most similar name if there is none."""
         found = next((node for node in self.nodes if node.name == name), None)
         if found is None:
             names = [node.name for node in self.nodes]
@@ -63,7 +63,7 @@ class Captured:
         return found
 
     def answers(self, name: str | None = None) -> Iterator[Answered]:
-        """Yield every answer (of one node, if `name` is set) with its raw form; raises UserError if one is damaged."""
+        """Yield the captured replies of all nodes, or of the node `name`; raises UserError if a reply is damaged."""
         for node in self.nodes:
             if name is None or node.name == name:
                 for plane, value in sorted(self._answers[node.name]["planes"].items()):
@@ -71,7 +71,7 @@ class Captured:
                         yield self._answer(node.name, _PLANES[plane], value)
 
     def beside(self, name: str) -> tuple[dict[str, dict[str, str]], dict[str, float]]:
-        """Return the headers of a node's responses, and the seconds of their GETs, both by URI."""
+        """Return the HTTP headers of a BMC's responses, and the duration of each GET in seconds, both by URI."""
         headers: dict[str, dict[str, str]] = {}
         seconds: dict[str, float] = {}
         for way, file in _mockup(self._room(name)):
@@ -112,7 +112,7 @@ def is_one(folder: Path) -> bool:
 
 
 def load(folder: Path) -> Captured:
-    """Read the head of a capture; raises UserError if it is missing or damaged."""
+    """Read the `capture.json` of a capture; raises UserError if the file is missing or damaged."""
     if not is_one(folder):
         raise UserError(f"{folder} is not a capture: it has no {places.HEAD}")
     return _held(folder / places.HEAD, lambda: _head(folder, _json(folder / places.HEAD, HEAD)))
@@ -140,7 +140,7 @@ def _head(folder: Path, doc: Mapping[str, Any]) -> Captured:
 
 
 def _node(name: str, values: Mapping[str, Any]) -> Node:
-    """Return a node from a capture's head, which states which planes the node has, but not their addresses."""
+    """Return a node from its entry in `capture.json`; the entry lists the planes of the node, but no addresses."""
     if not is_name(name):
         raise ValueError(f"{clean(name, 60)!r} is not a node's name")
     role, rack, slot = (
@@ -169,7 +169,7 @@ def _node(name: str, values: Mapping[str, Any]) -> Node:
 
 
 def _bmc(room: Path) -> dict[str, Any]:
-    """Rebuild a BMC's bodies, in the form in which runs store them."""
+    """Return the bodies of a BMC's resources, in the form in which runs store them."""
     doc = _json(room / places.BMC)
     bodies: dict[str, Any] = {uri: {"body": body} for uri, body in doc["apart"].items()}
     left = LARGEST
@@ -189,7 +189,7 @@ def _bmc(room: Path) -> dict[str, Any]:
 
 
 def _mockup(room: Path) -> Iterator[tuple[str, Path]]:
-    """Yield a mockup's bodies: the path of each, which begins with `redfish`, and its file."""
+    """Yield the body files of a mockup, each with its path, which begins with `redfish`."""
     top = room / "redfish"
     if room.is_symlink() or top.is_symlink():
         raise UserError(f"{top} is behind a link; a capture has no links")
@@ -233,7 +233,7 @@ def _refuse(word: str) -> float:
 
 
 def _held(place: Path, build: Callable[[], T]) -> T:
-    """Build an object from an untrusted file; raises a UserError of one line if the contents are invalid."""
+    """Build an object from an untrusted file; raises UserError with one line of text if the contents are invalid."""
     try:
         return build()
     except _DAMAGED as error:

@@ -1,6 +1,6 @@
-"""Writes a capture as answers arrive, first to a temporary folder, so that a partial capture never looks complete.
+"""Writes a capture while replies arrive; a temporary folder ensures that a partial capture never looks complete.
 
-A capture contains raw answers that identify nodes, so only its owner may read it.
+A capture contains raw replies that identify nodes, so only the owner of its files may read them.
 """
 
 import json
@@ -30,7 +30,7 @@ OWN, ROOM = 0o600, 0o700
 
 @dataclass(frozen=True)
 class CaptureHead:
-    """The head of a capture; `planes` are the planes that were read."""
+    """The values of `capture.json`; `planes` are the planes that were read."""
 
     id: str
     time: str
@@ -41,7 +41,7 @@ class CaptureHead:
 
 
 class CaptureWriter:
-    """Writes the answers of these nodes to a folder, which becomes a capture at the end; raises OSError."""
+    """Writes the replies of nodes to a folder; `finish` makes the folder a capture. Raises OSError."""
 
     def __init__(self, folder: Path, nodes: Sequence[Node]) -> None:
         self._folder, self._nodes = folder, nodes
@@ -52,7 +52,7 @@ class CaptureWriter:
         self, answer: Answered, headers: Mapping[str, Mapping[str, str]] = NOTHING,
         seconds: Mapping[str, float] = NOTHING,
     ) -> None:  # fmt: skip
-        """Write one plane's answer, with the headers and times of its bodies by URI."""
+        """Write the reply of one plane; `headers` and `seconds` map URIs to response headers and durations."""
         place = self._folder / self._rooms[answer.node]
         place.mkdir(mode=ROOM, exist_ok=True)
         match answer.capture:
@@ -66,7 +66,7 @@ class CaptureWriter:
         self._entries.setdefault(answer.node, {})[answer.plane.value] = entry
 
     def finish(self, head: CaptureHead) -> dict[str, Any]:
-        """Write the head of a capture, and return it."""
+        """Write `capture.json`, and return its content."""
         doc: dict[str, Any] = {
             "rackcheck": FORMAT, "capture": head.id, "time": head.time, "version": head.version,
             "planes": list(head.planes), "anonymised": head.anonymised,
@@ -80,7 +80,7 @@ class CaptureWriter:
 
 
 def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
-    """Return the entry of one node: its role, its position, and the planes in its inventory, each with the result."""
+    """Return the entry of one node: its role, its rack position, and the result of each plane that it has."""
     doc: dict[str, Any] = {"role": node.role}
     if node.rack:
         doc |= {"rack": node.rack, "u": node.u, "height": node.height}
@@ -93,7 +93,7 @@ def _entry(node: Node, values: Mapping[str, Any], room: str) -> dict[str, Any]:
 def _bmc(
     place: Path, capture: BmcCapture, headers: Mapping[str, Mapping[str, str]], seconds: Mapping[str, float]
 ) -> None:
-    """Write a BMC's resources as a mockup, and what a mockup cannot contain to a separate file."""
+    """Write a BMC's resources as a mockup; `bmc.json` gets everything that a mockup cannot contain."""
     bodies = {uri: body for uri, body in capture.bodies.items() if not isinstance(body, Unknown)}
     ways = places.ways(bodies)
     for uri, way in ways.items():
@@ -110,14 +110,14 @@ def _bmc(
 
 
 def _made(folder: Path) -> None:
-    """Make a folder and its parents, all with the same mode; `parents=True` would not set the mode of parents."""
+    """Make a folder and its parents with the same mode; `mkdir(parents=True)` sets no mode on the parents."""
     if not folder.is_dir():
         _made(folder.parent)
         folder.mkdir(mode=ROOM)
 
 
 def _dump(file: Path, doc: object, *, ordered: bool = False) -> None:
-    """Write a document of a capture; bodies keep the BMC's order of keys."""
+    """Write a JSON file of a capture; the keys of bodies keep the order in which the BMC returned them."""
     text = json.dumps(doc, indent=1, sort_keys=ordered, ensure_ascii=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWN), "w", encoding="ascii") as opened:
         opened.write(text + "\n")
@@ -141,7 +141,7 @@ def free(target: Path) -> None:
 def writing(target: Path) -> Iterator[Path]:
     """Yield a temporary folder for a capture; it is moved to the target at the end of the block, or removed on error.
 
-    `plain` and `made` are subfolders: at the end, the content of `made` is the capture. Raises UserError if writing
+    The temporary folder has the subfolders `plain` and `made`; `made` becomes the capture. Raises UserError if writing
     fails.
     """
     free(target)

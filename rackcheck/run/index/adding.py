@@ -45,7 +45,7 @@ class _Base:
 
 
 class Adder:
-    """Adds runs through one connection, and caches the numbers of names."""
+    """Adds runs through one connection, and caches the row ids of names."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
@@ -58,10 +58,10 @@ class Adder:
         self._names: dict[str, dict[str, int]] = {}
 
     def add(self, name: str, events: Iterable[IndexedEvent], size: int, mtime: int) -> None:
-        """Add or replace a run; on return the run is committed.
+        """Add or replace a run, and commit it.
 
-        `size` (bytes) and `mtime` (nanoseconds) of the events' file serve to detect changes. Raises UserError if the
-        events are damaged or do not contain the start of the run; then nothing is added.
+        `size` (bytes) and `mtime` (nanoseconds) of `events.jsonl` are stored to detect changes. If the events are
+        damaged or have no `run started`, nothing is added, and UserError is raised.
         """
         try:
             with writing(self._db):
@@ -106,7 +106,7 @@ class Adder:
         return (outcome, *parts, None if snap.vector is None else self._vector(snap.vector))
 
     def _named(self, table: str, name: str, column: str = "name") -> int:
-        """Return the number of a node, a rule or a reason."""
+        """Return the row id of a node, a rule or a reason; if there is no such row, insert it."""
         known = self._names.get(table)
         if known is None:
             known = self._names[table] = {}
@@ -138,9 +138,9 @@ class Adder:
         return number
 
     def _new_part(self, cls: Class, part: IndexPart) -> int:
-        """Store a part: as its difference from a whole part, if the difference is less than half the size.
+        """Store a part as its difference from a similar part, if the difference takes less than half the space.
 
-        A part of a new kind is stored whole, so that later parts of this kind have a similar base.
+        The first part of a new kind of machine is stored in full, so that later parts of this kind can refer to it.
         """
         whole, bases = packed(part.text), self._bases_of(cls)
         head = (part.digest, cls.value, part.unknowns(), part.silent())
@@ -194,7 +194,7 @@ def _alike(docs: Docs, base: Docs) -> int:
 
 
 def drop(connection: sqlite3.Connection, name: str) -> None:
-    """Remove a run; parts and verdicts that no run uses any more stay until the index is rebuilt."""
+    """Remove a run; its parts and verdicts stay in the index until the index is rebuilt."""
     row = connection.execute("SELECT id FROM run WHERE name = ?", (name,)).fetchone()
     if row is not None:
         connection.execute("DELETE FROM snap WHERE run = ?", row)

@@ -1,4 +1,4 @@
-"""Synchronises the index with the folders of runs; only changed folders are read."""
+"""Updates the index from the folders of the runs; only new and changed runs are read."""
 
 import errno
 import os
@@ -21,16 +21,16 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Detects a change of a run's events: the file's size in bytes and its modification time in nanoseconds."""
+    """The size in bytes and the modification time in nanoseconds of a run's `events.jsonl`, to detect changes."""
 
     size: int
     mtime: int
 
 
 def closed() -> tuple[str, ...]:
-    """Return the names of run folders that this user may not read; raises UserError if the user may read none.
+    """Return the names of runs that this user may not read; raises UserError if the folder of all runs cannot be read.
 
-    Without this check, a user without permission would see an empty list.
+    Without this check, a user without permission would get an empty list of runs.
     """
     folder = store.runs_folder()
     try:
@@ -44,7 +44,7 @@ def closed() -> tuple[str, ...]:
 
 
 def _barred(folder: Path) -> Path:
-    """Return the folder that denies access: this folder, or the first folder above it that may not be entered."""
+    """Return the folder that denies access: the topmost parent folder without permission to enter, else this folder."""
     effective = os.access in os.supports_effective_ids
     above = reversed(folder.parents)
     return next((one for one in above if not os.access(one, os.X_OK, effective_ids=effective)), folder)
@@ -61,9 +61,9 @@ def _shut(place: Path) -> bool:
 
 
 def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done, _of: None) -> tuple[str, ...]:
-    """Read every new or changed run, drop removed runs, and return the errors of damaged runs, one line each.
+    """Add new and changed runs, remove deleted runs, and return one line for each run that cannot be read.
 
-    Raises UserError if the folder of all runs cannot be read, since its runs must not be dropped then.
+    Raises UserError if the folder of all runs cannot be read; the index is not changed then.
     """
     shut = closed()
     there = dict(_stamps())
@@ -84,7 +84,7 @@ def catch_up(connection: sqlite3.Connection, progress: OnProgress = lambda _done
 
 
 def barred(name: str) -> str:
-    """Format the error for a run that may not be read."""
+    """Format the error for a run that this user may not read."""
     return f"cannot read {visible(str(store.runs_folder() / name))}: {os.strerror(errno.EACCES)}"
 
 
@@ -121,7 +121,7 @@ def _known(connection: sqlite3.Connection, table: str) -> dict[str, Stamp]:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """The size and the contents of a new index."""
+    """The result of a rebuild: the path, the contents and the size of the new index, and the errors of damaged runs."""
 
     path: Path
     runs: int
@@ -131,7 +131,7 @@ class Rebuilt:
 
 
 def rebuild(path: Path, progress: OnProgress = lambda _done, _of: None) -> Rebuilt:
-    """Build a new index in the same folder, and replace the old index atomically; raises Unusable."""
+    """Build a new index, then replace the old index atomically; raises Unusable if this fails."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with opened(fresh) as connection:

@@ -1,4 +1,4 @@
-"""The file of the index: its path, opening it, and its error messages."""
+"""Opens the SQLite file of the index, and explains errors."""
 
 import os
 import re
@@ -18,20 +18,20 @@ WAIT = 30.0
 
 
 class Unusable(UserError):
-    """The index cannot be used at present; runs can still be read from their folders."""
+    """The index cannot be used now; runs can still be read from their folders."""
 
 
 def place() -> Path:
-    """Return the path of the index: in the folder of runs, or RACKCHECK_INDEX."""
+    """Return the path of the index: RACKCHECK_INDEX if it is set, else `index.sqlite` beside the folder of runs."""
     named = os.environ.get("RACKCHECK_INDEX")
     return Path(named) if named else store.runs_folder().parent / "index.sqlite"
 
 
 @contextmanager
 def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
-    """Open the index at a path, creating and migrating it as needed; raises Unusable if it cannot be used.
+    """Open the index at a path; creates or migrates the file if needed, and raises Unusable if the file cannot be used.
 
-    Every SQLite error inside the block is raised as Unusable too, and uncommitted changes are lost.
+    Any SQLite error inside the `with` block is raised as Unusable, and uncommitted changes are lost.
     """
     with explained_errors(path, wait):
         try:
@@ -62,7 +62,7 @@ _ELSEWHERE = "use a path on a local disk: RACKCHECK_INDEX=/local/path/index.sqli
 
 
 def _local(path: Path) -> None:
-    """Reject a file system that several machines share: two machines would damage the index."""
+    """Raise Unusable if the path is on a network file system; two machines writing to the index would damage it."""
     if sys.platform != "linux":
         return
     try:
@@ -75,7 +75,10 @@ def _local(path: Path) -> None:
 
 
 def refused(path: Path, mountinfo: str) -> str:
-    """Return why the index may not be at this path, from the text of `/proc/self/mountinfo`; else an empty text."""
+    """Return why the index cannot be stored at this path, or an empty text.
+
+    `mountinfo` is the text of `/proc/self/mountinfo`.
+    """
     mount = mount_of(str(path.resolve()), mountinfo)
     if mount is None or not mount.network:
         return ""
@@ -87,7 +90,7 @@ def refused(path: Path, mountinfo: str) -> str:
 
 @contextmanager
 def explained_errors(path: Path, wait: float = WAIT) -> Iterator[None]:
-    """Raise SQLite's errors as Unusable, with what to do."""
+    """Convert SQLite errors to Unusable; the message explains how to fix the problem."""
     try:
         yield
     except sqlite3.Error as error:
@@ -109,7 +112,7 @@ def _sqlite_message(error: sqlite3.Error, wait: float) -> str:
 
 @contextmanager
 def writing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run one transaction, all or nothing; waits for another writer."""
+    """Run one transaction, all or nothing; if another process writes to the index, wait for it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -146,16 +149,16 @@ class Mount:
 
     @property
     def network(self) -> bool:
-        """Whether other machines may share it, according to its type or a source `server:/path` or `//server/path`."""
+        """Whether the file system may be shared with other machines: a network type, or a source with a server name."""
         kind = self.type.removeprefix("fuse.")
         return kind in NETWORK or re.match(r"//|[^/]+:/", self.source) is not None
 
 
 def mount_of(path: str, mountinfo: str) -> Mount | None:
-    """Return the mount of an absolute, resolved path; None if the text contains no mount for it.
+    """Return the mount that contains a path, which must be absolute and resolved; None if there is none.
 
-    The result is the mount with the longest mount point above the path; if several mounts have this mount point, it is
-    the last one, which hides the others.
+    Of all mounts that contain the path, the one with the longest mount point is returned. If several mounts have the
+    same mount point, the last one hides the others, and is returned.
     """
     best: Mount | None = None
     for line in mountinfo.splitlines():
@@ -168,7 +171,7 @@ def mount_of(path: str, mountinfo: str) -> Mount | None:
 
 
 def _mount(line: str) -> Mount | None:
-    """Read `36 35 98:0 /root /point options [tags] - type source options`; None for anything else."""
+    """Parse a line like `36 35 98:0 /root /point options [tags] - type source options`; None if the line is invalid."""
     head, mark, tail = line.partition(" - ")
     left, right = head.split(" "), tail.split(" ")
     if not mark or len(left) < 6 or len(right) < 2:

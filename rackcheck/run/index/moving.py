@@ -1,4 +1,4 @@
-"""Texts for moved parts: one line per part, and one line for all parts that were only renumbered."""
+"""Formats moved parts: one line per part, or one line for several parts that were only renumbered."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ LETTERS = 120
 
 
 def lines(moves: Iterable[Moved]) -> Iterator[str]:
-    """Yield the lines for moved parts; identical shifts of numbers, on one or several nodes, share one line."""
+    """Yield the lines for moved parts; parts that were renumbered in the same way share one line, also across nodes."""
     shifted: dict[tuple[str, str, int], list[Moved]] = {}
     single: list[Moved] = []
     for one in moves:
@@ -38,7 +38,7 @@ def lines(moves: Iterable[Moved]) -> Iterator[str]:
 
 
 def _shift(one: Moved) -> tuple[str, int] | None:
-    """Return the collection, and the increase of a part's number; None if the part left its node or has no number."""
+    """Return a part's collection and the change of its number; None if the part left its node or has no number."""
     if one.was[0] != one.now[0]:
         return None
     was, now = _numbered(one.was), _numbered(one.now)
@@ -64,6 +64,6 @@ def _word(item: str) -> str:
 
 
 def doc(one: Moved) -> dict[str, Any]:
-    """Return a moved part as a document."""
+    """Return a moved part as a JSON document."""
     was, now = ({"node": node, "item": item} for node, item in (one.was, one.now))
     return {"part": _word(one.was[1]), "names": dict(one.ids), "before": was, "after": now}

@@ -1,4 +1,4 @@
-"""Compares two runs: from the index if it contains both, else directly from their events."""
+"""Compares two runs: with the index if it contains both runs, else by reading their events."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ from rackcheck.run.store import Stored
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """One side of a comparison: a run, or the newest reading of each node of an acceptance.
+    """One side of a comparison: a single run, or an acceptance, with the newest results of each node from several runs.
 
-    `runs` begins with the oldest run; `nodes` are all nodes of an acceptance, including nodes that no run reached.
+    `runs` are in order of time, the oldest first; `nodes` are all nodes of an acceptance, also nodes without results.
     """
 
     name: str
@@ -29,10 +29,10 @@ class ComparedRun:
 
 @dataclass
 class RunPair:
-    """The differences between two runs, by node; they are added node by node, and then only read.
+    """The differences between two runs, by node.
 
-    `alone` contains identities of nodes with facts on one side only; `beside` is what stayed the same or was never
-    known.
+    `alone` contains the identities of nodes with facts in only one run. `beside` contains unchanged identities, and
+    facts unknown in either run.
     """
 
     before: str
@@ -49,7 +49,7 @@ class RunPair:
     beside: Still = field(default_factory=Still)
 
     def both(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Count the facts of a node that are unknown on both sides, and record the planes silent on both sides."""
+        """Count a node's facts that are unknown in both runs, and record its planes without a reply in both runs."""
         count, planes = unknown_both(before, after, classes)
         self.unknown += count
         if planes:
@@ -61,13 +61,16 @@ class RunPair:
             self.turns[node] = turns
 
     def lonely(self, node: str, before: ComparedFacts, after: ComparedFacts, classes: Iterable[Class]) -> None:
-        """Store the identities of a node with facts on only one side: its parts may have moved anywhere."""
+        """Store the identities of a node with facts in only one run.
+
+        They are needed to find parts that moved to or from this node.
+        """
         if Class.IDENTITY in classes:
             self.alone[node] = tuple(compare(before, after, (Class.IDENTITY,)))
 
     @property
     def follows(self) -> bool:
-        """Whether an identity of a part differs: then unchanged parts are needed, too, to find parts that moved."""
+        """Whether the identity of any part differs; only then unchanged parts are needed, to find parts that moved."""
         return any(names_a_part(change) for some in self.changes.values() for change in some)
 
     def sorted_out(self) -> tuple[tuple[Moved, ...], dict[str, tuple[Change, ...]]]:
@@ -82,14 +85,14 @@ class RunPair:
 
     @property
     def uncertain(self) -> bool:
-        """Whether something was not compared: it is unknown on one side, or a plane or a node is silent on both."""
+        """Whether there is any change, or any plane or node without a reply in both runs."""
         return bool(self.changes or self.turns or self.unread or self.silent)
 
 
 def indexed(
     db: sqlite3.Connection, before: queries.IndexedRun, after: queries.IndexedRun, classes: tuple[Class, ...]
 ) -> RunPair:
-    """Compare two runs of the index; the cost depends on the differences, not on the size of the runs."""
+    """Compare two runs in the index; the duration depends on the number of differences, not on the size of the runs."""
     pair, contents = RunPair(before.name, after.name), queries.Contents(db)
     for node, (was, now) in sorted(queries.differing(db, before, after).items()):
         if was is None or now is None:
@@ -123,7 +126,7 @@ def _facts(contents: queries.Contents, state: queries.IndexedState | None) -> Co
 def _beside(
     db: sqlite3.Connection, contents: queries.Contents, before: queries.IndexedRun, after: queries.IndexedRun
 ) -> Iterator[Still]:
-    """Yield what stayed the same on every node of both runs."""
+    """For each node of both runs, yield its unchanged identities and its unknown facts."""
     old = queries.states(db, before)
     for node, now in queries.states(db, after).items():
         if node in old:
@@ -131,7 +134,7 @@ def _beside(
 
 
 def read(before: ComparedRun, after: ComparedRun, classes: tuple[Class, ...], percent: float = 0.0) -> RunPair:
-    """Compare two sides from their events only."""
+    """Compare two sides by reading their events, without the index."""
     wanted = (*STEADY, *(cls for cls in classes if cls not in STEADY))
     pair = RunPair(before.name, after.name)
     old, new = merged(before, wanted), merged(after, wanted)
@@ -165,7 +168,7 @@ def _kept(changes: Iterable[Change], cls: Class, percent: float) -> Iterable[Cha
 
 
 def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the last state of every node of a side."""
+    """Read the newest state of every node of one side of a comparison."""
     found = {node: Snap(node, {}) for node in source.nodes}
     for stored in source.runs:
         for node, snap in snaps(stored, classes).items():
@@ -175,7 +178,10 @@ def merged(source: ComparedRun, classes: tuple[Class, ...] = STEADY) -> dict[str
 
 
 def snaps(stored: Stored, classes: tuple[Class, ...] = STEADY) -> dict[str, Snap]:
-    """Read the state of every node of a run; identical parts are stored once. A node without facts has no parts."""
+    """Read the state of every node of a run; identical parts are kept in memory once.
+
+    A node without facts has no parts.
+    """
     pool: dict[bytes, IndexPart] = {}
     found: dict[str, Snap] = {}
     for event in indexed_events(stored, classes):

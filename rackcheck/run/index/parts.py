@@ -1,7 +1,8 @@
-"""Parts: facts of one class, content-addressed; a part that is similar to another is stored as the difference.
+"""Parts: the facts of one class, addressed by their hash; a part may be stored as its difference from a similar part.
 
-The canonical form is JSON with sorted keys and no blanks, in ASCII; its SHA-256 is the part's name. The stored form is
-compressed by zlib without header. A difference always refers to a whole part, never to another difference.
+The canonical form of a part is JSON in ASCII, with sorted keys and without blanks; the part's digest is the SHA-256 of
+this form. Stored parts are compressed with zlib, without a zlib header. A stored difference always refers to a part
+that is stored in full.
 """
 
 import hashlib
@@ -20,18 +21,18 @@ Docs = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """Facts of one class, named by their content."""
+    """The facts of one class; `digest` is the SHA-256 of their canonical form."""
 
     digest: bytes
     text: bytes
     docs: Docs
 
     def unknowns(self) -> int:
-        """The number of unknown facts, not including silent planes."""
+        """The number of unknown facts; planes without a reply are not counted."""
         return sum("unknown" in doc for path, doc in self.docs.items() if not path.startswith(PLANE))
 
     def silent(self) -> str:
-        """The planes that returned nothing, separated by commas."""
+        """The planes without a reply, separated by commas."""
         return ",".join(
             sorted(p.removeprefix(PLANE) for p, doc in self.docs.items() if p.startswith(PLANE) and "unknown" in doc)
         )
@@ -42,29 +43,29 @@ PLANE = "plane/"
 
 
 def part_of(docs: Docs) -> IndexPart:
-    """Return facts as a part, named by their content."""
+    """Return facts as a part with its digest."""
     text = canonical(docs)
     return IndexPart(hashlib.sha256(text).digest(), text, docs)
 
 
 def akin(docs: Docs, base: Docs) -> bool:
-    """Whether two parts come from the same kind of machine: at most one in sixteen paths is in only one of them."""
+    """Whether two parts are from the same kind of machine: at most 1 in 16 fact paths is in only one of the parts."""
     return len(docs.keys() ^ base.keys()) * 16 <= len(docs.keys() | base.keys())
 
 
 def canonical(doc: object) -> bytes:
-    """Return a document in canonical form; raises ValueError for values that JSON cannot represent."""
+    """Return a JSON document in canonical form; raises ValueError for numbers that JSON cannot represent."""
     return json.dumps(doc, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
 
 
 def packed(text: bytes) -> bytes:
-    """Compress reproducibly, without a time stamp or a name."""
+    """Compress a text; the same text always gives the same bytes, since no time stamp and no name is stored."""
     squeeze = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     return squeeze.compress(text) + squeeze.flush()
 
 
 def unpacked(data: bytes) -> Any:
-    """Decompress; raises ValueError if the data is damaged or exceeds the limit."""
+    """Decompress a stored part; raises ValueError if the data is damaged or exceeds the size limit."""
     stretch = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
         text = stretch.decompress(data, LARGEST)
@@ -76,7 +77,7 @@ def unpacked(data: bytes) -> Any:
 
 
 def difference(docs: Docs, base: Docs) -> bytes:
-    """Return the difference from one part to another, in canonical form."""
+    """Return the difference of a part from the part `base`, in canonical form."""
     changed = {path: doc for path, doc in docs.items() if not _same(base.get(path), doc)}
     gone = sorted(path for path in base if path not in docs)
     return canonical({"set": changed, "gone": gone})
@@ -88,7 +89,7 @@ def _same(a: object, b: object) -> bool:
 
 
 def patched(base: Docs, doc: Any) -> Docs:
-    """Reverse `difference`; raises ValueError if the difference is invalid."""
+    """Apply a difference to the part `base`, and return the full part; raises ValueError if `doc` is invalid."""
     try:
         gone = frozenset(doc["gone"])
         docs: dict[str, Any] = {path: value for path, value in base.items() if path not in gone}

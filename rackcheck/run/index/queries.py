@@ -31,7 +31,7 @@ class IndexedRun:
 
 @dataclass(frozen=True, slots=True)
 class IndexedState:
-    """The state of a node in a run: the numbers of its parts and verdicts; equal numbers mean equal contents."""
+    """The state of a node in a run: the row ids of its parts and verdicts; equal ids mean equal contents."""
 
     outcome: str
     parts: tuple[int | None, int | None, int | None]
@@ -40,7 +40,7 @@ class IndexedState:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The results of a rule in one run: nodes by verdict."""
+    """The results of one rule in one run: `nodes` maps each verdict to its nodes."""
 
     run: IndexedRun
     nodes: Mapping[str, tuple[str, ...]]
@@ -50,7 +50,7 @@ _RUN = "id, name, time, profile, digest, targets, nodes, outcome, interrupted, f
 
 
 def runs(db: sqlite3.Connection, limit: int | None = None) -> Iterator[IndexedRun]:
-    """Yield runs in the order that `last` uses: by name, the newest first, since a name begins with the time."""
+    """Yield the runs, the newest first; they are sorted by name, because a name begins with the time."""
     rows = db.execute(f"SELECT {_RUN} FROM run ORDER BY name DESC LIMIT ?", (-1 if limit is None else limit,))  # noqa: S608
     return (IndexedRun(*row) for row in rows)
 
@@ -67,13 +67,13 @@ def run(db: sqlite3.Connection, name: str) -> IndexedRun | None:
 
 
 def names(db: sqlite3.Connection, table: str) -> list[str]:
-    """Return the name of every node or every rule of any run."""
+    """Return the names of all nodes or of all rules in the index; `table` is `node` or `rule`."""
     assert table in {"node", "rule"}
     return [name for (name,) in db.execute(f"SELECT name FROM {table} ORDER BY name")]  # noqa: S608
 
 
 def history(db: sqlite3.Connection, node: str) -> Iterator[tuple[IndexedRun, IndexedState]]:
-    """Yield the state of a node in each of its runs, the newest first."""
+    """Yield the state of a node in every run that contains the node, the newest run first."""
     row = db.execute("SELECT id FROM node WHERE name = ?", (node,)).fetchone()
     if row is None:
         return
@@ -120,7 +120,7 @@ def differing(
 
 
 def _alone(db: sqlite3.Connection, one: IndexedRun, other: IndexedRun) -> Iterator[tuple[str, IndexedState]]:
-    """Return the nodes of a run that another run does not have."""
+    """Return the nodes that are in the first run but not in the second run."""
     rows = db.execute(
         f"SELECT name, {_STATE} FROM snap JOIN node ON node.id = snap.node WHERE run = ?"  # noqa: S608
         " AND node NOT IN (SELECT node FROM snap WHERE run = ?)",
@@ -132,9 +132,9 @@ def _alone(db: sqlite3.Connection, one: IndexedRun, other: IndexedRun) -> Iterat
 def unchanged(
     db: sqlite3.Connection, before: IndexedRun, after: IndexedRun, classes: Iterable[Class]
 ) -> tuple[int, dict[str, tuple[str, ...]]]:
-    """For nodes with identical facts in both runs, return the number of unknown facts, and nodes with silent planes.
+    """For nodes with identical facts in both runs, return the number of unknown facts, and the planes without a reply.
 
-    The second result maps the silent planes (`bmc` or `bmc,os`) to the nodes.
+    The second value returned maps the planes without a reply (`bmc` or `bmc,os`) to their nodes.
     """
     same = (
         "FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node AND b.identity IS a.identity"
@@ -157,7 +157,7 @@ def unchanged(
 
 
 def unread(db: sqlite3.Connection, before: IndexedRun, after: IndexedRun) -> list[str]:
-    """Return the nodes that are in both runs and have no facts in either."""
+    """Return the nodes that are in both runs, and that have facts in neither run."""
     rows = db.execute(
         "SELECT name FROM snap a JOIN snap b ON b.run = ? AND b.node = a.node JOIN node ON node.id = a.node"
         " WHERE a.run = ? AND a.config IS NULL AND b.config IS NULL",
@@ -188,7 +188,7 @@ def day(db: sqlite3.Connection, one: IndexedRun, rule: str) -> Day | None:
 
 
 class Contents:
-    """The contents of parts and verdicts; each is read once."""
+    """Reads parts and verdicts from the index, and caches them."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -198,11 +198,11 @@ class Contents:
         self._changes = lru_cache(maxsize=4096)(self._changed)
 
     def facts(self, state: IndexedState) -> ComparedFacts:
-        """Return a node's steady facts; raises Unusable if the index is damaged."""
+        """Return a node's facts of the classes in `STEADY`; raises Unusable if the index is damaged."""
         return {cls: self.part(n) for cls, n in zip(STEADY, state.parts, strict=True) if n is not None}
 
     def turns(self, before: IndexedState, after: IndexedState) -> tuple[Turn, ...]:
-        """Return the verdicts of one node that changed; verdicts that passed in both runs are not read."""
+        """Return the changed verdicts of one node."""
         (was, old), (now, new) = self._bad(before.vector), self._bad(after.vector)
         bad = old.keys() | new.keys()
         if was == now:
@@ -210,7 +210,7 @@ class Contents:
         return turned(dict.fromkeys(self._rules(was), "pass") | old, dict.fromkeys(self._rules(now), "pass") | new)
 
     def changes(self, before: IndexedState, after: IndexedState, classes: Iterable[Class]) -> tuple[Change, ...] | None:
-        """Return the changes of one node; None if it has no facts in one of the runs."""
+        """Return the changed facts of one node; None if the node has no facts in one of the runs."""
         if None in before.parts or None in after.parts:
             return None
         found: list[Change] = []
@@ -241,7 +241,7 @@ class Contents:
         return docs
 
     def _verdicts(self, vector: int | None) -> tuple[int | None, dict[str, str]]:
-        """Return the id of a vector's list of rules, and the vector's verdicts other than pass."""
+        """Return the row id of a vector's list of rules, and all verdicts of the vector except `pass`."""
         row = self._db.execute("SELECT listing FROM vector WHERE id = ?", (vector,)).fetchone()
         rows = self._db.execute(
             "SELECT name, status FROM verdict JOIN rule ON rule.id = verdict.rule WHERE vector = ?", (vector,)
@@ -256,7 +256,7 @@ class Contents:
 
 
 def logical(db: sqlite3.Connection) -> Iterator[tuple[object, ...]]:
-    """Yield the content of the index without internal numbers; the order in which runs were added has no effect."""
+    """Yield the content of the index without row ids, so that the result is the same for any order of adding runs."""
     rows = db.execute(
         "SELECT run.name, run.time, profile, run.digest, targets, nodes, run.outcome, interrupted,"
         " run.fails, run.unknowns, node.name, snap.outcome, i.digest, v.digest, c.digest, vector.digest"

@@ -1,4 +1,4 @@
-"""A run's folder as typed rows: the values that the index stores, validated before use."""
+"""Reads the events of a run as validated rows for the index."""
 
 import hashlib
 import re
@@ -36,7 +36,7 @@ KEPT = ("value", "absent", "unknown", "detail", "unit", "plane")
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """All verdicts of a node: rule, verdict, reason, by rule."""
+    """All verdicts of a node as tuples of rule, verdict and reason, sorted by rule."""
 
     digest: bytes
     verdicts: tuple[tuple[str, str, str], ...]
@@ -46,7 +46,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Snap:
-    """One node in one run; values that the run did not reach are None."""
+    """One node in one run; `vector` and `outcome` are None if the node was not judged."""
 
     node: str
     parts: Mapping[Class, IndexPart]
@@ -55,7 +55,7 @@ class Snap:
 
 
 def vector_of(verdicts: list[tuple[str, str, str]]) -> Vector:
-    """Return verdicts as a vector, named by its content."""
+    """Return the verdicts of a node as a vector with its digest."""
     ordered = tuple(sorted(verdicts))
     fails, unknowns = (sum(status == wanted for _, status, _ in ordered) for wanted in (Status.FAIL, Status.UNKNOWN))
     return Vector(hashlib.sha256(canonical(ordered)).digest(), ordered, fails, unknowns)
@@ -65,13 +65,13 @@ IndexedEvent = RunStarted | RunDone | Snap
 
 
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
-    """Yield a run's events as far as they are stored, with facts of these classes; nodes are yielded when complete.
+    """Yield the start, the nodes and the end of a run from its stored events; a node has facts of these classes.
 
-    If rules compare a node with its siblings, its verdicts are stored after all facts: such a node is yielded twice,
-    first with its facts, then with its verdicts, so that the facts of all nodes need not be kept in memory. `laid`
-    merges both.
+    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. Such a node is
+    yielded twice: first with its facts, then with its verdicts. This way, the facts of all nodes need not be in memory.
+    `laid` merges both values of a node.
 
-    Raises UserError, with the number of the line, for an event that rackcheck would not write like this.
+    Raises UserError with the line number if an event is damaged.
     """
     silent: dict[str, dict[str, dict[str, Any]]] = {}
     nodes: frozenset[str] = frozenset()
@@ -111,7 +111,7 @@ def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Itera
 
 
 def laid(before: Snap | None, now: Snap) -> Snap:
-    """Merge the new values of a node over earlier values from the same run."""
+    """Merge two values of a node from the same run; the newer value takes precedence."""
     if before is None:
         return now
     judged = now if now.vector is not None else before
@@ -141,7 +141,10 @@ def _name(text: object) -> str:
 
 
 def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return whether a plane answered; a truncated answer counts if it is from a node's system, but not from a BMC."""
+    """Return a fact that records whether a plane replied.
+
+    A truncated reply of a node counts as a reply, a truncated reply of a BMC does not.
+    """
     plane = Plane(doc["plane"])
     spoke = "unknown" not in doc or (plane is not Plane.BMC and "raw" in doc)
     values = {"value": "answered"} if spoke else {key: doc[key] for key in ("unknown", "detail") if key in doc}
@@ -150,7 +153,7 @@ def _plane(doc: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def facts_of(doc: Mapping[str, Any], planes: Mapping[str, Mapping[str, Any]]) -> ComparedFacts:
-    """Sort a node's facts by class; raises TypeError, KeyError or ValueError on an invalid form."""
+    """Group a node's facts by class; raises TypeError, KeyError or ValueError if a fact is invalid."""
     found: dict[Class, dict[str, Mapping[str, Any]]] = {cls: {} for cls in Class}
     facts = doc["facts"]
     if not isinstance(facts, dict) or len(facts) > NODES:
@@ -185,5 +188,5 @@ def _vector(doc: Mapping[str, Any]) -> Vector:
 
 
 def plain(text: str) -> str:
-    """Clean a text of a run's head for the index: no control characters, limited length."""
+    """Prepare a text of a run for the index: control characters are removed, and the length is limited."""
     return clean(re.sub(r"\s+", " ", text), REASON)

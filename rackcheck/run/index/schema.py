@@ -1,6 +1,6 @@
-"""The tables of the index, as a list of migration steps; a file of any earlier release is migrated to the last step.
+"""The tables of the index as a list of migration steps; a file of an older release is migrated to the last step.
 
-Numbers are stored instead of names, so that a node in a run takes about twenty bytes. Hashed rows are immutable and
+Row ids are stored instead of names, so that a node in a run takes about twenty bytes. Hashed rows are immutable and
 shared:
 
 - `part`: facts of one class, shared by any number of nodes and runs; `base` is set if only the difference from another
@@ -59,7 +59,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...] = STEPS) -> None:
-    """Migrate a file to the last step, all or nothing; raises UserError on a file of another program or release."""
+    """Migrate an index file in one transaction; raises UserError if another program or newer release created it."""
     # In one transaction: another rackcheck may migrate the file between two queries.
     connection.execute("BEGIN")
     try:

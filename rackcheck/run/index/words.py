@@ -1,4 +1,4 @@
-"""Texts for changes: one line for all nodes with the same change."""
+"""Formats changes as text and JSON; nodes with the same change share one line."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ LETTERS = 120
 
 
 def spelt(value: Reading, unit: str) -> str:
-    """Format a reading for people, with its unit."""
+    """Format a value for output, with its unit."""
     match value:
         case Unknown():
             text = f"unknown ({value})"
@@ -34,7 +34,7 @@ def spelt(value: Reading, unit: str) -> str:
 
 
 def where(nodes: Sequence[str], of: int) -> str:
-    """Format the nodes, with their number and the total."""
+    """Format nodes with their number and the total number: `on 2 of 8: dgx[01-02]`."""
     return f"on {len(nodes)} of {of}: {fold(nodes)}"
 
 
@@ -88,7 +88,7 @@ def turn(one: Turn) -> str:
 
 
 def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]]]:
-    """Yield changed verdicts with the nodes that share them, by rule."""
+    """Yield each changed verdict with the nodes that it applies to, sorted by rule."""
     gathered: dict[Turn, list[str]] = {}
     for node, some in found.items():
         for one in some:
@@ -97,7 +97,7 @@ def turns(found: Mapping[str, Iterable[Turn]]) -> Iterator[tuple[Turn, list[str]
 
 
 def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
-    """Return a change without its nodes as a document; `before` and `after` are included if equal on all nodes."""
+    """Return a change without its nodes as a JSON document; if `alike` is false, `before` and `after` are left out."""
     doc: dict[str, Any] = {"fact": change.path, "class": change.cls.value, "kind": change.kind.value}
     if alike:
         doc |= {"before": reading_json(change.before), "after": reading_json(change.after)}
@@ -106,15 +106,15 @@ def one_doc(change: Change, *, alike: bool = True) -> dict[str, Any]:
 
 
 def change_doc(one: Folded) -> dict[str, Any]:
-    """Return a change of many nodes as a document."""
+    """Return a change and its nodes as a JSON document."""
     return one_doc(one.change, alike=one.alike) | nodes_doc(one.nodes)
 
 
 def turn_doc(one: Turn, nodes: Sequence[str]) -> dict[str, Any]:
-    """Return a changed verdict as a document."""
+    """Return a changed verdict and its nodes as a JSON document."""
     return {"rule": one.rule, "before": one.before or None, "after": one.after or None} | nodes_doc(nodes)
 
 
 def nodes_doc(nodes: Sequence[str]) -> dict[str, Any]:
-    """Return nodes as a list and folded."""
+    """Return nodes as a list, and as a node set."""
     return {"nodes": list(nodes), "folded": fold(nodes)}
