@@ -34,7 +34,7 @@ def answered(rule_id: str, called: Called, tree: Tree, pins: Granted) -> Verdict
     except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001  third-party code: costs only its verdict
         return _failed(rule_id, called, Unknown(Reason.NOT_TESTED, f"rule {called.name} failed: {clean(repr(error))}"))
     if len(wrong) > MOST:
-        why = Unknown(Reason.TOO_LARGE, f"rule {called.name} finds more than {MOST} findings")
+        why = Unknown(Reason.TOO_LARGE, f"rule {called.name} yields more than {MOST} findings")
         return _failed(rule_id, called, why)
     status = all_hold(each.status for each in found)
     waived = tuple(each for each in found if each.status is Status.WAIVED)

@@ -207,6 +207,10 @@ def gathered(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(sorted(_parts(rows, addresses), key=_order))
 
 
+_LEFT = frozenset({ChangeKind.GONE, ChangeKind.LEFT})
+_CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
+
+
 def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[Change]:
     """Yield one change for all items of one PCI function that are gone, or that appeared, and every other change.
 
@@ -222,10 +226,6 @@ def _parts(changes: Iterable[Change], addresses: Mapping[str, str]) -> Iterator[
     for (address, _), some in parts.items():
         first, *rest = sorted(some, key=lambda c: (address in c.path, c.path.count("."), natural(c.path)))
         yield replace(first, also=tuple(sorted((c.path for c in rest), key=natural)))
-
-
-_LEFT = frozenset({ChangeKind.GONE, ChangeKind.LEFT})
-_CAME = frozenset({ChangeKind.APPEARED, ChangeKind.NEW, ChangeKind.CAME})
 
 
 def _collections(path: str) -> Iterator[str]:

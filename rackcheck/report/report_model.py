@@ -130,7 +130,10 @@ class VerdictTally:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node; `count` counts verdicts."""
+    """A gap in the checks: `kind` is plane, rule, site value, scope, phase or node.
+
+    `count` is the number of verdicts or rules.
+    """
 
     kind: str
     what: str

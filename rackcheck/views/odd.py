@@ -169,7 +169,7 @@ def _lost(census: Census, role: str, path: str, value: tuple[str, ...], usual: t
     items = set(usual) - set(value)
     facts = (census.majority(f"{paths.parse(path).item(item)}.pci", role) for item in items)
     addresses = {str(held.value) if held is not None else item for held, item in zip(facts, items, strict=True)}
-    if set(value) - set(usual) or not all(map(PCI_ADDRESS.fullmatch, addresses)):
+    if not items or set(value) - set(usual) or not all(map(PCI_ADDRESS.fullmatch, addresses)):
         return None
     return _Lost(frozenset(addresses), addresses == items)
 

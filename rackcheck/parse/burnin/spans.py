@@ -7,8 +7,8 @@ reverses the verdict of such a rule.
 
 The level of a short line (a row or a column) is the mean of the middle half of its cells, which varies less than the
 median; a quarter of the cells may be outliers or holes. The level of a long line is the median, which varies little
-enough; up to half of the cells may be outliers. The effect of a row is computed with
-one further cell of value 0 for every four cells of the row: rows are taken as identical unless most of a row differs.
+enough; up to half of the cells may be outliers. The effect of a row is computed with one further cell of value 0 for
+every four cells of the row: rows are taken as identical unless most of a row differs.
 """
 
 import math
