@@ -1,4 +1,4 @@
-"""The model behind the screens: stored and new runs, raw answers by node, and the commands that screens call."""
+"""The data model of the screens: stored and new runs, the raw replies of nodes, and the commands that screens run."""
 
 import os
 import subprocess
@@ -56,9 +56,10 @@ CROSS = "cross-plane"
 
 
 class RunSession:
-    """An open subject: stored runs, and audits made in this session; it contacts nodes only on request.
+    """The runs shown on the screens: stored runs, and audits of this session; nodes are contacted only on request.
 
-    It keeps only the locations of raw answers, and reads facts on demand, because there may be a thousand nodes.
+    Only the locations of raw replies are kept in memory, because there may be a thousand nodes. Facts are read when
+    needed.
     """
 
     def __init__(
@@ -90,18 +91,18 @@ class RunSession:
 
     @property
     def waivers(self) -> Sequence[Waiver]:
-        """The waivers in use: the waivers of the runs, and the files of waivers written since."""
+        """The waivers in use: the waivers of the runs, and the waivers of files written on the screens."""
         return (*self._own, *(waiver for file in self._files.values() for waiver in file.waivers))
 
     @property
     def began(self) -> Sequence[str]:
-        """When each run of an acceptance began, the oldest first; empty for a run."""
+        """The start times of the runs of an acceptance, the oldest first; empty if a single run is shown."""
         laid = self.found is not None and self.found.kind == "acceptance"
         return [stored.started().time for stored, _ in self._runs] if laid else []
 
     @property
     def mute(self) -> str:
-        """Why nodes cannot be read again in this session; empty if nodes can be read."""
+        """The reason why nodes cannot be read again in this session; empty if nodes can be read."""
         if self._drives is not None:
             return "a burn-in cannot be repeated from here: rackcheck burnin NODE --seed SEED repeats the work"
         if self.ready is not None:
@@ -115,17 +116,17 @@ class RunSession:
 
     @property
     def made(self) -> Sequence[File]:
-        """The folders of the runs that were made in this session, in order."""
+        """The folders of the runs of this session, in order of time."""
         return [stored.folder for stored, _ in self._runs] if self.ready is not None else []
 
     def ends(self) -> Iterator[RunDone | None]:
-        """Yield how each run of this session ended; None if the stored run is incomplete."""
+        """Yield the event `run done` of each run of this session, or None if the stored run is incomplete."""
         for folder in self.made:
             yield store.find(str(folder)).done() if (folder / "run.json").is_file() else None
 
     @property
     def left_behind(self) -> str:
-        """A note on what a document of the run does not contain; empty if it is complete."""
+        """A note on runs that a report of the first run does not contain; empty if there are no such runs."""
         later = [stored.folder.name for stored, _ in self._runs[1:]] if self.ready is not None else []
         return f"; it covers the first reading only, and later ones are {', '.join(later)}" if later else ""
 
@@ -137,7 +138,7 @@ class RunSession:
 
     @property
     def waiver_words(self) -> Sequence[str]:
-        """Options for the files of waivers, both the run's and the new files; empty if no new file was written."""
+        """The `--waivers` options for stored and new waiver files; empty if no new file was written."""
         if not self._places:
             return ()
         folders = [stored.folder / "waivers" for stored, _ in self._runs[:1]]
@@ -151,18 +152,18 @@ class RunSession:
         return (*self.profile.rules, *_cross())
 
     def run_of(self, *nodes: str) -> str:
-        """Return the newest run that read all of these nodes, as a name that commands accept."""
+        """Return the newest run that read all of these nodes, as an argument for commands."""
         mine = [stored for stored, job in self._runs if set(nodes) <= {node.name for node in job.nodes}]
         return _word(mine[-1]) if mine else self.name
 
     def baselines(self) -> Sequence[tuple[str, str]]:
-        """Return acceptances and other runs, the newest first."""
+        """Return the names of acceptances, then of other runs with the newest run first; each has a description."""
         here = {stored.folder.name for stored, _ in self._runs}
         accepted = [(name, "an acceptance: each node as it was accepted") for name in acceptance.names()]
         return [*accepted, *((name, "another run") for name in reversed(store.ids()) if name not in here)]
 
     def nearest(self, word: str, known: Sequence[str]) -> str:
-        """Return a suggestion with the most similar known word, as the end of a message."""
+        """Return a `did you mean` hint with the most similar known word, as the end of a message."""
         return did_you_mean(word, list(known))
 
     # ---- events
@@ -180,14 +181,14 @@ class RunSession:
             yield from self._replayed(stored, job)
 
     def again(self, nodes: Sequence[str]) -> Iterator[Event]:
-        """Read these nodes again, as a separate run; raises UserError."""
+        """Read these nodes again in a separate run; raises UserError if this session cannot read nodes."""
         if self.ready is None or self._drives is not None:
             raise UserError(self.mute)
         asked = self.ready.once_more([self.nodes[name] for name in nodes])
         yield from self._drive(replace(asked, job=replace(asked.job, waivers=tuple(self.waivers))))
 
     def stop(self) -> None:
-        """Stop reading nodes; answers received so far are kept."""
+        """Stop reading nodes; replies received so far are kept."""
         self._stop.set()
 
     def _drive(self, ready: Prepared) -> Iterator[Event]:
@@ -204,7 +205,7 @@ class RunSession:
             yield self._light(stored, event)
 
     def _laid(self) -> Iterator[Event]:
-        """Merge the readings of an acceptance, and yield them as the events of one run."""
+        """Merge the runs of an acceptance, and yield the events of one combined run."""
         assert self.found is not None
         for stored, _ in self._runs:
             for answer in stored.answered():
@@ -221,7 +222,7 @@ class RunSession:
         yield summary.done
 
     def _light(self, stored: store.Stored, event: Event) -> Event:
-        """Remember where an answer is stored, and return the answer without its raw form."""
+        """Remember where a raw reply is stored, and return the event without the raw reply."""
         if isinstance(event, Answered):
             event = replace(event, capture=None)
             self._hear(stored, event)
@@ -235,7 +236,7 @@ class RunSession:
     # ---- details
 
     def kind(self, fact: str) -> Kind | None:
-        """The kind of a fact."""
+        """The type and unit of a fact; None if the fact is unknown to every probe."""
         try:
             entry = known().catalogue.find(paths.parse(fact))
         except BadPath:
@@ -255,7 +256,7 @@ class RunSession:
             return None
 
     def near(self, fact: str) -> Sequence[str]:
-        """Facts whose names are similar to this name."""
+        """Known facts with a name similar to this name."""
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
@@ -278,11 +279,11 @@ class RunSession:
         return tree_of(job, self.nodes[node], self._whole(node))
 
     def replies(self, node: str) -> Mapping[Plane, Capture]:
-        """Return a node's newest raw answers by plane; raises UserError."""
+        """Return the newest raw replies of a node by plane; raises UserError if a reply cannot be read."""
         return {a.plane: a.capture for a in self._whole(node) if a.capture is not None and a.reading == 1}
 
     def _whole(self, node: str) -> Iterator[Answered]:
-        """Read a node's answers with their raw form."""
+        """Yield the events `answered` of a node with their raw replies."""
         for stored, answer in list(self._heard.get(node, {}).values()):
             if not answer.digest:
                 yield answer
@@ -337,7 +338,7 @@ class RunSession:
             raise UserError(f"rackcheck {words[0]} cannot be called: {error.strerror}") from None
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
-        """Compare a node with another node of the same runs; raises UserError."""
+        """Compare a node with another node of the same runs; raises UserError if a node cannot be read."""
         job = self._runs[-1][1]
         covering = Covering(self.profile.rules, (*job.plan.joins, *job.plan.gatherings))
         mine, theirs = against.facts_of(self.tree(node)), against.facts_of(self.tree(other))
@@ -356,7 +357,7 @@ class RunSession:
 
 
 def _burnt(event: Event) -> Iterator[Burning]:
-    """Yield the output of a stored burn-in piece by piece, like a running burn-in."""
+    """Yield the records of a stored burn-in in batches, like a running burn-in."""
     if isinstance(event, Answered) and isinstance(event.capture, BurnCapture):
         records = event.capture.records
         for at in range(0, len(records), RECORDS):
@@ -370,13 +371,13 @@ def _word(stored: store.Stored) -> str:
 
 
 def _nodes(found: RunSubject) -> Mapping[str, Node]:
-    """Return every node of a subject, with the data of the newest run that contains it."""
+    """Return all nodes of the runs; each node has the values of the newest run that contains it."""
     return {node.name: node for stored, _, _ in found.jobs for node in stored_nodes(stored)}
 
 
 @lru_cache(maxsize=1)
 def _cross() -> tuple[Rule, ...]:
-    """Load the rules that compare facts of both planes; empty if they cannot be loaded."""
+    """Load the rules that compare OS facts with BMC facts; if loading fails, return no rules."""
     try:
         return library.load(CROSS, known().catalogue).own
     except UserError:

@@ -180,7 +180,7 @@ def _mount(line: str) -> Mount | None:
 
 
 def _unescaped(text: str) -> str:
-    """Decode the kernel's octal escapes: blank, tab, line feed and backslash are written as three octal digits."""
+    """Decode the kernel's octal escapes of blanks, tabs, line feeds and backslashes."""
     return re.sub(r"\\([0-3][0-7]{2})", lambda m: chr(int(m[1], 8)), text)
 
 
