@@ -132,7 +132,10 @@ def _secret_planes(planes: frozenset[Plane]) -> frozenset[Plane]:
 
 
 def _second(profile: Profile, seconds: float | None, deadline: float | None) -> Again | None:
-    """Return what is read a second time; raises a usage error if there is nothing to read, or not enough time."""
+    """Return the parameters of the second reading.
+
+    Raises a usage error if no rule needs a second reading, or if the deadline is too short.
+    """
     if seconds is None:
         return None
     facts = profile.twice()

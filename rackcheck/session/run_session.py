@@ -132,7 +132,7 @@ class RunSession:
 
     @property
     def profile_word(self) -> str:
-        """The profile as commands accept it: the file that the run stored, since the installed profile may differ."""
+        """The profile argument for commands: the file stored with the run, because the installed profile may differ."""
         kept = self._runs[0][0].folder / "profile" / f"{self.profile.name}.yaml" if self._runs else None
         return str(kept) if kept is not None and kept.is_file() else self.profile.name
 
@@ -169,7 +169,7 @@ class RunSession:
     # ---- events
 
     def events(self) -> Iterator[Event]:
-        """Yield the events of a prepared audit; on later calls, the events of the stored runs, evaluated again."""
+        """Yield all events: the first call runs the prepared audit, later calls evaluate the stored runs again."""
         if self.ready is not None and not self._began:
             self._began = True
             yield from self._drive(self.ready)
@@ -260,7 +260,7 @@ class RunSession:
         return known().catalogue.near(fact)
 
     def since(self, node: str, rule: str) -> str:
-        """Return, as text, since when a rule has had its current verdict on a node."""
+        """Return a text with the verdict of a rule on a node, and the first run since which the verdict is the same."""
         found = since(node, rule, self.run_of(node)) or since(node, rule)
         if found is None:
             return ""
@@ -269,7 +269,7 @@ class RunSession:
         return f"{found.verdict} since {found.time} ({runs}; run {found.run}{first})"
 
     def tree(self, node: str) -> Tree:
-        """Read a node's facts from its newest answers; raises UserError."""
+        """Return the facts of a node from its newest replies; raises UserError if these cannot be read."""
         return self._tree(node)
 
     def _read(self, node: str) -> Tree:
@@ -294,7 +294,7 @@ class RunSession:
                 raise UserError(f"{stored.folder}/events.jsonl is damaged: {error}") from None
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Return the history of a node or a rule by run, the newest first; raises UserError."""
+        """Return `node` or `rule`, and the history of this node or rule, the newest run first; raises UserError."""
         doc = self.document(("history", name, "--limit", "200"))
         kind = "rule" if "rule" in doc else "node"
         return kind, doc["runs"]
@@ -312,12 +312,12 @@ class RunSession:
     # ---- commands
 
     def run_command(self, words: Sequence[str], width: int = 100) -> CommandResult:
-        """Run a command of rackcheck in a separate process without a terminal, so that it cannot prompt the user."""
+        """Run a rackcheck command in a separate process without a terminal, so that the command cannot prompt."""
         done = self._call(words, width)
         return CommandResult(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def document(self, words: Sequence[str]) -> Mapping[str, Any]:
-        """Run a command of rackcheck with `--json`, and return the command's document; raises UserError."""
+        """Run a rackcheck command with `--json`, and return its JSON document; raises UserError if this fails."""
         done = self._call((*words, "--json"))
         if done.returncode not in {0, 1, 3}:
             why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1].removeprefix("rackcheck: ")
@@ -349,7 +349,7 @@ class RunSession:
         }  # fmt: skip
 
     def waived(self, file: str) -> None:
-        """Use this file of waivers from now on, in place of the run's file of the same name; raises UserError."""
+        """Use this waiver file from now on, in place of a file with the same name; raises UserError on errors."""
         found = waivers.load(File(file))
         self._own = tuple(waiver for waiver in self._own if not waiver.place.startswith(f"{found.name}:"))
         self._files[found.name] = found
@@ -365,7 +365,7 @@ def _burnt(event: Event) -> Iterator[Burning]:
 
 
 def _word(stored: store.Stored) -> str:
-    """Return a run's name for commands: its id if the run can be found by it, else its folder."""
+    """Return a run as an argument for commands: its id if it is in the default folder, else the path of its folder."""
     at_home = stored.folder.resolve() == (store.runs_folder() / stored.folder.name).resolve()
     return stored.folder.name if at_home else str(stored.folder)
 

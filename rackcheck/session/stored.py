@@ -129,9 +129,9 @@ def _node(doc: Mapping[str, Any]) -> Node:
 
 
 def stored_racks(stored: store.Stored) -> dict[str, Rack]:
-    """Return the racks of a run's nodes by name, as its inventory described them; old runs contain no racks.
+    """Return the racks of a run's nodes by name, as they were in its inventory.
 
-    Raises UserError if they cannot be read.
+    Runs of older releases contain no racks. Raises UserError if `run.json` is damaged.
     """
     try:
         listed = stored.head.get("racks", [])

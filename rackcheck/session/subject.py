@@ -127,7 +127,7 @@ def held(stored: store.Stored) -> tuple[Node, ...]:
 
 
 def judged_by(found: Acceptance, stored: store.Stored) -> CollectedRun:
-    """Evaluate a run with the profile of an acceptance, as part of it; raises UserError if that is not possible."""
+    """Evaluate a run with the profile of an acceptance; raises UserError if the run cannot be evaluated."""
     given = {str(name): str(value) for name, value in found.head["profile"]["set"].items()}
     job = stored_job(stored, str(found.profile), given, waived=(), law=found.law)
     return gather(replay(job, stored.answers(), stored.done()))

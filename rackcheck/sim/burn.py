@@ -1,4 +1,4 @@
-"""A burn-in on a simulated node: the payload's plan is read, never run; its records are sent in real time."""
+"""Simulates a burn-in on a node: the payload is never run, and records are sent according to the payload's plan."""
 
 import ast
 import json
@@ -38,18 +38,18 @@ _PLAN = re.compile(rb"^PLAN = json\.loads\((.{2,%d})\)$" % LONGEST, re.MULTILINE
 
 @dataclass(frozen=True)
 class SimBurnin:
-    """What a station needs for a burn-in; its parts are read on first use."""
+    """The simulated node of a burn-in; its parts are read on first use."""
 
     station: Station
 
     @cached_property
     def parts(self) -> LoadableParts:
-        """Return the parts in the capture of the station's machine."""
+        """The parts of the node that can be put under load, from the capture of its machine."""
         return of_station(self.station)
 
 
 def payload_size(command: str) -> int | None:
-    """Return the size in bytes of the payload that a command expects; None if the command starts no burn-in."""
+    """Return the size in bytes of the payload that a command reads; None if the command does not start a burn-in."""
     found = _LAUNCH.fullmatch(command)
     return int(found[1]) if found and int(found[1]) <= LARGEST else None
 
@@ -102,7 +102,7 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
 
 
 def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
-    """Write each record at its time; return whether all records were written."""
+    """Send each record at its time; return whether all records were sent."""
     line = _Line(channel, float(load.plan["pulse"]))
     began = time.monotonic()
     for rows in _due(load.records(), began, pace):
@@ -116,7 +116,7 @@ def _paced(channel: paramiko.Channel, load: SimLoad, pace: float) -> bool:
 
 
 def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterator[list[str]]:
-    """Yield, at each step, the lines that became due since the last step; the list may be empty."""
+    """At each step, yield the list of lines that are due since the last step; the list may be empty."""
     rows: list[str] = []
     for record in records:
         while record["t"] > (time.monotonic() - began) * pace:
@@ -134,7 +134,7 @@ class _Line:
         self._channel, self._pulse, self._heard = channel, pulse, time.monotonic()
 
     def cut(self) -> str:
-        """Return why the connection is cut; empty if it is not."""
+        """Return why the connection is lost, or an empty text if the connection is alive."""
         while self._channel.recv_ready() and self._channel.recv(4096):
             self._heard = time.monotonic()
         if self._channel.closed or self._channel.eof_received:
