@@ -300,7 +300,7 @@ class RunSession:
         return kind, doc["runs"]
 
     def fixes(self, only: Mapping[str, Collection[str]], verdicts: Mapping[str, Sequence[Verdict]]) -> Sequence[str]:
-        """Return the commands that would fix these rules, by node, as `rackcheck remedy` does; raises UserError."""
+        """Return the commands that fix the findings in `only`, as `rackcheck remedy` prints them; raises UserError."""
         urls = {name: node.bmc.url for name, node in self.nodes.items() if node.bmc is not None}
         profile = f"{self.profile.name} {self.profile.version}"
         return commands.fixes(self.name, profile, self.profile.rules, verdicts, only, self._resources, urls, settings())

@@ -30,7 +30,7 @@ class EndSignal:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def taken(self, seconds: float | None = 0) -> bool:
-        """Wait up to `seconds` (None: without limit) for the request to end; return whether it was received."""
+        """Wait at most `seconds` (None: no limit) for the request to end; return whether the request was received."""
         return bool(select.select([0, self._asked], [], [], seconds)[0])
 
 

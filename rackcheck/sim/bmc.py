@@ -138,7 +138,7 @@ class SimBmc:
         return TwistedReply(404, b"") if body is None else TwistedReply(200, body)
 
     def misuse(self) -> list[str]:
-        """Return what a read-only client must not do: requests that change something, and sessions left open."""
+        """Return all violations of read-only access: requests that change a resource, and sessions left open."""
         left = [f"a session was left open: {name}" for name in sorted(self.sessions)]
         return [*self.writes, *left]
 

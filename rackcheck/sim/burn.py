@@ -85,7 +85,10 @@ def _of_time(value: object) -> bool:
 
 
 def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
-    """Read the payload, write each record at its time, stop soon after the connection ends; return the exit status."""
+    """Read the payload, send each record at its time, and return the exit status.
+
+    If the connection ends, sending stops soon.
+    """
     if burning is None or not burning.parts.python:
         return NO_PYTHON
     channel.settimeout(SLOWEST)
@@ -128,7 +131,7 @@ def _due(records: Iterator[dict[str, Any]], began: float, pace: float) -> Iterat
 
 
 class _Line:
-    """The connection to the controller: it is cut if it is closed, has ended, or was silent for `pulse` seconds."""
+    """The connection to the controller; it is lost if it is closed, or silent for more than `pulse` seconds."""
 
     def __init__(self, channel: paramiko.Channel, pulse: float) -> None:
         self._channel, self._pulse, self._heard = channel, pulse, time.monotonic()

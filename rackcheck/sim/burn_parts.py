@@ -23,7 +23,7 @@ _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 
 @dataclass(frozen=True)
 class GpuParts:
-    """One GPU: `about` contains its values in the record `hello`.
+    """One GPU: `about` contains its values in the record `about`.
 
     `idle` is the idle power in W, `idle_clock` the idle clock in Hz, and temperatures are in degrees C. `lanes` is the
     current width of the PCIe link, which does not change with the load. `slowdown` is the temperature at which the

@@ -1,4 +1,4 @@
-"""Commands that a user types on a simulated node to try it; their output is looked up, and nothing is run."""
+"""Looks up the output of commands that a user types on a simulated node; no command is run."""
 
 from rackcheck.model.capture import NodeCapture, Output
 
@@ -14,7 +14,7 @@ _LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
 
 
 def lookup_output(host: NodeCapture, name: str, command: str) -> Output | None:
-    """Return the output of a command that any user may run; None for other commands, or if the capture has no value."""
+    """Return the output of a command that needs no sudo; None if the command is unknown or has no recorded output."""
     match command.split():
         case ["hostname"] | ["hostname", "-s"]:
             return Output(0, f"{_hostname(host, name)}\n")

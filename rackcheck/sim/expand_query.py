@@ -1,4 +1,4 @@
-"""$expand on a simulated BMC: as the standard defines it, or with the defects of real BMCs."""
+"""Simulates $expand on a BMC: as defined in the Redfish standard, or with the defects of real BMCs."""
 
 import json
 import re
@@ -20,7 +20,7 @@ WAYS = ("honest", "nameless", "bare", "501", "cut")
 
 
 def announced(body: bytes) -> bytes:
-    """Return the root; if ProtocolFeaturesSupported has no ExpandQuery, it is added."""
+    """Return the root resource; if ProtocolFeaturesSupported has no ExpandQuery, ExpandQuery is added."""
     root = json.loads(body)
     root.setdefault("ProtocolFeaturesSupported", {}).setdefault("ExpandQuery", ANNOUNCED)
     return json.dumps(root).encode()
@@ -83,7 +83,7 @@ def _twisted(member: object, way: str) -> object:
 
 
 def _read(body: bytes) -> dict[str, object] | None:
-    """Parse a body; None if it is not a JSON object, which some recorded bodies are not."""
+    """Parse a body; None if the body is not a JSON object, as in some recordings."""
     try:
         found = json.loads(body)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The faults that a scenario can give to a machine, each with its parameters."""
+"""The faults that a scenario can simulate, with their parameters."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -34,7 +34,10 @@ INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory/"
 
 @dataclass(frozen=True)
 class FaultKind:
-    """One kind of fault: its description, and its parameters with their defaults, None for a required parameter."""
+    """One kind of fault: its description, and its parameters with their defaults.
+
+    The default of a required parameter is None.
+    """
 
     name: str
     about: str
@@ -57,7 +60,7 @@ def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[Lay], Lay
 
 
 def known(kind: str, given: FaultWords) -> FaultKind:
-    """Return the kind of fault that takes these parameters; raises UserError on an unknown kind or parameter."""
+    """Return the kind of fault with this name; raises UserError if the name or a parameter is unknown."""
     if kind not in KINDS:
         more = did_you_mean(kind, list(KINDS)) or "; rackcheck sim show --faults lists them"
         raise UserError(f"no fault {kind}{more}")
@@ -74,7 +77,7 @@ def known(kind: str, given: FaultWords) -> FaultKind:
 
 
 def lay(station: Station, kind: str, given: FaultWords) -> Station:
-    """Give a fault to a station; raises UserError if the station's machine cannot have this fault."""
+    """Add a fault to a simulated node; raises UserError if the node's machine cannot have this fault."""
     fault = known(kind, given)
     return fault.lay(station, {word: given.get(word, default or "") for word, default in fault.takes.items()})
 

@@ -1,4 +1,4 @@
-"""Faults that appear only under load: a burn-in finds them, and they do not change an audit's results."""
+"""Faults that appear only under load: a burn-in detects these faults, and an audit does not."""
 
 import re
 from collections.abc import Callable, Mapping

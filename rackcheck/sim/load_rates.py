@@ -1,4 +1,4 @@
-"""Rates of the tests of a simulated GPU: work per clock times clock, reduced by the GPU's faults. Pure.
+"""Computes the rates of a simulated GPU's tests: work per clock multiplied by the clock, reduced by faults. Pure.
 
 This is a model, not hardware data: do not derive limits from it.
 """
@@ -37,7 +37,7 @@ StageTest = tuple[str, str, float, dict[str, Any]]
 def tests(
     parts: GpuParts, ills: Sequence[Ill], stage: str, seed: int, clock: float, work: float, rng: Random
 ) -> Iterator[StageTest]:
-    """Yield the tests of a stage on a GPU that worked at `clock` Hz; `work` is the factor on its work per clock."""
+    """Yield the tests of a stage; the GPU ran at `clock` Hz, and `work` is the GPU's factor of work per clock."""
     slow, limp = of_kind(ills, "gpu-slow"), of_kind(ills, "sm-slow")
     part = work * (1 - (slow.number("percent") / 100 if slow else 0))
     sms: dict[str, Any] = {"sms": SMS, "slowest_sm": rng.randrange(SMS), "slowest": 1.01}
@@ -61,7 +61,7 @@ def tests(
 
 
 def to_peer(parts: GpuParts, ills: Sequence[Ill]) -> float:
-    """Return the rate of a copy to another GPU, over NVLink if the GPU has it."""
+    """Return the rate of a copy to another GPU, over NVLink if the GPU has NVLink."""
     return float(parts.about.get("nvlink_rate") or 0.0) * OVER_NVLINK or over_pcie(parts, ills) / 2
 
 
@@ -73,5 +73,5 @@ def over_pcie(parts: GpuParts, ills: Sequence[Ill]) -> float:
 
 
 def of_kind(ills: Sequence[Ill], kind: str) -> Ill | None:
-    """Return the fault of a kind among the faults of one GPU and its node; None if there is none."""
+    """Return the first fault of a kind in the faults of a GPU and its node; None if there is none."""
     return next((ill for ill in ills if ill.kind == kind), None)

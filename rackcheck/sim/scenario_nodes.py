@@ -1,4 +1,4 @@
-"""The nodes of a scenario file, with names as in an inventory, each with its machine and its location."""
+"""Reads the nodes of a scenario file: names and node sets as in an inventory, machines, and locations."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -28,7 +28,7 @@ RACK, UNITS = "rack-48u", 48
 
 
 class Growth:
-    """The node sets of a file whose size can be set, and all names that they can have."""
+    """The node sets of a file whose size can be set, and all names that these sets may contain."""
 
     def __init__(self, table: YamlMapping) -> None:
         nodes = table.items["nodes"]
@@ -44,14 +44,14 @@ class Growth:
 
 
 class Builder:
-    """Builds the stations of a file, and collects its errors."""
+    """Builds the simulated nodes of a scenario file, and collects errors."""
 
     def __init__(self, path: Path, table: YamlMapping, problems: list[Problem]) -> None:
         self._path, self._table, self._problems = path, table, problems
         self._filled: dict[str, int] = {}
 
     def stations(self, count: int | None, shown: str, growing: Iterable[str] = ()) -> dict[str, Station]:
-        """Return every station by its name; raises UserError if a count is set for a rack of fixed size."""
+        """Return every simulated node by its name; raises UserError if a count is set for a rack of fixed size."""
         listed = self._table.items["nodes"]
         assert isinstance(listed, YamlMapping)
         wanted = self._count(count, listed, shown, growing)

@@ -1,11 +1,10 @@
-"""A machine folder, read once: data that is the same for all nodes, and data with placeholders for each node.
+"""Reads a machine folder once for all nodes: data that nodes share, and data with placeholders for each node.
 
-machine.yaml      rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified
-host/*.yaml       files: {PATH: text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied}
-redfish/*.yaml    {URI: body}
+machine.yaml rackcheck: 1, machine: NAME, title: ..., hardware: text on what is unverified host/*.yaml files: {PATH:
+text}, commands: {COMMAND: {out, err, status}}, refused: {PATH: denied} redfish/*.yaml {URI: body}
 
-PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text is one text or a list of lines. A body without
-`@odata.id` gets its URI.
+PATH and URI are patterns (see `rackcheck.sim.machine_patterns`). A text may be written as a list of lines. If a body
+has no `@odata.id`, its URI is added.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,13 +32,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TemplatePart(Generic[T]):
-    """Data by key: a part that all nodes share, and a part whose placeholders are replaced for each node."""
+    """Data by key: values that all nodes share, and values with placeholders that are replaced for each node."""
 
     still: dict[str, T] = field(default_factory=dict)
     moving: dict[str, T] = field(default_factory=dict)
 
     def add(self, key: str, answer: T) -> None:
-        """Add one value to the part to which it belongs."""
+        """Add one value: a value with placeholders of a node is stored separately from shared values."""
         (self.moving if _moves(key) or _moves(answer) else self.still)[key] = answer
 
     def has(self, key: str) -> bool:
@@ -47,7 +46,7 @@ class TemplatePart(Generic[T]):
         return key in self.still or key in self.moving
 
     def of(self, names: Mapping[str, str]) -> dict[str, T]:
-        """Return one node's data; values without placeholders are shared between nodes."""
+        """Return the data of one node; nodes share values without placeholders."""
         return {**self.still, **{of_node(key, names): _filled(answer, names) for key, answer in self.moving.items()}}
 
 
