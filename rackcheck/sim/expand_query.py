@@ -59,7 +59,7 @@ def members(uri: str, reply: TwistedReply) -> int:
 
 
 def _opened(value: object, held: BodyReader, what: str, under: str) -> object:
-    """Replace links by linked resources, one level deep: `.` outside of `Links`, `~` inside `Links`, `*` everywhere."""
+    """Replace links by linked resources, one level deep: `.` means links outside `Links`, `~` inside, `*` all links."""
     if under.startswith("@") or (what != "*" and (under == "Links") is (what == ".")):
         return value
     match value:

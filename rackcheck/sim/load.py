@@ -43,7 +43,7 @@ class SimLoad:
     time: float = 0.0
 
     def records(self) -> Iterator[GpuRecord]:
-        """Yield all records of a burn-in, from hello to verdict; beats are added where no other record is due."""
+        """Yield all records of a burn-in, from `hello` to `verdict`; `beat` records fill gaps between other records."""
         yield self._hello()
         last = 0.0
         for record in heapq.merge(*self._records(), key=lambda record: float(record["t"])):

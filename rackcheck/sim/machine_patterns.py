@@ -1,4 +1,4 @@
-"""Patterns of machine folders: keys and list items that each stand for several, and the placeholders in them.
+"""Expands the patterns of machine folders: keys and list items with brackets stand for several keys and items.
 
 A key with a bracket such as `[0-223]`, `[00-15]` or `[1b,43,52]` is expanded to one key for each member. Several
 brackets are expanded to all combinations. The placeholder `@{1}` is replaced by the member of the first bracket. A

@@ -1,4 +1,4 @@
-"""Reads a YAML file of a machine folder: JSON's types, expanded patterns, and each error with its line and column."""
+"""Reads a YAML file of a machine folder: values have JSON types, patterns are expanded, errors have a position."""
 
 import json
 import re

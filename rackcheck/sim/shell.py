@@ -145,7 +145,7 @@ _ERRORS: Mapping[Reason, str] = {Reason.DENIED: "Permission denied"}
 
 
 def _as_unknown(why: Unknown) -> Output | None:
-    """Return the output for a recorded unknown; None if its reason has no corresponding output."""
+    """Return the output that leads to a recorded unknown value; None if no output leads to the recorded reason."""
     message = f"{why.detail}\n"
     match why.reason:
         case Reason.TIMEOUT:

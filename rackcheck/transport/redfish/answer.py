@@ -1,4 +1,4 @@
-"""The content of a BMC's reply: one JSON object without secrets, or the reason why there is none."""
+"""Reads the content of a BMC's reply: a JSON object without secrets, or the reason why there is no such object."""
 
 import json
 import math
@@ -51,7 +51,7 @@ class HttpReply(Protocol):
 
 
 def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Return the body of a reply, or the meaning of its status if it has no body."""
+    """Return the body of a reply; if the reply is an error, return the reason."""
     status = answer.status
     if status == 200:
         body = parsed(answer.read, hiding)
@@ -71,15 +71,15 @@ def body_of(answer: HttpReply, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def values(data: bytes) -> int:
-    """Count the values of a body before it is parsed: the result may be too large, but at most one too small."""
+    """Estimate the number of JSON values of a body without parsing it; the estimate is at most one too small."""
     return sum(map(data.count, (b",", b"{", b"[")))
 
 
 def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
-    """Parse a body: one JSON object, without its secrets and our credentials; anything else is unparsable.
+    """Parse a body, and return a JSON object without secrets and without our credentials; any other body is unparsable.
 
-    If a name occurs twice in one object, the body is unparsable, since either value may be meant. Characters that
-    cannot be decoded become `BROKEN`.
+    A body is also unparsable if a name occurs twice in one object, because the correct value cannot be determined.
+    Characters that cannot be decoded are replaced by `BROKEN`.
     """
     if values(data) > VALUES:
         return Unknown(Reason.TOO_LARGE, f"more than {VALUES} values in one answer")
@@ -107,7 +107,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
     """Return another spelling for a missing resource's URI: the letter case of an existing parent, else a final slash.
 
-    HPE's links are spelt differently from HPE's resources.
+    This is needed for HPE, whose links are spelt differently from the URIs of its resources.
     """
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
@@ -133,8 +133,8 @@ def same_host(url: str, uri: str, location: str | None) -> str | None:
 def own(uri: str, body: Body | Unknown) -> Body | Unknown:
     """Return a body if it is the requested resource; it is unparsable if it is a sibling resource.
 
-    On HPE, letter case and slashes differ; aliases below other paths are common. No recorded BMC returns siblings by
-    mistake.
+    A body with the URI of a sibling resource is rejected. Differences in letter case and slashes are allowed for HPE,
+    and so are aliases below other paths, which are common. No recorded BMC returns a sibling resource by mistake.
     """
     value = None if isinstance(body, Unknown) else body.get("@odata.id")
     if not isinstance(value, str):
@@ -146,7 +146,7 @@ def own(uri: str, body: Body | Unknown) -> Body | Unknown:
 
 
 def sessions(root: Body) -> str | None:
-    """Return the URI of the session collection, if this BMC's root names one."""
+    """Return the URI of the session collection from the root of a BMC; None if the root contains none."""
     links = root.get("Links")
     sessions = links.get("Sessions") if isinstance(links, dict) else None
     place = sessions.get("@odata.id") if isinstance(sessions, dict) else None
@@ -156,8 +156,7 @@ def sessions(root: Body) -> str | None:
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
     """Return the session URI that a login returned, if it is a direct member of one of these collections.
 
-    No other URI is ever deleted, whatever a BMC returns: no path with `..`, no other spelling of a session, no other
-    host.
+    Only such a URI is ever deleted: never a path with `..`, another spelling of a session, or a URI of another host.
     """
     match = LOCATION.fullmatch(location or "")
     if match is None or match["name"] in {".", ".."}:
@@ -172,7 +171,7 @@ def session_place(url: str, location: str | None, collections: Iterable[str]) ->
 
 
 def message(answer: HttpReply, hiding: Hiding = NOTHING) -> str:
-    """Format an error body in brackets: its MessageId and its message."""
+    """Format the MessageId and the message of an error body in brackets."""
     body = parsed(answer.read, hiding)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):

@@ -1,4 +1,4 @@
-"""The BMC to read, its credentials, and the limits."""
+"""The parameters of reading a BMC: its URL, its credentials, and limits."""
 
 import re
 from dataclasses import dataclass, field
@@ -49,11 +49,11 @@ class Bmc:
 class Limits:
     """Limits for one BMC: seconds, bytes and counts.
 
-    `read` is how long the BMC may be silent; `answer` is how long one reply may take, however slowly it arrives. Both
-    are longer for slow resources, see `patience`. `deadline` is for all reading of the BMC; closing the session may
-    take up to `goodbye` longer. `values` is the maximum number of JSON values, which determine the memory: twenty times
-    the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` is whether $expand
-    is used on collections, if it proves complete.
+    `read` is the maximum time without any data, and `answer` the maximum time for a whole reply. Both limits are longer
+    for slow resources, see `patience`. `deadline` limits the time for reading the whole BMC. Closing the session may
+    take up to `goodbye` longer. `values` is the maximum number of JSON values, which limits the memory: twenty times
+    the number of the largest recorded BMC. `width` is the number of parallel GETs, 1 to 4. `expand` allows the use of
+    $expand, as long as checks find no missing data.
     """
 
     connect: float = 5.0
