@@ -26,7 +26,7 @@ FaultReader = Callable[[Station, FaultWords], None]
 
 
 def _fault(name: str, about: str, /, **takes: str | None) -> Callable[[FaultReader], FaultReader]:
-    """Register a fault of the part that a parameter names (GPU, NIC, processor, NUMA node), else of the node."""
+    """Register a fault of the GPU, NIC, processor or NUMA node that a parameter names, or of the whole node."""
     what = next((word for word in takes if word in {"gpu", "nic", "cpu", "numa"}), "")
 
     def kept(look: FaultReader) -> FaultReader:

@@ -64,7 +64,7 @@ class SheetReader:
             raise self.wrong(node, str(error)) from None
 
     def value(self, node: yaml.Node, stood: Stood) -> Any:
-        """Return a JSON value: an unquoted JSON number, true, false or null is that value, other text is a text.
+        """Return a JSON value; an unquoted JSON number, true, false or null keeps its type, any other scalar is a text.
 
         A placeholder with the tag `!!int`, such as `!!int "@{1.2}"`, is a number after the replacement.
         """

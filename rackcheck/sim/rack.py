@@ -138,7 +138,7 @@ class SimRack:
         )  # fmt: skip
 
     def _write(self) -> None:
-        """Write the inventory and its secrets, readable by our user only; existing files are not overwritten."""
+        """Write the inventory and its secrets, readable only by the current user; existing files are never replaced."""
         key, password, known = (self.folder / name for name in (KEY, PASSWORD, KNOWN))
         rows = [f"[{up.ssh[0]}]:{up.ssh[1]} {up.host_key}\n" for up in self.stations if up.ssh is not None]
         lines = [

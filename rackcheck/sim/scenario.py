@@ -110,7 +110,7 @@ def of_machine(folder: Path, count: int | None = None) -> Scenario:
 
 
 def _of_capture(found: captured.Captured, count: int | None) -> Scenario:
-    """Make a rack from a capture's nodes, with their roles; without locations if these do not fit simulated racks."""
+    """Return a rack with the nodes and roles of a capture; locations that a simulated rack cannot have are omitted."""
     if count is not None:
         raise UserError(f"the capture {found.folder.name} has a fixed number of nodes: remove the count")
     units = [unit for node in found.nodes for unit in ((node.rack, u) for u in node.units)]

@@ -279,7 +279,7 @@ class Session:
         )
 
     def _asked(self, uri: str, *, once: bool = False) -> HttpReply | Unknown:
-        """Send a GET, with retries where they may help; with `once`, retry only after a lost session."""
+        """Send a GET, and retry it after temporary errors; if `once` is true, retry only after a lost session."""
         attempt = 0
         again = False
         while True:
@@ -315,7 +315,7 @@ class Session:
             attempt += 1
 
     def _again(self, fault: RequestFault, attempt: int) -> bool:
-        """Return whether a GET without a reply is worth a retry; a BMC that stays silent gets no further requests."""
+        """Return whether to retry a GET without a reply; after `DEAD` resources without a reply, reading ends."""
         why = fault.unknown
         if why.reason is Reason.CERTIFICATE_CHANGED:
             self.over = self.over or why

@@ -1,4 +1,4 @@
-"""HTTPS to one BMC: trusted by fingerprint or CA, with size limits; slow connections are cut by another thread."""
+"""HTTPS to one BMC: verified by fingerprint or CA, with size limits; another thread aborts slow connections."""
 
 import io
 import logging
@@ -54,7 +54,7 @@ class RequestFault(Exception):
 
 @dataclass
 class _Flight:
-    """A request in flight: the deadline for its whole reply, and the connection to cut at the deadline."""
+    """A request in flight: the deadline for its whole reply, and the connection to abort at the deadline."""
 
     until: float
     line: socket.socket | None = None
@@ -62,7 +62,7 @@ class _Flight:
 
 
 class PinnedTls(HTTPAdapter):
-    """All connections to one BMC, and to no other host; requests' defaults for trust and time limits do not apply."""
+    """All connections to one BMC; requests to other hosts are rejected, and the defaults of `requests` do not apply."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class PinnedTls(HTTPAdapter):
         cert: Any = None,  # noqa: ARG002
         proxies: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> Response:
-        """Send one request and read its reply up to the size cap; raises RequestFault for every kind of failure."""
+        """Send one request and read its reply, up to the size limit; raises RequestFault for every kind of failure."""
         if not (request.url or "").startswith(self.origin) or request.method not in {"GET", "POST", "DELETE"}:
             raise RequestFault(Reason.NOT_COLLECTED, "only this BMC is read, and nothing is changed")
         connect, read, whole = timeout
@@ -147,14 +147,14 @@ class PinnedTls(HTTPAdapter):
         raise RequestFault(Reason.TOO_LARGE, f"more than {self.cap >> 10} KiB in one answer")
 
     def tend(self) -> None:
-        """Cut the replies that take too long, even if data still arrives."""
+        """Abort replies that take too long, even if data still arrives."""
         for flight in list(self.flights.values()):
             if time.monotonic() > flight.until and flight.line is not None:
                 flight.late = True
                 _cut(flight.line)
 
     def cut(self) -> None:
-        """Cut every connection; may be called from any thread. Nothing is sent until `reopen`."""
+        """Abort every connection; can be called from any thread. Until `reopen` is called, no request is sent."""
         self.closed = True
         for line in list(self.lines):
             _cut(line)
@@ -203,7 +203,7 @@ class PinnedTls(HTTPAdapter):
         return RequestFault(Reason.UNPARSABLE, f"not an HTTP answer: {type(error).__name__}")
 
     def _distrust(self, error: wrong.SSLError, connect: float) -> RequestFault:
-        """Return a fault with the actual certificate and the expected one; nothing was sent over this connection."""
+        """Return an error with the actual and the expected certificate; no data was sent over this connection."""
         try:
             found = shown(_look(self.host, self.port, connect))
         except OSError as refused:
@@ -229,13 +229,13 @@ OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SH
 
 
 def _no_tls(why: BaseException) -> str:
-    """Return why there is no TLS, with a remedy if the BMC's TLS is too old."""
+    """Return why the TLS handshake failed; if the TLS version of the BMC is too old, the text contains a remedy."""
     old = "it offers only TLS, ciphers or keys that are no longer safe; update its firmware: "
     return f"no TLS with this BMC: {old if OLD.search(str(why)) else ''}{why}"
 
 
 class _Ready(LifoQueue[Any]):
-    """Prefers an open connection to a new one: a BMC may accept no further connection."""
+    """A connection queue that prefers open connections, because a BMC may not accept new connections."""
 
     def _put(self, item: object) -> None:
         if item is None:
@@ -249,7 +249,7 @@ class _Pool(urllib3.HTTPSConnectionPool):
 
 
 def _line(wire: PinnedTls) -> type[HTTPSConnection]:
-    """Return a connection class that registers its socket with `wire`, so that a blocked connection can be cut."""
+    """Return a connection class that registers its sockets in `wire`, so that blocked connections can be aborted."""
 
     class Line(HTTPSConnection):
         def connect(self) -> None:
@@ -271,7 +271,7 @@ def _line(wire: PinnedTls) -> type[HTTPSConnection]:
 
 
 class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
-    """The DMTF's client, without retries and redirects; keeps the last reply, also the reply to a failed login."""
+    """The DMTF's Redfish client without retries and redirects; the last reply is kept, also after a failed login."""
 
     def __init__(self, url: str, user: str, password: str, wire: PinnedTls) -> None:
         super().__init__(url, user, password, max_retry=0, check_connectivity=False, https_adapter=wire)
@@ -300,12 +300,12 @@ def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
 
 
 def shown(fingerprint: str) -> str:
-    """Format a fingerprint in the usual form: AB:CD:..."""
+    """Format a fingerprint in upper case with colons: `AB:CD:...`."""
     return ":".join(fingerprint[i : i + 2] for i in range(0, len(fingerprint), 2)).upper()
 
 
 def _look(host: str, port: int, seconds: float) -> str:
-    """Return the certificate's fingerprint from a separate handshake, over which nothing is sent."""
+    """Return the fingerprint of the certificate; this opens a separate connection, and sends no request over it."""
     with (
         socket.create_connection((host, port), seconds) as plain,
         _unverified().wrap_socket(plain, server_hostname=host) as line,
