@@ -203,9 +203,10 @@ def _refused_type(user: str, error: "paramiko.BadAuthenticationType", hiding: Hi
 
 
 def _keys(target: Target, tried: list[str]) -> "list[tuple[str, paramiko.PKey]]":
-    """Return the named keys; else none if there is a password, else the agent's keys and the default files.
+    """Return the keys for the login: the configured keys if there are any.
 
-    Failures are added to `tried`.
+    Without configured keys, return no keys if a password is set, else the agent's keys and the default key files. Key
+    files that cannot be used are added to `tried`.
     """
     import paramiko  # noqa: PLC0415
 

@@ -78,7 +78,7 @@ def _stanzas() -> tuple[str, ...] | None:
 
 
 def _user_has_star() -> bool:
-    """Return whether the user's own file has a stanza for every host (a distribution's stanza sets nothing we need)."""
+    """Return whether the user's own configuration file has a section `Host *`."""
     file = Path(CONFIGS[0]).expanduser()
     return file.is_file() and any(
         line.split() == ["Host", "*"] for line in file.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""The records of a burn-in that a fact was read from, each as one line: records of the same part and stage. Pure."""
+"""Finds the burn-in records that a fact was read from, and formats each record as one line. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class BurntNode(NodeReplies):
 
 
 def followed(found: Proof, replies: NodeReplies) -> Proof:
-    """Add the inputs of facts that were compared among nodes: such a fact is not in the tree of a single node."""
+    """Add the inputs of facts that compare several nodes; the tree of a single node does not contain such facts."""
     return replace(found, pieces=tuple(_followed(piece, replies) for piece in found.pieces))
 
 
@@ -64,7 +64,7 @@ def _followed(piece: ProofFact, replies: NodeReplies) -> ProofFact:
 
 
 def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
-    """Return at most `most` records that a fact was read from: faults first, then work, then samples."""
+    """Return at most `most` records that a fact was read from: first faults, then work, then samples."""
     thing = _thing(fact)
     about = [(at, record) for at, record in enumerate(found) if _is_about(record, thing)]
     hits = dict.fromkeys(at for at, record in about if record.get("k") == "error")
@@ -79,7 +79,7 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
 
 
 def _thing(fact: Path) -> str:
-    """Return the part that a fact is about, as named in records: `gpu/3`; `gpu` for all GPUs; empty for the node."""
+    """Return the part of a fact with its name in records: `gpu/3`, `gpu` for all GPUs, or empty for the whole node."""
     segment = next((s for s in fact.segments[1:] if s.word in KINDS), None)
     if segment is None:
         return "bmc" if fact.segments[-1].word in {"inlet", "power"} else ""
@@ -97,7 +97,7 @@ def _is_about(record: BurnRecordDict, thing: str) -> bool:
 
 
 def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the pieces of work of the fact's stage and test; if the fact names no test, all work of the stage."""
+    """Find the work records of the fact's stage and test; if the fact names no test, find all of the stage."""
     words = [segment.word for segment in fact.segments]
     stages = {STAGES[word] for word in words[2:] if word in STAGES}
     mine = [(at, r) for at, r in about if r.get("k") == "stage" and (not stages or r.get("stage") in stages)]
@@ -111,7 +111,7 @@ WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested"
 
 
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
-    """Find the samples from which a measured fact or a counter is derived: the first, the highest, the last."""
+    """Find the samples that a measurement or a counter is derived from: the first, the highest and the last sample."""
     word = fact.segments[-1].word
     column = COLUMNS.get(word, word)
     rows = [(at, r[column]) for at, r in about if r.get("k") == "sample" and isinstance(r.get(column), int | float)]
@@ -122,7 +122,7 @@ def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[in
 
 
 def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
-    """Find the node's first or last record, for facts that are read from one of these."""
+    """Find the first or the last record of the node, for facts that are read from one of these two records."""
     word = fact.segments[-1].word
     kinds = {
         "model": ("about",), "uuid": ("about",), "serial": ("about",), "variant": ("about",), "gpu": ("about",),
@@ -137,7 +137,7 @@ def _words(fact: Path, found: Sequence[BurnRecordDict]) -> list[int]:
 
 
 def _text(record: BurnRecordDict, thing: str) -> str:
-    """Write a record in one line; if it lists several GPUs, only the one named by `thing`."""
+    """Format a record as one line; if a record lists several GPUs, only the GPU `thing` is included."""
     gpus, index = record.get("gpus"), thing.partition("/")[2]
     if isinstance(gpus, dict) and index in gpus:
         record = {"k": record.get("k"), "t": record.get("t"), "gpus": {index: gpus[index]}}
@@ -148,7 +148,7 @@ def _text(record: BurnRecordDict, thing: str) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """Return the first members of a long list, and the number of the others."""
+    """Return the first members of a long list, and the number of further members."""
     if not isinstance(value, list) or len(value) <= 2 * MEMBERS:
         return value
     return [*value[:MEMBERS], f"and {len(value) - MEMBERS} more"]

@@ -105,7 +105,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 
 
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
-    """Return another spelling for a missing resource's URI: the letter case of an existing parent, else a final slash.
+    """Return another spelling of a missing resource's URI.
 
     This is needed for HPE, whose links are spelt differently from the URIs of its resources.
     """
@@ -154,7 +154,7 @@ def sessions(root: Body) -> str | None:
 
 
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
-    """Return the session URI that a login returned, if it is a direct member of one of these collections.
+    """Return the session URI in the reply to a login; None if no collection in `collections` contains it.
 
     Only such a URI is ever deleted: never a path with `..`, another spelling of a session, or a URI of another host.
     """

@@ -34,7 +34,7 @@ _EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Denied:
-    """BMCs that never get $expand: values in their root by dotted name, the reason, and its public source."""
+    """A kind of BMC on which $expand is not used: identifying values of the root, the reason, and a public source."""
 
     root: Mapping[str, str]
     why: str

@@ -90,7 +90,7 @@ def _key(key: Any) -> str | None:
 
 
 def _signs_itself(made: Any) -> bool:
-    """Return whether a certificate is signed with its own key; equal subject and issuer names do not prove that."""
+    """Return whether a certificate is signed with its own key; equal names of subject and issuer do not prove this."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
 
     try:

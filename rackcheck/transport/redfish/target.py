@@ -18,7 +18,7 @@ WIDEST = 4
 
 @dataclass(frozen=True)
 class Bmc:
-    """A BMC's URL and credentials, and the trust anchor of its certificate: fingerprint, CA file, or system CAs."""
+    """The URL and credentials of a BMC, and the trust anchor of its certificate: fingerprint, CA file or system CAs."""
 
     url: str
     user: str

@@ -44,7 +44,10 @@ OURS = frozenset({"x-auth-token", "location"})
 
 
 class RequestFault(Exception):
-    """A request without a reply: the reason, whether a retry may help, and whether the connection was dropped."""
+    """The error of a request without a reply.
+
+    If `again` is true, a retry may help, and if `dropped` is true, the BMC closed the connection.
+    """
 
     def __init__(self, reason: Reason, detail: str, *, again: bool = False, dropped: bool = False) -> None:
         super().__init__(detail)
@@ -293,7 +296,7 @@ class Client(HttpClient):  # type: ignore[misc]  # the library ships no types
 
 
 def trust(fingerprint: str | None, ca: str | None) -> ssl.SSLContext:
-    """Return the TLS context: with the CA file if set, else without CAs for a pinned certificate, else the system's."""
+    """Return the TLS context: with the CA file if set, without CAs for a pinned certificate, else with system CAs."""
     if fingerprint is None or ca is not None:
         return ssl.create_default_context(cafile=ca)
     return _unverified()  # the certificate is compared with the fingerprint before anything is sent

@@ -119,7 +119,10 @@ class BmcVisit:
     def _batch(
         self, uris: Iterable[str], pending: set[Future[Any]], whole: Iterable[str] = ()
     ) -> dict[str, expand.Brought]:
-        """Fetch these resources, those in `whole` expanded; return the expanded replies, which are not stored yet."""
+        """Fetch these resources, with $expand if they are in `whole`.
+
+        Return the expanded replies, which are not yet stored.
+        """
         queue = deque(uris)
         asked: dict[Future[Any], str] = {}
         tried: dict[Future[Any], str] = {}
@@ -150,7 +153,10 @@ class BmcVisit:
         return brought
 
     def _watch(self, pending: set[Future[Any]]) -> set[Future[Any]]:
-        """Wait until a request is done, cutting slow ones; return the finished ones, which leave `pending`."""
+        """Wait until a request is done, and abort slow requests.
+
+        Finished requests are removed from `pending` and returned.
+        """
         done: set[Future[Any]] = set()
         while pending and not done:
             left = self.session.until - time.monotonic()
