@@ -1,7 +1,7 @@
-"""Finds traits that nodes with the same finding share and other nodes lack: a hint at the cause, not a proof. Pure.
+"""Finds traits that nodes with the same finding share and other nodes do not have, as a hint at the cause. Pure.
 
-A hint is a rule of thumb, shown with its counts. An unknown fact is not a shared trait, and a fact that many nodes do
-not report is not used as a hint.
+A hint is not a proof, and is shown with the counts of nodes. An unknown fact is not a shared trait. A fact that many
+nodes do not report is not used for hints.
 """
 
 from bisect import bisect_left, bisect_right
@@ -24,9 +24,9 @@ FEW = 2
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A hint: `words` for a column (CELLS at most), `sentence` with the counts, `share` the overlap, 0 to 1.
+    """A hint: `words` is a short text for a column, `sentence` contains the counts, and `share` is the overlap, 0 to 1.
 
-    If the hint is the profile or a single node, `share` is the share of failing nodes among all judged nodes.
+    For a hint at the profile or at a single node, `share` is the share of failing nodes among all judged nodes.
     """
 
     sort: HintKind
@@ -40,7 +40,7 @@ _Has = tuple[int, int]
 
 
 class Hints:
-    """Finds what nodes of a census have in common; built once, used for every finding."""
+    """Finds traits that nodes of a census have in common; one object is used for all findings."""
 
     def __init__(self, census: Census) -> None:
         self._census = census
@@ -54,10 +54,11 @@ class Hints:
         self, nodes: int, among: int, facts: frozenset[str] = frozenset(), seen: frozenset[str] = frozenset(),
         *, unknown: bool = False,
     ) -> Hint | None:  # fmt: skip
-        """Return a hint why these nodes fail and the other judged nodes (`among`) do not; both are sets of the census.
+        """Return a hint why `nodes` fail and the other nodes in `among` do not; None if there is no hint.
 
-        `facts` are the patterns that the rule reads, `seen` the values found there: neither is used as a hint. If the
-        rule is `unknown` on the nodes, the hint never questions the profile. None if there is no hint.
+        Both are sets of the census; `among` contains all judged nodes. `facts` are the patterns that the rule reads,
+        and `seen` the actual values of these facts; neither are used for hints. If the rule is `unknown` on the nodes,
+        the hint is never that the profile may be wrong.
         """
         key = (nodes, among, facts, seen, unknown)
         if key not in self._asked:
