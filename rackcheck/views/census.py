@@ -33,7 +33,7 @@ _UNKNOWN: Mapping[Reason, Unknown] = {reason: Unknown(reason) for reason in Reas
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The value that most of a role's `of` nodes have: `count` nodes have it, on `known` nodes the fact is known."""
+    """The majority value of a role with `of` nodes: `count` nodes have the value, `known` nodes report any value."""
 
     value: Reading
     count: int

@@ -217,7 +217,7 @@ def _whole(rule: Rule, clause: Clause, fact: Path) -> Path:
 
 
 def _mirrored(path: Path, tree: Tree) -> Iterator[tuple[Path, str]]:
-    """Yield the same fact on the other plane: below `bmc`, with the BMC's own name for a GPU."""
+    """Yield the same fact on the other plane; BMC facts are below `bmc`, and a BMC may have another name for a GPU."""
     first, *rest = path.segments
     if first == BMC and rest:
         yield Path(tuple(rest)), "the same fact"

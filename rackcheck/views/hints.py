@@ -88,7 +88,10 @@ class Hints:
     def _fits(
         self, nodes: int, among: int, facts: frozenset[str], seen: frozenset[str]
     ) -> Iterator[tuple[float, _Has, list[Trait]]]:
-        """Yield the sets of nodes that match well enough: the overlap, the set, and its traits, the preferred first."""
+        """Yield the sets of nodes with a sufficient overlap.
+
+        Each has the overlap, the set, and its traits, the preferred first.
+        """
         counts, sets = self._index(among)
         count = nodes.bit_count()
         for at in range(bisect_left(counts, LIKE * count), bisect_right(counts, count / LIKE)):
@@ -101,7 +104,7 @@ class Hints:
                     yield share, has, held
 
     def _index(self, among: int) -> tuple[list[int], list[tuple[int, _Has]]]:
-        """Return the node counts, sorted, and with each count a trait that some of these nodes have and others lack."""
+        """Return the traits that only some of these nodes have, sorted by their number of nodes, and these numbers."""
         if among not in self._among:
             of = among.bit_count()
             sets = []
