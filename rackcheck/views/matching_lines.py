@@ -116,7 +116,7 @@ def _block(lines: Sequence[str], items: Sequence[tuple[str, str]]) -> tuple[int,
 
 
 def _numbered(lines: Sequence[str], word: str, number: int) -> list[int]:
-    """Find the object with the item's index (from 0) in a JSON list named like the collection: `gpus` for gpu/0."""
+    """Find the JSON object of an item by its index (from 0) in the list of the collection, such as `gpus` for gpu/0."""
     for at, line in enumerate(lines):
         if line.strip() == f'"{word}s": [':
             depth = _indent(line)

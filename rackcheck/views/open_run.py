@@ -121,7 +121,7 @@ class NodeFacts(Protocol):
 
 
 class RawAnswers(NodeFacts, Protocol):
-    """The evidence of a verdict: a node's facts and raw replies, the rules that pair planes, the verdict's age."""
+    """The evidence of a verdict: a node's facts and raw replies, rules that compare planes, and the verdict's age."""
 
     @property
     def pairs(self) -> Sequence[Rule]:
@@ -141,7 +141,7 @@ class Lookups(NodeFacts, Protocol):
     """Data that is not in the events of a run: the facts of a node, histories and comparisons."""
 
     def past(self, name: str) -> tuple[str, Sequence[Mapping[str, Any]]]:
-        """Return whether the name is a `node` or a `rule`, and its history by run, the newest first."""
+        """Return the kind of the name (`node` or `rule`) and its history by run, the newest run first."""
 
     def beside(self, node: str, other: str, verdicts: Mapping[str, str], *, every: bool = False) -> Mapping[str, Any]:
         """Compare two nodes; the result has the same form as the JSON document of `diff NODE peers`.

@@ -13,7 +13,7 @@ from rackcheck.views.summary import several
 
 
 class OnNodes(Protocol):
-    """One rule's verdict on nodes: a finding of a run, or of a document, which contains only the rule's id."""
+    """A rule's verdict on nodes: a finding of a run, or of a JSON document, which contains only the rule's id."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 

@@ -228,7 +228,7 @@ def part_of(fact: str, numbers: Mapping[str, str]) -> str:
 
 
 def _odd(burns: Burns, bench: LoadedNode) -> Mapping[str, str]:
-    """Return GPUs with a far lower clock, or a far higher temperature, than the node's other GPUs in this stage."""
+    """Return the GPUs with a much lower clock or a much higher temperature than the node's other GPUs in a stage."""
     stages: dict[str, list[LoadedPart]] = {}
     for part in bench.gpus.values():
         if stage := part.under_way(burns.plan):
