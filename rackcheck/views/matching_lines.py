@@ -39,7 +39,7 @@ class SearchTerms:
 
     @classmethod
     def of(cls, path: Path, reading: Reading) -> "SearchTerms":
-        """Return the search terms of a fact: its items' names, its value's spellings, and the last word of its path."""
+        """Return the search terms of a fact: the names of its items, its value, and the last word of its path."""
         items = tuple((s.word, s.key) for s in path.segments if s.key is not None and s.key != EVERY)
         return cls(items, tuple(_spellings(reading)), _bare(path.segments[-1].word))
 

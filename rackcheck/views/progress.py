@@ -37,7 +37,7 @@ class NodeProgress:
 
 
 def progress(board: Board, now: float) -> list[NodeProgress]:
-    """Return every node of the reading: nodes in progress (the longest first), waiting nodes, then the other nodes."""
+    """Return all nodes of the reading: nodes in progress (the longest time first), waiting nodes, then other nodes."""
     found = [_one(board, node, now) for node in board.due()]
     order = list(Step)
     return sorted(found, key=lambda p: (order.index(p.step), -(p.seconds or 0.0), natural(p.node)))
@@ -80,7 +80,7 @@ def _step_text(each: Asking) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The totals: nodes judged, read, in progress and waiting; recent replies per second; time left at this rate."""
+    """The totals: nodes judged, read, in progress and waiting, recent replies per second, and estimated time left."""
 
     nodes: int
     judged: int

@@ -39,7 +39,10 @@ def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:
 
 
 def lines(reasons: Reasons, of: Whole, most: int = MOST) -> Iterator[tuple[str, str]]:
-    """Yield a pair for each reason: the nodes and the text of the reason; the text of a single node is empty."""
+    """Yield a pair for each reason: the nodes and the reason.
+
+    If the only reason is on the only node, the text of the nodes is empty.
+    """
     shown = reasons[:most]
     for number, (reason, names) in enumerate(shown, start=1):
         text = reason.removesuffix(NEXT) if any(later.endswith(NEXT) for later, _ in shown[number:]) else reason

@@ -28,7 +28,7 @@ QUIET = frozenset({Status.PASS, Status.NA})
 
 @dataclass(slots=True)
 class Asking:
-    """One plane of a node: the times of the request and the reply, on the viewer's clock, and what went wrong."""
+    """One plane of a node: the times of the request and the reply on the local clock, and why data is missing."""
 
     requested: float | None = None
     answered: float | None = None

@@ -190,7 +190,7 @@ def _wrapped(label: str, text: str, width: int, style: str = "") -> Iterator[Lin
 
 
 def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) -> Iterator[Line]:
-    """Count the rules that are not listed above, in one line for each verdict."""
+    """Yield the number of rules that pass and of rules that apply nowhere, then the notes."""
     met: dict[str, set[Status]] = {}
     for finding in summary.findings:
         met.setdefault(finding.rule.id, set()).add(finding.status)
