@@ -91,7 +91,7 @@ def judging(
     known = registry()
     if profile is None:
         names = ", ".join(sorted(library.profiles(folders)))
-        raise click.UsageError(f"{found.folder} is a capture, which has no profile: -p NAME; there are: {names}")
+        raise click.UsageError(f"{found.folder} is a capture, which has no profile: set -p NAME; there are: {names}")
     loaded = library.load(profile, known.catalogue, values, folders)
     bare = job(found, known.plan(loaded.facts()))
     return replace(bare, profile=loaded, waivers=tuple(waived))

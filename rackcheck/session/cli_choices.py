@@ -85,7 +85,7 @@ def waiver_files(given: tuple[Path, ...], *, found: bool) -> tuple["waivers.File
     files = [waivers.load(path) for path in paths]
     twice = [file.name for file in files if [f.name for f in files].count(file.name) > 1]
     if twice:
-        raise UserError(f"two files of waivers have the name {twice[0]}; a run stores each under its name")
+        raise UserError(f"two waiver files have the name {twice[0]}; rename one, because a run stores files by name")
     return tuple(files)
 
 

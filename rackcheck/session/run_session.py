@@ -128,7 +128,7 @@ class RunSession:
     def left_behind(self) -> str:
         """A note on runs that a report of the first run does not contain; empty if there are no such runs."""
         later = [stored.folder.name for stored, _ in self._runs[1:]] if self.ready is not None else []
-        return f"; it covers the first reading only, and later ones are {', '.join(later)}" if later else ""
+        return f"; it covers only the first reading, not the later readings {', '.join(later)}" if later else ""
 
     @property
     def profile_word(self) -> str:
@@ -265,7 +265,7 @@ class RunSession:
         if found is None:
             return ""
         runs = f"{found.runs} run{'' if found.runs == 1 else 's'}"
-        first = ", the first that judged it" if found.first else ""
+        first = ", the first run that judged the rule" if found.first else ""
         return f"{found.verdict} since {found.time} ({runs}; run {found.run}{first})"
 
     def tree(self, node: str) -> Tree:

@@ -76,7 +76,7 @@ def plan_of(payload: bytes) -> Mapping[str, Any]:
         or not all(_of_time(one) for one in numbers)
         or not all(isinstance(w, str) for w in words)
     ):
-        raise ValueError("a plan with keys that a burn-in does not have")
+        raise ValueError("the plan contains invalid values")
     return dict(plan)
 
 
@@ -98,7 +98,7 @@ def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Outp
     try:
         plan = plan_of(bytes(payload))
     except ValueError as error:
-        return Output(2, "", f"a simulated node runs no payload, it reads its plan: {error}\n")
+        return Output(2, "", f"a simulated node only reads the plan in a payload: {error}\n")
     station = burning.station
     load = SimLoad(burning.parts, plan, station.ills, station.number, station.node.load_seed, time=time.time())
     return Output(0 if _paced(channel, load, station.node.load_pace) else 1, "")

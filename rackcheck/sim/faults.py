@@ -200,7 +200,7 @@ def _tool_missing(station: Station, given: FaultWords) -> Station:
     tool = given["tool"]
     called = re.compile(rf"(?:^|[;&|({{]\s*|command -v ){re.escape(tool)}\b", re.MULTILINE)
     if not any(called.search(command) for command in edit.capture(station).commands):
-        raise UserError(f"no reply of {station.name}'s machine comes from {tool}")
+        raise UserError(f"no recorded command of {station.name} uses {tool}")
 
     def without(command: str, answer: Output) -> Output:
         if not called.search(command):
@@ -368,7 +368,7 @@ def _with(body: Mapping[str, object], names: list[str], value: str) -> dict[str,
         raise UserError(f"the resource has no property {first}{did_you_mean(first, list(body))}")
     inner = body[first]
     if rest and not isinstance(inner, Mapping):
-        raise UserError(f"the property {first} has none of its own; remove .{'.'.join(rest)}")
+        raise UserError(f"the property {first} has no properties; remove .{'.'.join(rest)}")
     if not rest and isinstance(inner, (Mapping, list)):
         raise UserError(
             f"the property {first} is not a text"

@@ -36,7 +36,7 @@ class SheetReader:
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise self.wrong(key, "a key is a plain text")
+                raise self.wrong(key, "a key must be a plain text")
             if key.value in seen:
                 raise self.wrong(key, f"`{key.value}` appears twice")
             seen.add(key.value)
@@ -100,7 +100,7 @@ class SheetReader:
             return [(node, stood)]
         each = given["each"]
         if not isinstance(each, yaml.ScalarNode):
-            raise self.wrong(each, "`each` is a bracket, as in [0-7]")
+            raise self.wrong(each, "`each` must be a bracket such as [0-7]")
         try:
             found = expanded(filled(each.value, stood), stood)
         except BadPattern as error:
@@ -124,7 +124,7 @@ class SheetReader:
             return self.fill(node, node.value, stood)
         given = self.pairs(node, "a line is a text, or")
         if [name for _, name, _ in given] != ["json"]:
-            raise self.wrong(node, "a line is a text, or a table of `json` alone")
+            raise self.wrong(node, "a line must be a text, or a table with only the key `json`")
         return json.dumps(self.value(given[0][2], stood))
 
 
@@ -156,7 +156,7 @@ def _bounded(root: yaml.Node, reader: SheetReader) -> None:
         below: list[yaml.Node] = []
         for node in level:
             if id(node) in seen:
-                raise reader.wrong(node, "an alias refers to this; write it out")
+                raise reader.wrong(node, "an alias refers to this value; write the value out instead of the alias")
             seen.add(id(node))
             if isinstance(node, yaml.MappingNode):
                 below += [part for pair in node.value for part in pair]

@@ -76,7 +76,7 @@ class Builder:
         """Return the number of nodes in each set whose size can be set; 0 if the file has no such set."""
         grows = any(ALL in key for key in listed.items)
         if count is not None and not grows:
-            raise UserError(f"{shown} does not grow: its nodes are fixed (racks that grow: {', '.join(growing)})")
+            raise UserError(f"{shown} has a fixed number of nodes (racks of variable size: {', '.join(growing)})")
         value = self._table.get("count")
         if not isinstance(value, Scalar):
             return count or 0

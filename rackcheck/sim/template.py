@@ -101,9 +101,9 @@ def read(folder: Path) -> Template:
             for uri, stood in reader.keys(key, pattern):
                 body = reader.value(value, stood)
                 if not (uri == ROOT or uri.startswith(f"{ROOT}/")) or same_place(uri) != uri:
-                    raise reader.wrong(key, f"`{uri}` is not a URI below {ROOT} without a slash at its end")
+                    raise reader.wrong(key, f"`{uri}` must be a URI below {ROOT}, without a slash at its end")
                 if not isinstance(body, dict):
-                    raise reader.wrong(value, f"the body of {uri} is an object")
+                    raise reader.wrong(value, f"the body of {uri} must be an object")
                 _add(reader, key, template.bodies, uri, {"@odata.id": uri, **body})
     if not template.commands.still and not template.files.still and not template.bodies.still:
         raise UserError(f"{folder} has no data: no host/*.yaml and no redfish/*.yaml")
@@ -148,7 +148,7 @@ def _host(reader: SheetReader, root: yaml.Node, template: Template) -> None:
         elif name == "commands":
             for at, command, node in reader.pairs(value, "`commands`"):
                 if PAYLOAD in command:
-                    raise reader.wrong(at, "a command's key is the text before its payload")
+                    raise reader.wrong(at, "a command's key must be the text before its payload")
                 _add(reader, at, template.commands, command, _output(reader, node))
         else:
             raise reader.wrong(key, f"no such key: `{name}`; there are files, commands, refused")
@@ -171,7 +171,7 @@ def _output(reader: SheetReader, node: yaml.Node) -> Output:
         elif name == "status":
             given = reader.value(value, ())
             if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 255:
-                raise reader.wrong(value, "an exit status is a number from 0 to 255")
+                raise reader.wrong(value, "an exit status must be a number from 0 to 255")
             status = given
         else:
             raise reader.wrong(key, f"no such key: `{name}`; there are out, err, status")
@@ -180,5 +180,5 @@ def _output(reader: SheetReader, node: yaml.Node) -> Output:
 
 def _add(reader: SheetReader, at: yaml.Node, part: TemplatePart[T], key: str, answer: T) -> None:
     if part.has(key):
-        raise reader.wrong(at, f"`{key}` has an answer already")
+        raise reader.wrong(at, f"`{key}` occurs twice")
     part.add(key, answer)

@@ -74,7 +74,7 @@ def records(fact: Path, found: Sequence[BurnRecordDict], most: int) -> RawText:
     shown = sorted(list(hits)[:most] or [at for at, _ in about[:most]])
     rows = tuple(NumberedLine(at + 1, _text(found[at], thing), at in hits) for at in shown)
     name = f"burn-in, records of {thing}" if thing else "burn-in"
-    trouble = "" if rows else "no record of this"
+    trouble = "" if rows else "no record of this fact"
     return RawText(name, Plane.BURNIN, rows, len(about) if thing else len(found), trouble=trouble)
 
 

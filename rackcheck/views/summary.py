@@ -266,7 +266,7 @@ def _together(rules: Sequence[Rule], scoped: Collection[str]) -> Iterator[str]:
         yield f"{several(len(twice), 'rule')} for two readings not judged (audit --again SECONDS): {', '.join(twice)}"
     across = [rule.id for rule in left if rule.across is not None]
     if across:
-        wanting = f"{several(len(across), 'rule')} across nodes not judged, for lack of nodes to compare"
+        wanting = f"{several(len(across), 'rule')} across nodes not judged, because there are too few nodes"
         yield f"{wanting}: {', '.join(across)}"
     for scope, what in ((Scope.RACK, "no rack was read completely"), (Scope.FLEET, "not all nodes were read")):
         held = [rule.id for rule in left if rule.scope is scope]

@@ -205,7 +205,7 @@ def _folded(summary: Summary, width: int, minor: Sequence[str], *, every: bool) 
             yield from _wrapped("", f"{what}{wherever}: {names}", width, "dim")
     if minor:
         names = ", ".join(minor) if len(minor) <= NAMED else f"{len(minor)} rules"
-        message = "is unknown, and minor while it is" if len(minor) == 1 else "are unknown, and minor while they are"
+        message = "is unknown, which counts as minor" if len(minor) == 1 else "are unknown, which counts as minor"
         yield from _wrapped("", f"{names} {message}: --all shows why", width, "dim")
     if not every and not summary.notes:
         yield Line()

@@ -127,4 +127,4 @@ def _host(found: ImportedNodes, name: str, variables: Mapping[str, Any]) -> None
 
 def _connection(found: ImportedNodes, name: str, value: object) -> None:
     if value not in {"ssh", "smart", "paramiko", "paramiko_ssh", "local"}:
-        found.note(f"read over SSH here, and over {clean(str(value), 40)} by Ansible", name)
+        found.note(f"rackcheck uses SSH, while Ansible uses {clean(str(value), 40)}", name)

@@ -92,6 +92,6 @@ def _step(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) ->
     if step > len(steps):
         raise UserError(
             f"was made by a newer rackcheck (step {step}; this one supports up to {len(steps)}); "
-            "use that one, or set another path in RACKCHECK_INDEX"
+            "use the newer rackcheck, or set another path in RACKCHECK_INDEX"
         )
     return int(step)

@@ -33,7 +33,7 @@ class Bmc:
         if place.scheme != "https" or not place.hostname or place.port == 0:
             raise ValueError(f"a BMC's url is https://HOST or https://HOST:PORT: {self.url!r}")
         if place.path.strip("/") or place.query or place.fragment:
-            raise ValueError(f"a BMC's url ends with its host or port: {self.url!r}")
+            raise ValueError(f"a BMC's url must end with its host or port: {self.url!r}")
         if self.pin is not None and not re.fullmatch(r"[0-9a-f]{64}", self.pin):
             raise ValueError(f"not a SHA-256 fingerprint of 64 hex digits: {self.fingerprint!r}")
 
@@ -72,4 +72,4 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= WIDEST:
-            raise ValueError(f"1 to {WIDEST} GETs are sent to a BMC at once, not {self.width}")
+            raise ValueError(f"the number of parallel GETs must be 1 to {WIDEST}, not {self.width}")

@@ -15,7 +15,7 @@ from rackcheck.transport.redfish.session import Session
 from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 
 ONE_BY_ONE = Unknown(
-    Reason.NOT_READ_FURTHER, "read only where collections come whole: one by one, there may be hundreds of resources"
+    Reason.NOT_READ_FURTHER, "read only if the BMC returns whole collections: otherwise, hundreds of GETs may be needed"
 )
 """Why a resource is unknown that only serves rules that are minor while it is."""
 
