@@ -43,7 +43,7 @@ class Where:
 
     terms: tuple[Term, ...] = ()
     text: str = field(default="", compare=False)
-    """The text as typed."""
+    """The text of the filter, as the user typed it."""
 
     def __str__(self) -> str:
         return " ".join(map(str, self.terms))

@@ -13,7 +13,7 @@ MEMBERS = 1_000_000
 """Maximum number of group memberships that one inventory may expand to."""
 
 NodeVars = Mapping[str, Scalar]
-"""The values of a node, flat: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
+"""The values of a node by flat keys: `role`, `host`, `u`, `ssh.user`, `bmc.url`, …"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from rackcheck.profile.schema import rack_type as rack_type_schema
 from rackcheck.profile.schema_check import conform
 
 NEAR = 200
-"""Maximum number of racks to search for a similar name: the search is slow, and many nodes may name a missing rack."""
+"""Maximum number of racks up to which a similar name is suggested; with more racks, the search would be too slow."""
 
 UNITS = 1000
-"""Maximum height of a rack in units; no standard sets it, but it limits loops over units."""
+"""Maximum height of a rack in units; no standard defines this limit, but it limits loops over units."""
 
 FOLDER = "rack-types"
 """The folder with the site's rack types, in the same folder as the inventory."""

@@ -323,10 +323,10 @@ class Judging:
 
 
 ALONE = "node.identity.repeated"
-"""A fact that is judged only if the inventory has a single node; for several nodes, a fleet rule judges all parts."""
+"""This fact is judged only if the inventory has a single node; for several nodes, a fleet rule compares all parts."""
 
 COMPUTE = "compute"
-"""The role that a profile is for if it names no role."""
+"""The role that a profile applies to if the profile sets no role."""
 
 
 def concluded(judged: Judged, rules: Mapping[str, Rule], law: int) -> Judged:

@@ -31,7 +31,10 @@ FORMAT = 1
 NONE: Mapping[str, str] = {}
 
 LARGEST = 256 << 20
-"""Maximum size of a raw answer, event or head, in bytes: up to 32 MiB, which JSON may expand sixfold."""
+"""Maximum size of a raw reply, an event or `run.json`, in bytes.
+
+A reply has up to 32 MiB, and JSON may be six times as large.
+"""
 
 
 def runs_folder() -> Path:
@@ -184,7 +187,7 @@ class Stored:
 
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""The exceptions that readers raise for data that rackcheck would not write like this."""
+"""The exceptions that readers raise for invalid data."""
 
 
 def _held_digest(text: str) -> None:
@@ -246,7 +249,7 @@ def find(run: str) -> Stored:
 
 
 AGAIN_OF = "again-of"
-"""The key in a run's head that names the earlier run, if this run read nodes of that run again."""
+"""The key in `run.json` with the id of the earlier run, if this run read nodes of the earlier run again."""
 
 
 def _again(name: str) -> bool:

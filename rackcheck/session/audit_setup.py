@@ -147,7 +147,7 @@ def _second(profile: Profile, seconds: float | None, deadline: float | None) -> 
 
 
 Drive = Callable[[Job, threading.Event], Iterator[Event]]
-"""Runs a job and yields its events, until it is done or stopped."""
+"""Runs a job, and yields its events until the job is done or stopped."""
 
 
 def _audit(job: Job, stop: threading.Event) -> Iterator[Event]:

@@ -19,7 +19,7 @@ PLANES = frozenset({Plane.OS, Plane.BMC})
 """The planes that are read by default."""
 
 LONGEST_WAIT = 86_400
-"""Maximum number of seconds between two readings, and of a whole run."""
+"""Maximum number of seconds between two readings, and maximum duration of a run in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rackcheck.views.evidence import NodeReplies, ProofFact, piece
 from rackcheck.views.terminal import Line
 
 SOURCE = 120
-"""Maximum number of characters of a source: a command may be a script of many lines."""
+"""Maximum number of characters of a source; a command may be a script with many lines."""
 
 
 def replies_of(tree: Tree, captures: Mapping[Plane, Capture]) -> NodeReplies:

@@ -49,7 +49,7 @@ PATIENCE = 120.0
 """Maximum duration of a command called from the screens, in seconds."""
 
 RECORDS = 512
-"""Number of records of a stored burn-in in one event; it is small, so that the screens stay responsive."""
+"""Number of records of a stored burn-in per event; a small number keeps the screens responsive."""
 
 CROSS = "cross-plane"
 """The shipped fragment whose rules compare facts of both planes."""

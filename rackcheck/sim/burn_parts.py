@@ -16,7 +16,7 @@ _RATE = re.compile(r"([0-9]{1,5}(?:\.[0-9])?) Gb/sec")
 DESIGN: Mapping[str, Mapping[str, Any]] = {
     "NVIDIA H100 80GB HBM3": {"cc": "9.0", "sms": 132, "memory_width": 5120},
 }
-"""Values that a burn-in reads from the driver and an audit does not, by the GPU's name: they are in no capture."""
+"""Values by GPU name that only a burn-in reads from the driver; captures do not contain these values."""
 
 _FLAGS = (("avx512f", "avx512"), ("avx2", "avx2"), ("asimd", "neon"))
 

@@ -15,7 +15,7 @@ from rackcheck.base.user_error import UserError
 from rackcheck.sim import rack_folder
 
 GOODBYE = 5.0
-"""Time, in seconds, that a simulated rack has to stop."""
+"""Seconds that a simulated rack has to stop."""
 
 
 @contextmanager

@@ -4,13 +4,13 @@ from rackcheck.model.capture import NodeCapture, Output
 
 HOSTNAME = "/proc/sys/kernel/hostname"
 KERNEL = "uname -r && uname -m && uname -v"
-"""The command of the probe whose output has uname's values."""
+"""The command of a probe whose output contains the values of uname."""
 
 WELCOME = "This is a simulated node. It has no shell, and answers single commands: hostname, uname -a, cat FILE.\n"
 """Printed on a login without a command."""
 
 _LETTERS = {"s": 0, "n": 1, "r": 2, "v": 3, "m": 4, "o": 5}
-"""Options of uname, and the index of each option's word; words are printed in this order, in any order of options."""
+"""The options of uname, and the position of each option's value in the output; the order of options has no effect."""
 
 
 def lookup_output(host: NodeCapture, name: str, command: str) -> Output | None:

@@ -104,7 +104,7 @@ def outputs(station: Station, change: Callable[[str, Output], Output]) -> Statio
 
 
 _RECORD = re.compile(r"(?:device )?[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] |lrwx")
-"""The beginning of a PCI function's record, which also ends the record before it."""
+"""The first line of a PCI function's record, at which the previous record ends."""
 
 
 def off_the_bus(station: Station, gone: str) -> Station:

@@ -16,7 +16,7 @@ BodyReader = Callable[[str], bytes | None]
 """Returns the body at a URI, or None."""
 
 WAYS = ("honest", "nameless", "bare", "501", "cut")
-"""Variants: complete, members without Id and Name, members as links, not supported, members with few properties."""
+"""Variants of $expand support: complete, members without Id and Name, members as links, no support, few properties."""
 
 
 def announced(body: bytes) -> bytes:

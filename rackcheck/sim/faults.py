@@ -14,10 +14,10 @@ from rackcheck.sim.expand_query import WAYS
 from rackcheck.sim.fault_words import SLOWEST, FaultWords, lanes, number, path
 
 FARTHEST = 1_000_000_000
-"""Maximum offset of a node's clock, in seconds: some thirty years."""
+"""Maximum offset of a node's clock, in seconds: about thirty years."""
 
 XIDS = 9999
-"""Highest Xid number that the log may contain: our own limit, not a driver's."""
+"""Highest Xid number in a simulated log; this limit is rackcheck's own, and not from the driver."""
 
 LINES, TIMES = 1000, 1_000_000
 """Maximum number of open connections, and of repeats, in a BMC's fault."""

@@ -13,7 +13,7 @@ Welcome = Callable[[socket.socket], None]
 """Serves a connection; afterwards the socket is closed."""
 
 NETS = range(77, 127)
-"""Second octets of the networks in 127.0.0.0/8 that a rack may use; each running rack uses one."""
+"""The second octets of the networks in 127.0.0.0/8 for simulated racks; each running rack uses one network."""
 
 
 PORTS = {"ssh": 2222, "https": 8443}

@@ -16,9 +16,9 @@ GpuRecord = dict[str, Any]
 GpuStage = tuple[str, float, float]
 
 THERMAL = 0x20
-"""The clock's throttle reason for software thermal slowdown."""
+"""NVML's throttle reason for software thermal slowdown."""
 HOT_BELOW = 2.0
-"""Degrees below the hardware's slowdown at which a burn-in ends the load, and at which the clock is reduced."""
+"""Degrees below the hardware's slowdown temperature: there, a burn-in ends the load, and the clock is reduced."""
 NO_ANSWER = 5.0
 """Seconds after which a launch counts as hanging."""
 

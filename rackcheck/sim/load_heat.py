@@ -17,15 +17,17 @@ STEEP = 2.2
 """Power is proportional to the clock raised to this exponent."""
 
 DEMAND = {"memory": 0.62, "tensor": 1.63, "scalar": 0.75, "links": 0.35, "together": 1.5}
-"""Power of each stage at the highest clock, as a fraction of the default limit."""
+"""Power draw of each stage at the highest clock, as a fraction of the default power limit."""
 
 RESISTANCE, LAG, LEAK, SMOOTH = 0.063, 5.0, 4e-4, 0.25
-"""K/W of chip, heatsink and air; seconds of their heating; fraction of the clock lost per degree above 60; seconds
-over which the reported power is averaged.
+"""Thermal resistance of chip, heatsink and air in K/W.
+
+Their time constant in seconds; the fraction of the clock lost per degree above 60; the seconds over which the reported
+power is averaged.
 """
 
 WARMER, MINUTES = 3.0, 300.0
-"""Degrees by which the intake air heats up under load; seconds until 63 % of this is reached."""
+"""Degrees by which the intake air heats up under load, and seconds until 63 % of this increase."""
 
 CAPPED, IDLE = 0x4, 0x1
 """Throttle reasons in NVML's bit mask: the power cap, and idle."""

@@ -12,19 +12,22 @@ from rackcheck.sim.burn_parts import GpuParts
 from rackcheck.sim.load_wrong import SCALAR, SMS, hash_of
 
 PER_CLOCK = {"mma": 3.35e5, "fp64": 1.6e4, "fp32": 3.2e4, "int32": 1.6e4, "sfu": 2.0e3}
-"""Work per cycle: FLOP, or operations for the last two units."""
+"""Work per cycle: operations for the last two units, FLOP for all others."""
 
 PER_MEMORY_CLOCK = {"fill": 1220.0, "march": 1160.0, "verify": 1180.0, "copy": 1150.0}
 """Bytes per cycle that the memory reads and writes."""
 
 PER_LANE, OVER_NVLINK = 2.1e8, 0.8
-"""B/s of a PCIe lane of the first generation, doubled by each later generation; usable fraction of NVLink's rate."""
+"""The rate of a PCIe lane of generation 1 in B/s, which doubles with each generation.
+
+The usable fraction of NVLink's rate.
+"""
 
 BESIDES = 0.6
-"""Fraction of their rate that the matrix units keep while memory and links also work."""
+"""The rate of the matrix units while memory and links are also under load, as a fraction of their full rate."""
 
 COVERED, ROUNDS = 0.978, 30.0
-"""Fraction of the memory that patterns cover, and patterns per second."""
+"""Fraction of the memory that is tested with patterns, and number of patterns per second."""
 
 SPREAD = 0.002
 """Relative spread of rates that do not depend on the clock."""

@@ -8,10 +8,10 @@ from typing import Any
 from rackcheck.sim.behaviour import Ill
 
 SMS = 132
-"""Number of SMs of a simulated GPU; it is in no capture."""
+"""Number of SMs of a simulated GPU; captures do not contain this number."""
 
 LINE = 16
-"""Size of a line of the memory's pattern, in bytes."""
+"""Size of one line of a memory pattern, in bytes."""
 
 SCALAR = ("fp64", "fp32", "int32", "sfu")
 GOLDEN = ("mma", "fp64", "fp32", "int32")

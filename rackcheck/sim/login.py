@@ -16,7 +16,7 @@ _LOOKS = re.compile(r'echo "uid \$\(id -u\)"; .*; for t in ([\w./+ :-]+); do ')
 
 
 _READABLE = re.compile(r"l\(\) \{ for f; do \[ -r ")
-"""Doctor's check of readable files, `l GLOB; l GLOB; …`, which prints each glob's first unreadable file."""
+"""Doctor's check of readable files, `l GLOB; l GLOB; …`; the output is the first unreadable file of each glob."""
 
 
 def login_output(host: NodeCapture, command: str, *, sudo: bool, sent: str) -> Output | None:

@@ -126,7 +126,7 @@ def _of_answers(answers: Iterable[Answered]) -> SimMachine:
 # A recorded Redfish tree in the DMTF's layout: the path of a folder is the URI, and its index.json has the body.
 
 BODY = 8 << 20
-"""Maximum size of one body, in bytes: as much as an audit reads of one reply."""
+"""Maximum size of one body, in bytes; an audit reads at most the same size of one reply."""
 
 
 class BodyTree(Mapping[str, Body | Unknown]):

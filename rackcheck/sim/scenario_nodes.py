@@ -15,13 +15,13 @@ from rackcheck.sim.behaviour import BmcConduct, Conduct, Station
 from rackcheck.sim.fault_words import SLOWEST, number
 
 ALL = "@{all}"
-"""In a scenario's node set, this stands for the range of nodes that the user requests, `[0001-0072]`."""
+"""The placeholder in a scenario's node set for the range of requested nodes, such as `[0001-0072]`."""
 
 MOST = 5000
 """Maximum number of nodes of one simulated rack."""
 
 FASTEST, SEEDS = 1000, 2**31 - 1
-"""Maximum number of a load's seconds that pass in one real second, and maximum seed of the nodes' variation."""
+"""Maximum number of simulated seconds of a burn-in per real second, and maximum seed for differences between nodes."""
 
 RACK, UNITS = "rack-48u", 48
 """The type of every rack of a scenario, and its height in units."""

@@ -19,9 +19,9 @@ from rackcheck.sim import command_lookup, login
 HEAD = "head -v -c "
 _ONCE = re.compile(r"^case \$i in -\*\) \(exit 126\);; \*\) \((.*)\) 2>&1;; esac$", re.MULTILINE)
 _NEWEST = re.compile(r"exec 8>&1; s=\$\(\{ \{ \((.*)\); echo \$\? >&3; \} \| tail -c ([0-9]+) >&8; \} 3>&1\); exit \$s")
-"""How a script keeps the newest bytes of a command's output."""
+"""The part of a script that keeps the newest bytes of a command's output."""
 _DEVICE = re.compile(r"^==> .+ <==\n", re.MULTILINE)
-"""How a script runs a command for each device, and how the output names the devices."""
+"""The part of a script that runs a command for each device, and the form of device names in the output."""
 CLOCKS = 'echo "$RACKCHECK_SENT $RACKCHECK_CLOCK"'
 
 

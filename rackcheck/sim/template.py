@@ -24,7 +24,7 @@ from rackcheck.sim.machine_patterns import Stood, of_node
 from rackcheck.sim.machine_yaml import SheetReader, composed
 
 REFUSED = {"denied": Unknown(Reason.DENIED, "Permission denied")}
-"""Why a file cannot be read, by the word that a machine folder uses; the detail is the message of `head`."""
+"""The reasons for unreadable files by their name in a machine folder; the detail is the message of `head`."""
 
 HEAD = ("rackcheck", "machine", "title", "hardware")
 T = TypeVar("T")

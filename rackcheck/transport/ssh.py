@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors are in the reply, not on stderr
 
 KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
-"""Key files that are tried if neither the inventory nor the SSH configuration names one."""
+"""Key files that are tried if neither the inventory nor the SSH configuration names a key file."""
 
 
 _UNLOCKING = threading.Lock()
-"""Held while a key is decrypted, so that other nodes that wait for the same key find it decrypted."""
+"""A lock for the decryption of keys, so that several nodes with the same key decrypt the key only once."""
 
 
 class _Refused(Exception):

@@ -19,10 +19,10 @@ from rackcheck.views.items import folded
 from rackcheck.views.rule_coverage import Covering
 
 NO_RULE = "no rule"
-"""Shown for a fact that no rule reads, so that the author of a profile may add a rule."""
+"""The text for a fact that no rule reads, so that the author of a profile can add a rule."""
 
 WORDS = 4
-"""Minimum number of words of a text for which only the differing words are shown."""
+"""Minimum number of words of a text above which only differing words are shown."""
 
 NO_VERDICTS: Mapping[str, str] = {}
 

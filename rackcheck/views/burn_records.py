@@ -16,10 +16,10 @@ from rackcheck.views.matching_lines import WIDTH
 from rackcheck.views.reply import NumberedLine, RawText
 
 KINDS = {"gpu": "gpu", "core": "cpu", "cpu": "cpu", "memory": "numa", "nic": "nic", "disk": "disk"}
-"""The kind of part in records, by the word of the collection in a fact's path."""
+"""The kind of part in records, by the name of the collection in a fact's path."""
 
 STAGES = {"memory": "memory", "tensor": "tensor", "scalar": "scalar", "link": "links", "peer": "links"}
-"""The stage, by a word in the path of a GPU's fact."""
+"""The burn-in stage, by a word in the path of a GPU's fact."""
 
 COLUMNS = {
     "temperature": "temp", "memory_temperature": "memory_temp", "throttled": "reasons", "generation": "gen",
@@ -27,10 +27,10 @@ COLUMNS = {
     "of_limit": "power", "energy": "energy", "power": "power", "inlet": "inlet", "was_up": "up", "stayed": "up",
     "symbol_errors": "symbol_error",
 }  # fmt: skip
-"""By the last word of a fact's path, the column of samples from which the fact is derived, if the names differ."""
+"""The column of samples that a fact is derived from, by the last word of the fact's path; equal names are left out."""
 
 MEMBERS = 4
-"""Maximum number of members shown of a long list."""
+"""Maximum number of members of a list that are shown."""
 
 BurnRecordDict = Mapping[str, Any]
 
@@ -107,7 +107,7 @@ def _work(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:
 
 
 WORK = frozenset({"mismatches", "results", "rate", "share", "coverage", "tested", "odd", "triad", "odd_sms", "result"})
-"""Facts whose path ends in one of these words are read from pieces of work."""
+"""Facts whose path ends in one of these words are read from work records."""
 
 
 def _samples(fact: Path, about: Sequence[tuple[int, BurnRecordDict]]) -> list[int]:

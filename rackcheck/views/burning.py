@@ -18,7 +18,7 @@ from rackcheck.run.event import Answered, Burning, Event, FactsRead, Judged, Nod
 from rackcheck.views.part import HOST, POINTS, WILD, History, LoadedPart
 
 LATEST = 1e6
-"""The latest valid time of a record (s); a later time is an error of the node."""
+"""The maximum valid time of a record (s); a record with a later time is invalid."""
 
 GPUS = 256
 """Maximum number of GPUs that are tracked on one node."""

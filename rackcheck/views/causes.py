@@ -11,7 +11,7 @@ from rackcheck.model.text import natural
 from rackcheck.views.summary import Finding, Silent
 
 FEW = 3
-"""Up to this many findings with the same cause are shown separately."""
+"""Maximum number of findings with the same cause that are shown separately."""
 
 SHORT = 40
 """Maximum number of characters of a node set that is shown before a detail."""

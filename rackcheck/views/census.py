@@ -23,10 +23,10 @@ PLACES = ("rack", "row", "role", "slot")
 """The parts of a node's location that are counted."""
 
 ABSENT = Absent()
-"""Represents every absent value, whatever its detail."""
+"""The value that represents every absent value; details are ignored."""
 
 _SPELT = frozenset({Unknown, Absent})
-"""Readings with a detail, which is ignored in comparisons."""
+"""Types of values with a detail; details are ignored in comparisons."""
 
 _UNKNOWN: Mapping[Reason, Unknown] = {reason: Unknown(reason) for reason in Reason}
 

@@ -32,7 +32,7 @@ from rackcheck.run.event import facts_json
 UNCHECKED = "# this command does not check the certificate"
 
 ANYBODY = '"$USER"'
-"""The BMC login if none is configured; curl prompts for the password."""
+"""The placeholder for the BMC user if no user is configured; curl prompts for the password."""
 
 
 def line(source: str, plane: Plane, node: Node, probe: AnyProbe | None = None) -> str:

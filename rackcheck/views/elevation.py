@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Standing: TypeAlias = Node | NodeLocation
 
 NO_RACK = "no rack"
-"""The name of the panel of nodes without a rack; it contains a blank, which a rack's name cannot."""
+"""The name of the panel for nodes without a rack; names of racks cannot contain the blank in this name."""
 
 NO_UNIT = "U?"
-"""The label of a node in a rack whose unit is not known."""
+"""The label of a node in a rack if the rack unit of the node is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

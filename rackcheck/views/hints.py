@@ -16,10 +16,10 @@ LIKE = 0.9
 """Minimum overlap at which two sets of nodes match: size of the intersection divided by size of the union."""
 
 SILENT = 0.2
-"""Maximum share of nodes on which a fact may be unknown for it to be used as a hint."""
+"""Maximum share of nodes with an unknown value; a fact that is unknown on more nodes is not used for hints."""
 
 FEW = 2
-"""If at most this many nodes fail, the hint never questions the profile, even in a small rack."""
+"""If at most this many nodes fail, the hint is never that the profile may be wrong, even in a small rack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Hint:
 
 
 _Has = tuple[int, int]
-"""Two sets: nodes with a trait, and nodes of which it is known whether they have the trait."""
+"""Two sets of nodes: the nodes with a trait, and the nodes on which it is known whether they have the trait."""
 
 
 class Hints:

@@ -7,7 +7,7 @@ from rackcheck.model.fold import fold
 from rackcheck.model.text import natural
 
 ItemRow = tuple[tuple[str, str | None], ...]
-"""A path's words, each with its key, which may already be folded."""
+"""The words of a path, each with its key; a key may already be folded."""
 
 
 def folded(found: Iterable[str]) -> tuple[str, ...]:

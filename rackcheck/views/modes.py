@@ -66,18 +66,18 @@ MEASURES: Mapping[Mode, tuple[Measure, ...]] = {
         Measure("burnin.gpu/*.tensor.power", Plane.BURNIN, "W", "its GPUs under load together", fsum),
     ),
 }
-"""The measures of each mode; if the same number of nodes report two of them, the first is shown."""
+"""The facts that each mode can show; if the same number of nodes report several of these facts, the first is shown."""
 
 REQUESTED = Cell(">", "bold cyan", "being read")
 NOT_JUDGED = Cell("-", "dim", "not judged")
 LEFT_OUT = Cell(".", "dim", "left out")
-"""The cell of a node that a filter leaves out; its position is kept."""
+"""The cell of a node that a filter excludes; the node keeps its position."""
 
 MOST = 9
-"""Maximum number of differing facts shown as a digit; for more, the cell shows `+`."""
+"""Maximum number of differing facts that a cell shows as a digit; a higher number is shown as `+`."""
 
 NodeReadings = Mapping[str, Reading]
-"""One node's readings of the facts of a mode, by pattern."""
+"""The values of one node for the facts of a mode, by pattern."""
 
 
 @dataclass(frozen=True)

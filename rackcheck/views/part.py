@@ -13,7 +13,10 @@ from rackcheck.model.burn_record import Fault, Record, Stage
 from rackcheck.parse.burnin.plan import StageSlot
 
 POINTS = 600
-"""Maximum number of points of a history: when it is full, every second point is dropped and the interval doubles."""
+"""Maximum number of points of a history.
+
+When a history is full, every second point is dropped and the interval doubles.
+"""
 
 FAULTS = 64
 """Maximum number of faults kept for one part; all of them are counted."""
@@ -28,13 +31,13 @@ TELLING = {"gpu": ("tensor", "mma"), "host": ("triad", "triad")}
 """The stage and the test whose rate is shown for a GPU, and for a host."""
 
 HOST = "host"
-"""The part that stands for everything but GPUs: processors, memory, ports, disks, and the node itself."""
+"""The part for everything except GPUs: processors, memory, ports, disks, and the node itself."""
 
 WILD = 1e12
-"""Limit above which a value is not plausible, as watts, degrees or a clock."""
+"""The limit above which a power draw, a temperature or a clock is not plausible."""
 
 COLUMNS = ("power", "temp", "memory_temp", "clock", "inlet")
-"""Columns of samples that histories keep."""
+"""The columns of samples that a history contains."""
 
 
 class History:

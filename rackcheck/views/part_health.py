@@ -18,13 +18,13 @@ PEERS = 4
 """Minimum number of GPUs of a node in the same stage to detect an outlier."""
 
 FAR = 6.0
-"""Distance from the median of a node's GPUs, in median absolute deviations, beyond which a GPU is shown as odd."""
+"""Maximum distance of a GPU from the median of the node's GPUs, in median absolute deviations."""
 
 FLOORS = {"clock": 0.01, "temp": 0.03}
-"""Minimum of the median absolute deviation, as a fraction of the median, because sensors round."""
+"""Minimum of the median absolute deviation, as a fraction of the median; needed because sensors round their values."""
 
 OWN = "burnin."
-"""Prefix of burn-in rules, left out on the burn-in's own screen."""
+"""Prefix of burn-in rules; the prefix is left out on the burn-in screen."""
 
 
 class Rank(IntEnum):

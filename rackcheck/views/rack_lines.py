@@ -13,10 +13,10 @@ from rackcheck.views.signs import Signs
 from rackcheck.views.terminal import Line
 
 MANY = 60
-"""Number of shelves above which a panel is drawn with many nodes per line; a full rack has fewer units."""
+"""Number of shelves above which a rack is drawn with many nodes per line; a standard rack has fewer units."""
 
 GAP = 3
-"""Columns between two racks."""
+"""Number of columns between two racks."""
 
 TOGETHER = 8
 """Number of nodes per group on a line of many nodes, so that they can be counted by eye."""

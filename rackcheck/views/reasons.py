@@ -11,7 +11,7 @@ from rackcheck.views import locations
 from rackcheck.views.locations import Whole
 
 Reasons = tuple[tuple[str, tuple[str, ...]], ...]
-"""Reasons, each with the nodes, racks or the fleet that have it; the most frequent first."""
+"""Reasons with the names of their nodes, racks or the fleet; the most frequent reason is first."""
 
 MOST = 5
 """Maximum number of reasons in one list; the others are counted."""
@@ -20,10 +20,10 @@ LONGEST = 400
 """Maximum number of characters of a reason in a line; JSON documents contain the full text."""
 
 NEVER_READ = "no run has read it; rackcheck audit NODE (of an acceptance: --accept NAME)"
-"""The reason of a node that a run should have read but has not judged."""
+"""The reason for a node that was expected in a run but was not judged."""
 
 NO_NODE = "no node was judged; name the nodes to be read: rackcheck audit NODE"
-"""The reason of a run without any node."""
+"""The reason for a run without any node."""
 
 
 def gathered(rows: Iterable[tuple[str, Outcome, str]]) -> Reasons:

@@ -20,7 +20,7 @@ SHOWN = 3
 """Maximum number of shared traits that a sentence lists."""
 
 SWITCH = frozenset({"nic.lldp/*.switch"})
-"""Facts that name the switch a port is cabled to."""
+"""Facts with the name of the switch that a port is cabled to."""
 
 MAKE = frozenset({
     "model", "part", "part_number", "parts", "sku", "product", "product_version", "board", "board_version",
@@ -81,7 +81,7 @@ class Trait:
 
 
 Hit = tuple[int, int, HintKind, str, str]
-"""The nodes with the trait, the nodes of which this is known, the sort, the fact (empty for a location), the value."""
+"""The nodes with a trait, the nodes on which this is known, the kind, the fact (empty for a location), the value."""
 
 
 def traits(census: Census) -> Iterator[Hit]:

@@ -16,7 +16,7 @@ OUTCOME = {Outcome.PASS: Status.PASS, Outcome.FAIL: Status.FAIL, Outcome.INCOMPL
 """The verdict whose symbol and colour are used for an outcome."""
 
 _PLAIN = {0x2026: "...", 0xB1: "+/-", 0x2013: "-", 0x2014: "-", 0xB7: "-", 0x2019: "'", 0x2192: "->"}
-"""Characters that rackcheck and its profiles use, with their ASCII form: … ± · and dashes, quotes and arrows."""
+"""The ASCII forms of characters that rackcheck and its profiles use: … ± ·, dashes, quotes and arrows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from rackcheck.views.reasons import NEVER_READ, NO_NODE, Reasons, gathered, in_o
 
 ORDER = (Status.FAIL, Status.UNKNOWN, Status.WARN, Status.WAIVED, Status.NA, Status.PASS)
 FEW = 5
-"""At most this many of the waivers for nodes that were not judged are listed by name."""
+"""Maximum number of waivers for nodes that were not judged that are listed by name."""
 
 NOTED = 12
 """Maximum number of waivers without effect that have a separate line."""
@@ -168,7 +168,7 @@ def summarize(events: Iterable[Event], profile: Profile, waivers: Iterable[Waive
 
 
 FindingKey = tuple[str, Status, str, Status | None]
-"""The grouping key of a finding: rule, verdict, the text that identifies the evidence, the verdict without waivers."""
+"""The grouping key of findings: rule, verdict, a text that identifies the evidence, verdict without waivers."""
 
 
 def findings(judged: Sequence[Judged], rules: Sequence[Rule]) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ OUTCOMES = {Outcome.PASS: "bold green", Outcome.FAIL: "bold red", Outcome.INCOMP
 
 
 NAMED = 20
-"""At most this many of the rules that pass or do not apply are listed by name."""
+"""Maximum number of rules that pass or do not apply that are listed by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ def test_slurm_nodes_keep_their_addresses_and_partitions(text: str) -> None:
     for words in (
         "does not exist yet (Slurm state FUTURE): gpu03",
         "CLOUD: gpu02",
-        "another name: gpu02",
+        "NodeHostName differs from NodeName: gpu02",
         "Gres left out (gpu:h100:8(S:0-1)): GPUs are read from the node: gpu01",
     ):
         assert words in notes

@@ -33,7 +33,7 @@ _WORDS = {
 """Variables with the same meaning as a key of rackcheck's inventory."""
 
 _NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
-"""The only template that is resolved, since its meaning is unambiguous; `ansible-inventory` resolves none."""
+"""The only template that is resolved, because its meaning is unambiguous; `ansible-inventory` resolves no templates."""
 
 _OWN = frozenset({"_meta", "all", "ungrouped"})
 

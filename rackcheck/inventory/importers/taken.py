@@ -29,7 +29,7 @@ _ROLE = re.compile(r"[a-z][a-z0-9-]*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _PORT = re.compile(PORT["pattern"])
 _CHECKS: Mapping[str, Callable[[str], str]] = {"host": unreachable.host, "bmc.fingerprint": unreachable.fingerprint}
-"""For each key, the function that returns why a value can never work."""
+"""For each key, the function that returns why a value is invalid."""
 
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _REFERENCE = re.compile(r"env:.+|file:.+|keyring:.+/.+|prompt:.*")

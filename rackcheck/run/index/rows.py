@@ -19,7 +19,7 @@ from rackcheck.run.index.parts import IndexPart, canonical, part_of
 from rackcheck.run.store import Stored
 
 CUT_OFF = "CUT OFF"
-"""The outcome of a run that has no end."""
+"""The outcome of a run without an event `run done`."""
 
 NODES = 200_000
 """Maximum number of nodes of a run, and of the rules or facts of a node."""

@@ -25,19 +25,22 @@ LOCATION = re.compile(
 """Pattern of a session's URI."""
 
 COLLECTION = re.compile(r"/redfish/v1/(?:[A-Za-z0-9_-]{1,100}/){0,8}Sessions/?", re.ASCII | re.IGNORECASE)
-"""Pattern of the session collection's URI in a root: user and password are posted there, never to an action."""
+"""Pattern of the session collection's URI in a root; user and password are posted only to a URI of this pattern."""
 
 GONE = re.compile(rb"Resource(MissingAtURI|NotFound|DoesNotExist)|SYS403|not found", re.IGNORECASE)
-"""Texts of an error for a missing resource: MessageIds of the Base registry, and iDRAC's own."""
+"""Error texts for a missing resource: MessageIds of the Base registry, and messages of iDRAC."""
 
 VALUES = 100_000
-"""Maximum number of values in one body: the largest recorded body has 2940. A parsed value takes some 100 bytes."""
+"""Maximum number of values in one body: the largest recorded body has 2940.
+
+A parsed value takes about 100 bytes of memory.
+"""
 
 QUOTED = 4096
-"""Number of characters that are read from a body that is not JSON, to quote its beginning."""
+"""Number of characters at the beginning of a body that are used in error messages if the body is not JSON."""
 
 NOTHING = Hiding()
-"""Hides nothing: for replies before any credentials exist."""
+"""A filter that hides nothing, for replies without credentials."""
 
 
 class HttpReply(Protocol):

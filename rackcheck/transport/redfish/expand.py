@@ -14,20 +14,20 @@ from rackcheck.model.fact import Unreadable
 from rackcheck.model.resource import ROOT, Body, Resource, same_place
 
 NEVER = frozenset({"entries", "sessions"})
-"""Last path segments of collections that are never expanded: logs, which may have 91,000 entries, and sessions."""
+"""The last path segments of collections that are never expanded: sessions, and logs, which may have 91,000 entries."""
 
 NAMES = ("Id", "Name")
 """Properties that every resource has (DSP0266); some BMCs omit them from expanded members."""
 
 
 LARGE = 8
-"""From this many members on, a collection is also fetched plainly, to check that the expanded reply omits none."""
+"""If a collection has at least this many members, it is also fetched without $expand, to detect missing members."""
 
 SAME = ("Id", "Name", "SerialNumber", "Model", "PartNumber", "Version", "MemberId")
 """Properties that do not change between replies: if they differ, the two bodies are different resources."""
 
 OF_ANSWER = frozenset({"@odata.context", "@odata.etag"})
-"""Annotations of a reply, not of the resource: a body that is fetched alone may have them in addition."""
+"""Annotations of a reply, which are not properties of the resource; a body fetched alone may have more of them."""
 
 _EXPAND = re.compile(r"(?:\$|%24)expand=", re.IGNORECASE)
 

@@ -51,10 +51,10 @@ def bounded(seconds: float, times: float, left: float) -> float:
 
 
 NO_SESSIONS = frozenset({404, 405, 501})
-"""Status codes of a login that mean that the BMC has no sessions (iDRAC 8), not that it refuses the login."""
+"""Status codes of a login on a BMC that does not support sessions (iDRAC 8); other status codes reject the login."""
 
 LIMIT = re.compile(r"RAC0218|SessionLimit", re.IGNORECASE)
-"""iDRAC's message with status 503 if all sessions are in use: a retry does not free one."""
+"""iDRAC's message with status 503 if all sessions are in use; a retry cannot succeed then."""
 
 SESSIONS = f"{ROOT}/SessionService/Sessions"
 """The standard URI of the session collection."""
@@ -66,10 +66,10 @@ GOODBYES = 3
 """Maximum number of attempts to close a session."""
 
 GONE = frozenset({401, 404, 410})
-"""Status codes of a logout if the session no longer exists; some BMCs return 401 for a logout."""
+"""Status codes of a logout from a session that no longer exists; some BMCs return 401."""
 
 DEAD = 3
-"""After this many resources in a row without any reply, no further GET is sent."""
+"""Number of consecutive resources without a reply after which no further GET is sent."""
 
 
 class Session:

@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 from rackcheck.model.fact import Reason, Unknown
 
 INTERRUPTED = Unknown(Reason.NOT_COLLECTED, "interrupted")
-"""The reason for requests that were in flight at an interrupt."""
+"""The reason for requests that were aborted by an interrupt."""
 
 POLL = 0.2
-"""Seconds between two checks of the clock while a BMC sends a reply."""
+"""Seconds between two checks of the time limits while a BMC is read."""
 
 WIDEST = 4
-"""Maximum number of parallel GETs; with more, BMCs get no faster, and begin to refuse requests."""
+"""Maximum number of parallel GETs; more GETs do not make BMCs faster, and are sometimes rejected."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,10 @@ CHUNK = 1 << 16
 LATE = "the answer was not complete in time"
 FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 OURS = frozenset({"x-auth-token", "location"})
-"""Headers that are not masked: a BMC may return the token that we sent. They are never stored or shown unmasked."""
+"""Headers that are not masked, because they may contain the session token that is needed.
+
+These headers are never stored or shown without masking.
+"""
 
 
 class RequestFault(Exception):
@@ -228,7 +231,7 @@ class PinnedTls(HTTPAdapter):
 
 
 OLD = re.compile(r"PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|KEY_TOO_SMALL|NO_CIPHERS")
-"""OpenSSL's reasons for a failed handshake with a peer whose TLS versions, ciphers or keys are all unsafe."""
+"""OpenSSL's errors for a failed handshake with a server that supports only unsafe TLS versions, ciphers or keys."""
 
 
 def _no_tls(why: BaseException) -> str:

@@ -8,10 +8,10 @@ from rackcheck.model.secret import scrub_text
 from rackcheck.transport.redfish.answer import HttpReply
 
 HARMLESS = ("Allow", "Cache-Control", "Content-Type", "Date", "ETag", "Link", "OData-Version", "Server")
-"""Headers that describe a service and contain no secret; no other header is ever kept.
+"""Headers that describe a service and contain no secret; no other header is stored.
 
-Set-Cookie, X-Auth-Token, Location and WWW-Authenticate are never kept: they contain a session's token or URI, or help
-to open a session.
+Set-Cookie, X-Auth-Token, Location and WWW-Authenticate are never stored: these headers contain the token or the URI of
+a session, or help to open a session.
 """
 
 LONGEST = 1000

@@ -17,7 +17,7 @@ from rackcheck.transport.redfish.target import INTERRUPTED, POLL
 ONE_BY_ONE = Unknown(
     Reason.NOT_READ_FURTHER, "read only if the BMC returns whole collections: otherwise, hundreds of GETs may be needed"
 )
-"""Why a resource is unknown that only serves rules that are minor while it is."""
+"""The reason for resources that were not read: only rules that are minor while unknown need these resources."""
 
 
 class BmcVisit:
