@@ -57,7 +57,7 @@ class BmcConduct:
     number of requests served in parallel, `lines` the maximum number of open connections. If `flapping` is true, every
     second connection has a different certificate. `faults` maps a URI to a wrong reply; the key `*` means all URIs
     except the root. `expand` is the variant of $expand support, or empty without support. The clock of the BMC is
-    `skew` seconds ahead. If `stands_still` is true, the clock always shows the recorded time.
+    `skew` seconds ahead of this machine's clock. If `stands_still` is true, the clock always shows the recorded time.
     """
 
     https: Door = Door.OPEN

@@ -87,7 +87,7 @@ def _of_time(value: object) -> bool:
 def run(channel: paramiko.Channel, size: int, burning: SimBurnin | None) -> Output:
     """Read the payload, send each record at its time, and return the exit status.
 
-    If the connection ends, sending stops soon.
+    If the connection ends, the node stops sending records soon afterwards.
     """
     if burning is None or not burning.parts.python:
         return NO_PYTHON

@@ -27,7 +27,8 @@ class GpuParts:
 
     `idle` is the idle power in W, `idle_clock` the idle clock in Hz, and temperatures are in degrees C. `lanes` is the
     current width of the PCIe link, which does not change with the load. `slowdown` is the temperature at which the
-    hardware reduces the clock. It is None if the driver reports neither this temperature nor the margin to it.
+    hardware reduces the clock. `slowdown` is None if the driver reports neither the slowdown temperature nor the margin
+    to it.
     """
 
     index: str

@@ -1,6 +1,6 @@
 """Computes the rates of a simulated GPU's tests: work per clock multiplied by the clock, reduced by faults. Pure.
 
-This is a model, not hardware data: do not derive limits from it.
+The rates are from a model, not from hardware: do not derive limits from them.
 """
 
 from collections.abc import Iterator, Sequence

@@ -113,7 +113,7 @@ class Burns:
     def length(self) -> float | None:
         """The estimated duration (s), from the start of the first node to the end of the last.
 
-        Returns None until it is known.
+        The duration is None until a node reports the tier of the burn-in.
         """
         if self.tier is None:
             return None
@@ -124,7 +124,7 @@ class Burns:
     def power(self) -> float | None:
         """The power draw of all GPUs (W): during the load the current value, then the highest.
 
-        Returns None if no GPU reports power.
+        The power draw is None if no GPU reports power.
         """
         now = [part.now["power"] for part in self.gpus() if "power" in part.now]
         if not now:

@@ -21,8 +21,8 @@ SHORT = 40
 class Cause:
     """Why several rules are unknown: the reason, the details, the rules and the nodes.
 
-    `plane` is set if an entire plane returned nothing. `details` maps each distinct detail to the nodes that reported
-    it.
+    `plane` is set if the cause is a plane without any reply. `details` maps each distinct detail to the nodes that
+    reported it.
     """
 
     unknown: Unknown

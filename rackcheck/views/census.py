@@ -189,7 +189,7 @@ class Census:
     def sets(self, path: str) -> Iterator[tuple[Reading, int]]:
         """Yield each value of a fact with the set of nodes that have this value.
 
-        Unknown values are grouped by reason.
+        Unknown values of a fact are grouped by their reason.
         """
         fact = self._facts.get(path)
         for value, held in fact.who.items() if fact is not None else ():

@@ -57,7 +57,7 @@ class FindingGroup:
     def narrowed(self, nodes: frozenset[str]) -> "FindingGroup | None":
         """Return the group with only these nodes, or None if the group has none of them.
 
-        The hint for the whole group is kept.
+        The new group keeps the hint of the whole group.
         """
         left = tuple(node for node in self.nodes if node in nodes)
         return None if not left else replace(self, nodes=left, about=_narrowed(self.about, left))
@@ -107,7 +107,7 @@ def groups(summary: Summary, census: Census) -> tuple[FindingGroup, ...]:
 def _is_aside(finding: Finding) -> bool:
     """Whether a finding is unknown and its rule has `unknown: minor`.
 
-    Such a finding needs no repair and has no group.
+    Unknown findings of rules with `unknown: minor` need no repair and have no group.
     """
     return finding.status is Status.UNKNOWN and finding.rule.unknown_is_minor and not finding.rule.built_in
 

@@ -56,9 +56,9 @@ class Hints:
     ) -> Hint | None:  # fmt: skip
         """Return a hint why `nodes` fail and the other nodes in `among` do not; None if there is no hint.
 
-        Both are sets of the census; `among` contains all judged nodes. `facts` are the patterns that the rule reads,
-        and `seen` the actual values of these facts; neither are used for hints. If the rule is `unknown` on the nodes,
-        the hint is never that the profile may be wrong.
+        `nodes` and `among` are sets of the census; `among` contains all judged nodes. `facts` are the patterns that the
+        rule reads, and `seen` the actual values of these facts; neither are used for hints. If the rule is `unknown` on
+        the nodes, the hint is never that the profile may be wrong.
         """
         key = (nodes, among, facts, seen, unknown)
         if key not in self._asked:
@@ -90,7 +90,7 @@ class Hints:
     ) -> Iterator[tuple[float, _Has, list[Trait]]]:
         """Yield the sets of nodes with a sufficient overlap.
 
-        Each has the overlap, the set, and its traits, the preferred first.
+        Each result has the overlap, the set of nodes, and the traits of the set, with the preferred trait first.
         """
         counts, sets = self._index(among)
         count = nodes.bit_count()

@@ -64,8 +64,8 @@ def _bare(text: str) -> str:
 def picked(lines: Sequence[str], wanted: SearchTerms, most: int, around: int = 0) -> Iterator[tuple[int, str, bool]]:
     """Yield the lines that contain a fact, in order.
 
-    Each has its number from 1, its text, and whether the line matches. If no line matches, the first lines of the
-    item's block are yielded. `around` lines are added before and after each match.
+    Each line has its number from 1, its text, and whether it matches. If no line matches, the first lines of the item's
+    block are yielded. `around` lines are added before and after each match.
     """
     start, end = _block(lines, wanted.items)
     keys = wanted.keys if end - start == len(lines) else ()  # all lines of an item's own block are about it

@@ -1,7 +1,7 @@
 """Renders the cell of each node in a drawing of racks: outcome, temperature, power draw or drift.
 
-Pure. Cells with measurements all show the same fact, which most nodes report. Such a cell is a digit from 0 for the
-lowest value to 9 for the highest value. The cell of an unknown value is `?`.
+Pure. Cells with measurements all show the same fact, which most nodes report. The cell of a measurement is a digit from
+0 for the lowest value to 9 for the highest value. The cell of an unknown value is `?`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -76,7 +76,7 @@ class EventSource(Protocol):
     def events(self) -> Iterator[Event]:
         """Yield the events of the run: a stored run is judged again, and a new run is started.
 
-        Raises UserError if this fails.
+        Raises UserError if the run cannot be read or started.
         """
 
     def stop(self) -> None:
@@ -202,7 +202,7 @@ class Exporter(Commands, Protocol):
     def left_behind(self) -> str:
         """A text about data that a report of this run does not contain, to append to the name of the report.
 
-        Empty if the report is complete.
+        The text is empty if the report is complete.
         """
 
 

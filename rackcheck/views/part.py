@@ -169,7 +169,7 @@ class LoadedPart:
     def under_way(self, plan: Sequence[StageSlot]) -> str:
         """Return the current stage of the part according to the plan.
 
-        Empty before the first stage and after the last.
+        The result is empty before the first stage and after the last stage.
         """
         mine = [slot for slot in plan if slot.of == self.kind]
         if self.base is None:

@@ -197,7 +197,7 @@ class Board:
     def _over(self, before: Judged, now: Judged) -> Judged:
         """Merge the newer verdicts of a node with its earlier verdicts.
 
-        A rule that was not judged again keeps its verdict.
+        A rule that was not judged again keeps its earlier verdict.
         """
         known = {rule.id: rule for rule in self.profile.rules}
         found = {verdict.rule: verdict for verdict in before.verdicts}

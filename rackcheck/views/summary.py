@@ -116,7 +116,7 @@ class Summary:
     def reasons(self) -> Reasons:
         """The reasons why nodes, racks and the fleet are INCOMPLETE, each with all names.
 
-        The most frequent reason is first.
+        The most frequent reason for INCOMPLETE is first.
         """
         seen = {node.node for node in self.judged}
         unread = ((name, Outcome.INCOMPLETE, NEVER_READ) for name in self.started.nodes if name not in seen)

@@ -145,7 +145,7 @@ def _finding(finding: Finding, summary: Summary, width: int, *, plain: bool, who
 def _apart(summary: Summary, width: int, *, plain: bool) -> Iterator[Line]:
     """Count the rules that fail or are unknown on machines that the profile is not for.
 
-    The reasons are listed at the end.
+    The reasons for INCOMPLETE are listed at the end of the output.
     """
     found = apart(summary.findings, summary.others)
     sign = (ASCII if plain else GLYPHS)[Status.UNKNOWN]

@@ -1,4 +1,7 @@
-"""Reads a capture. It may come from a third party: sizes are limited, contents are validated, links are rejected."""
+"""Reads a capture.
+
+A capture may come from a third party: sizes are limited, contents are validated, links are rejected.
+"""
 
 import json
 import os

@@ -67,9 +67,9 @@ IndexedEvent = RunStarted | RunDone | Snap
 def indexed_events(stored: Stored, classes: tuple[Class, ...] = STEADY) -> Iterator[IndexedEvent]:
     """Yield the start, the nodes and the end of a run from its stored events; a node has facts of these classes.
 
-    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. Such a node is
-    yielded twice: first with its facts, then with its verdicts. This way, the facts of all nodes need not be in memory.
-    `laid` merges both values of a node.
+    If rules compare a node with other nodes, its verdicts are stored after the facts of all nodes. A node with such
+    verdicts is yielded twice: first with its facts, then with its verdicts. Because nodes are yielded twice, the facts
+    of all nodes need not be in memory. `laid` merges both values of a node.
 
     Raises UserError with the line number if an event is damaged.
     """

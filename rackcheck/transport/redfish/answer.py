@@ -110,7 +110,7 @@ def parsed(data: bytes, hiding: Hiding = NOTHING) -> Body | Unknown:
 def other_spelling(uri: str, spelt: Mapping[str, str]) -> str | None:
     """Return another spelling of a missing resource's URI.
 
-    This is needed for HPE, whose links are spelt differently from the URIs of its resources.
+    The other spelling is needed for HPE, whose links are spelt differently from the URIs of its resources.
     """
     cut = len(uri)
     while (cut := uri.rfind("/", 0, cut)) > 0:
@@ -159,7 +159,7 @@ def sessions(root: Body) -> str | None:
 def session_place(url: str, location: str | None, collections: Iterable[str]) -> str | None:
     """Return the session URI in the reply to a login; None if no collection in `collections` contains it.
 
-    Only such a URI is ever deleted: never a path with `..`, another spelling of a session, or a URI of another host.
+    Only a session URI from this function is ever deleted: never a path with `..`, another spelling, or another host.
     """
     match = LOCATION.fullmatch(location or "")
     if match is None or match["name"] in {".", ".."}:

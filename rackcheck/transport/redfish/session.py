@@ -346,7 +346,7 @@ class Session:
     def _pause(self, attempt: int, answer: HttpReply | None) -> bool:
         """Wait before a retry: as long as Retry-After, else longer with each attempt.
 
-        Return false if too little time is left.
+        Returns false if the remaining time is too short for a retry.
         """
         asked = None if answer is None else answer.getheader("Retry-After")
         seconds = self.limits.pause * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  jitter is not a secret

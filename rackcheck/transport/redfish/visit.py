@@ -82,7 +82,7 @@ class BmcVisit:
     def _complete(self, brought: Mapping[str, expand.Brought]) -> bool:
         """Compare the first large expanded collection with the same collection fetched without $expand.
 
-        Return whether both list the same members.
+        Returns true if both forms of the collection list the same members.
         """
         uri = max(brought, key=lambda each: len(brought[each].members), default="")
         if self.complete or not uri or len(brought[uri].members) < expand.LARGE:
